@@ -1,0 +1,75 @@
+# Weir's commands; `make` alone lists them. Each does its own set-up, once.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/sh
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV_VERSION := 0.13.8
+
+# The first Python from 3.11 to 3.14 that can make a virtual environment; name another with `make PYTHON=...`.
+FIT := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
+PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
+PYTHON ?= $(shell for p in $(PYTHONS); do \
+	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
+
+.PHONY: help run test check ui lock clean
+
+help: ## list the commands
+	@echo "Weir: change data capture drops to current-state Delta tables."
+	@echo
+	@grep -E '^[a-z][a-z-]*:.*## ' $(firstword $(MAKEFILE_LIST)) \
+		| awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@echo
+	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
+
+run: $(READY) ## the demo: sample drops from landing to gold, with a summary
+	@$(BIN)/weir demo
+
+test: $(READY) ## every test
+	@$(BIN)/python -m pytest
+
+check: $(READY) ## lint, format, types, import contracts, and the tests without Spark
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
+
+ui: $(READY) .dagster/dagster.yaml ## Dagster's web pages and daemon on 127.0.0.1:3000
+	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p 3000
+
+.dagster/dagster.yaml: dagster.yaml
+	@mkdir -p .dagster
+	@cp dagster.yaml $@
+
+lock: ## pin every dependency anew in requirements.lock (for all supported Pythons, with hashes)
+	@$(PYTHON) -I orchestration/java.py --python-only
+	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
+	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@.lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-config --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		--extra dev --output-file requirements.lock pyproject.toml
+	@echo "requirements.lock is up to date; to move a pin, delete it or its lines first"
+
+clean: ## remove the environment, Dagster's history and caches; landing/ and warehouse/ stay
+	rm -rf $(VENV) .lock-tool .dagster build dist weir.egg-info spark-warehouse
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	@echo "Tables and drops are kept: for a fresh demo, remove landing/ and warehouse/ yourself."
+
+# Set-up: the machine is judged first, so that what is missing is said before anything is downloaded.
+$(READY): requirements.lock pyproject.toml
+	@if command -v $(PYTHON) >/dev/null 2>&1; then $(PYTHON) -I orchestration/java.py; \
+		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi
+	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): some minutes and 1 GB, once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on \
+		--require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+		--no-build-isolation --no-deps -e .
+	@$(BIN)/python -m orchestration.jars
+	@touch $@

@@ -1,0 +1,100 @@
+"""The door to the Delta tables: where each lies, and the few ways in which Weir writes them.
+
+Tables are at ``<warehouse>/<layer>/<feed>[/<table>]`` and readable by path, without a metastore. Not here: what goes
+into a table (``transforms``), and which warehouse it is (``orchestration``).
+"""
+
+# No postponed annotations here: Dagster reads the resource's own to find what it depends on.
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import dagster as dg
+from dagster_pyspark import LazyPySparkResource
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+LAYERS = ("bronze", "silver", "quarantine", "gold", "accounting", "progress")
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTable:
+    """One Delta table by its path: it need not exist yet."""
+
+    spark: SparkSession
+    path: str
+
+    def exists(self) -> bool:
+        """True once the table has been written."""
+        return DeltaTable.isDeltaTable(self.spark, self.path)
+
+    def read(self) -> DataFrame:
+        """The table as it is now."""
+        return self.spark.read.format("delta").load(self.path)
+
+    def append(self, rows: DataFrame, partition_by: Sequence[str] = ()) -> None:
+        """Add rows in one commit."""
+        rows.write.format("delta").mode("append").partitionBy(*partition_by).save(self.path)
+
+    def replace_windows(self, rows: DataFrame, windows: Sequence[str]) -> None:
+        """Put ``rows`` in place of all rows of these windows, in one commit."""
+        writer = rows.write.format("delta").partitionBy("window")
+        if self.exists():
+            quoted = ", ".join(f"'{window}'" for window in windows)
+            writer = writer.option("replaceWhere", f"window IN ({quoted})")
+        writer.mode("overwrite").save(self.path)
+
+    def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
+        """Write the table, in place of what there was, in one commit."""
+        writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        for name, value in properties.items():
+            writer = writer.option(name, value)
+        writer.save(self.path)
+
+    def merge(
+        self,
+        rows: DataFrame,
+        on: Sequence[str],
+        *,
+        delete: Column | None = None,
+        update: tuple[Column, Mapping[str, Column]],
+        insert: tuple[Column, Mapping[str, Column]],
+    ) -> None:
+        """Merge ``rows`` (alias ``new``) into the table (alias ``old``) by the ``on`` columns, in one commit."""
+        same = [F.col(f"old.`{name}`") == F.col(f"new.`{name}`") for name in on]
+        condition = same[0]
+        for part in same[1:]:
+            condition = condition & part
+        merge = DeltaTable.forPath(self.spark, self.path).alias("old").merge(rows.alias("new"), condition)
+        if delete is not None:
+            merge = merge.whenMatchedDelete(delete)
+        merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
+            insert[0], dict(insert[1])
+        ).execute()
+
+    def last_commit(self) -> dict[str, str]:
+        """What Delta itself counted in the newest commit: ``numOutputRows`` and the like."""
+        newest = DeltaTable.forPath(self.spark, self.path).history(1).select("operationMetrics").first()
+        return dict(newest["operationMetrics"]) if newest else {}
+
+    def properties(self) -> dict[str, str]:
+        """The table's own properties."""
+        row = DeltaTable.forPath(self.spark, self.path).detail().select("properties").first()
+        return dict(row["properties"]) if row else {}
+
+
+class Lake(dg.ConfigurableResource):
+    """The warehouse, through the run's one Spark session."""
+
+    warehouse: str
+    pyspark: dg.ResourceDependency[LazyPySparkResource]
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: started on first use, one per process."""
+        return self.pyspark.spark_session
+
+    def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
+        """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
+        parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
+        return LakeTable(self.spark, "/".join(parts))

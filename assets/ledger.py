@@ -1,0 +1,76 @@
+"""What has been read and what has been finished, derived from the tables themselves.
+
+An object generation is read when bronze holds a row of it: the row and the fact come in one commit. A window is
+finished when ``progress`` says so for as many object generations as bronze holds of it now, under the declaration that
+the feed has now. Losing ``progress`` costs time, never truth: every step can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from assets.lake import Lake
+from transforms.feed import Feed
+from transforms.feed_digest import feed_digest
+
+PROGRESS = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("objects", T.LongType(), False),
+        T.StructField("declaration", T.StringType(), False),
+        T.StructField("finished_at", T.TimestampType(), False),
+    ]
+)
+"""One row per window that is in gold: with how many object generations, and under which declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadObject:
+    """One object generation that bronze holds, and how many records it gave."""
+
+    window: str
+    name: str
+    generation: str
+    records: int
+
+
+def read_objects(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -> list[ReadObject]:
+    """The object generations in bronze, of these windows or of all."""
+    bronze = lake.table("bronze", feed.name)
+    if not bronze.exists():
+        return []
+    rows = bronze.read()
+    if windows is not None:
+        rows = rows.where(F.col("window").isin(list(windows)))
+    # Line 0 is the mark of an object without records.
+    records = F.count_if(F.col("line") > 0).alias("records")
+    found = rows.groupBy("window", "object", "generation").agg(records).collect()
+    return [ReadObject(row["window"], row["object"], row["generation"], row["records"]) for row in found]
+
+
+def unfinished(lake: Lake, feed: Feed) -> list[str]:
+    """Windows whose bronze is not in gold yet, or was derived under another declaration."""
+    objects: dict[str, int] = {}
+    for one in read_objects(lake, feed):
+        objects[one.window] = objects.get(one.window, 0) + 1
+    progress = lake.table("progress", feed.name)
+    rows = progress.read().collect() if progress.exists() else []
+    now = feed_digest(feed)
+    finished = {row["window"]: row["objects"] for row in rows if row["declaration"] == now}
+    return sorted(window for window, count in objects.items() if finished.get(window) != count)
+
+
+def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    """Write down that these windows are in gold; returns the number of object generations in them."""
+    counts = dict.fromkeys(windows, 0)
+    for one in read_objects(lake, feed, windows):
+        counts[one.window] += 1
+    now = datetime.now(UTC)
+    rows = [(window, count, feed_digest(feed), now) for window, count in counts.items()]
+    lake.table("progress", feed.name).replace_windows(lake.spark.createDataFrame(rows, PROGRESS), windows)
+    return sum(counts.values())

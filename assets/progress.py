@@ -1,0 +1,32 @@
+"""The last step of a window: write down that it is in gold."""
+
+# No postponed annotations here: Dagster reads the functions' own.
+import dagster as dg
+
+from assets import ledger, partitions
+from assets.lake import Lake
+from transforms.feed import Feed
+from transforms.table_names import gold_name
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The feed's progress asset: downstream of every gold table."""
+    upstream = [["gold", feed.name, gold_name(table.name, feed.table_names)] for table in feed.tables.values()]
+
+    @dg.asset(
+        key=["progress", feed.name],
+        deps=upstream or [["silver", feed.name]],
+        group_name=feed.name,
+        partitions_def=partitions.windows_of(feed),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=f"progress_{feed.name}",
+        kinds={"deltalake"},
+        description="One row per window that went all the way to gold; `weir run` leaves such windows out.",
+    )
+    def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+        windows = partitions.keys_of(context)
+        objects = ledger.finish(lake, feed, windows)
+        context.log.info(f"{feed.name}: {len(windows)} windows are in gold, from {objects} objects")
+        return dg.MaterializeResult(metadata={"windows": len(windows), "objects": objects})
+
+    return progress

@@ -1,0 +1,101 @@
+"""The S3 client, and what went wrong with it in words: names of variables to set, never their values.
+
+Not here: buckets and objects (``landing``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore import exceptions
+from botocore.client import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_CREDENTIALS = (
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN if temporary), "
+    "or AWS_PROFILE."
+)
+_ENDPOINT = "Check AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL (neither set means Amazon's own) and the network."
+_REGION = "Set AWS_DEFAULT_REGION to the bucket's region."
+_PERMISSION = "The credentials need s3:ListBucket on the bucket and s3:GetObject on its objects."
+_AGAIN = "Run again; if it stays so, ask whoever runs the store."
+
+_BY_CODE = {
+    "NoSuchBucket": (
+        "the bucket does not exist",
+        "Correct the feed's landing, or create the bucket. Another store is named by AWS_ENDPOINT_URL_S3.",
+    ),
+    "NoSuchKey": ("the object is gone since it was listed", "Run again."),
+    "InvalidAccessKeyId": ("the store does not know the access key", _CREDENTIALS),
+    "SignatureDoesNotMatch": ("the secret key is wrong for the access key", _CREDENTIALS),
+    "ExpiredToken": ("the credentials have expired", _CREDENTIALS),
+    "InvalidToken": ("the session token is not valid", _CREDENTIALS),
+    "TokenRefreshRequired": ("the credentials have expired", _CREDENTIALS),
+    "AccessDenied": ("access is denied", f"{_PERMISSION} {_CREDENTIALS}"),
+    "AllAccessDisabled": ("access is denied", _PERMISSION),
+    "RequestTimeTooSkewed": ("this machine's clock is wrong", "Set the clock."),
+    "PermanentRedirect": ("the bucket is in another region", _REGION),
+    "AuthorizationHeaderMalformed": ("the region is not the bucket's", _REGION),
+    "IllegalLocationConstraintException": ("the region is not the bucket's", _REGION),
+    "InvalidBucketName": ("the bucket's name is not valid", "Correct the feed's landing."),
+    "SlowDown": ("the store asks to slow down", _AGAIN),
+}
+_BY_STATUS = {
+    301: _BY_CODE["PermanentRedirect"],
+    401: ("the store refuses the credentials", _CREDENTIALS),
+    403: _BY_CODE["AccessDenied"],
+    404: ("the bucket or the object does not exist", "Correct the feed's landing."),
+}
+_BY_TYPE: tuple[tuple[type[Exception], str, str], ...] = (
+    (exceptions.NoCredentialsError, "there are no credentials", _CREDENTIALS),
+    (exceptions.PartialCredentialsError, "the credentials are incomplete", _CREDENTIALS),
+    (exceptions.CredentialRetrievalError, "the credentials could not be fetched", _CREDENTIALS),
+    (exceptions.ProfileNotFound, "AWS_PROFILE names a profile that does not exist", _CREDENTIALS),
+    (exceptions.NoRegionError, "no region is set", _REGION),
+    (exceptions.InvalidRegionError, "the region's name is not valid", _REGION),
+    (
+        exceptions.SSLError,
+        "the store's certificate is not trusted",
+        "Set AWS_CA_BUNDLE to its authority's file.",
+    ),
+    (exceptions.EndpointConnectionError, "nothing answers at the store's address", _ENDPOINT),
+    (exceptions.ConnectionError, "nothing answers at the store's address", _ENDPOINT),
+    (exceptions.HTTPClientError, "the connection to the store broke", _ENDPOINT),
+    (
+        exceptions.ParamValidationError,
+        "the bucket's name is not valid",
+        "Correct the feed's landing.",
+    ),
+    # What is left of ValueError: an endpoint that is no address.
+    (ValueError, "the store's address is not valid", _ENDPOINT),
+)
+
+
+def s3_client() -> S3Client:
+    """A client with the usual AWS configuration: environment, profile, or the machine's role."""
+    settings = Config(
+        retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=5, read_timeout=60
+    )
+    session = boto3.session.Session()
+    client = session.client("s3", config=settings)
+    if "amazonaws.com" in client.meta.endpoint_url:
+        return client
+    # Other stores seldom resolve a host per bucket.
+    by_path = settings.merge(Config(s3={"addressing_style": "path"}))
+    return session.client("s3", config=by_path)
+
+
+def fault_and_remedy(error: Exception) -> tuple[str, str]:
+    """The fault and what to do about it."""
+    if isinstance(error, exceptions.ClientError):
+        code = error.response.get("Error", {}).get("Code", "")
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        known = _BY_CODE.get(code) or _BY_STATUS.get(status)
+        return known or (f"the store answers {code or status}", _AGAIN)
+    for kind, fault, remedy in _BY_TYPE:
+        if isinstance(error, kind):
+            return fault, remedy
+    return f"the S3 client failed with {type(error).__name__}", _AGAIN

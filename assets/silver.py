@@ -1,0 +1,181 @@
+"""Bronze to silver and quarantine: what became of every event of a window, and the books of it."""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import dagster as dg
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from assets import ledger, partitions, verdicts
+from assets.lake import Lake
+from expectations import silver as rules
+from transforms.change import CHANGE
+from transforms.errors import TableNameCollision
+from transforms.feed import Feed
+from transforms.feed_digest import feed_digest
+from transforms.formats import FORMATS
+from transforms.silver import accounting, changes, conform, repeats
+from transforms.tables import table_of_object
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A run's books, one row per window and table, and the violations of every rule."""
+
+    books: list[Row]
+    violations: Mapping[str, int]
+    samples: Mapping[str, str]
+
+
+def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
+    """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
+    objects = ledger.read_objects(lake, feed, windows)
+    fated = fates(lake, feed, windows, objects).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        books = accounting.accounting(fated, feed_digest(feed)).collect()
+        books_table = lake.table("accounting", feed.name)
+        earlier = books_table.read() if books_table.exists() else None
+        refuse_collisions(feed, books, earlier)
+        silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
+        silver.replace_windows(changes.changes(fated).sortWithinPartitions("table", "key"), windows)
+        written = int(silver.last_commit().get("numOutputRows", -1))
+        quarantine.replace_windows(changes.quarantine(fated), windows)
+        refused = int(quarantine.last_commit().get("numOutputRows", -1))
+        books_table.replace_windows(lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows)
+        falls = accounting.falls(books_table.read()).collect()
+    finally:
+        fated.unpersist()
+    landed = sum(one.records for one in objects)
+    return Derived(books, count(books, landed, written, refused, falls), samples(books, falls))
+
+
+def fates(lake: Lake, feed: Feed, windows: Sequence[str], objects: Sequence[ledger.ReadObject]) -> DataFrame:
+    """One row per source event of these windows, with its change or fault, and its fate."""
+    names = sorted({one.name for one in objects})
+    tables = lake.spark.createDataFrame(
+        [(name, table_of_object(name, feed.tables)) for name in names], "object string, object_table string"
+    )
+    bronze = lake.table("bronze", feed.name).read()
+    records = bronze.where(F.col("window").isin(list(windows)) & (F.col("line") > 0))
+    events = FORMATS[feed.format].to_events(records.join(F.broadcast(tables), on="object", how="left"), feed)
+    return repeats.with_fate(conform.conform(events, feed))
+
+
+def refuse_collisions(feed: Feed, books: Sequence[Row], earlier: DataFrame | None) -> None:
+    """Raise before anything is written where two source tables would share a gold table."""
+    pairs = {(row["table"], row["source_table"]) for row in books if row["changes"]}
+    if earlier is not None:
+        known = earlier.where("changes > 0").select("table", "source_table").distinct().collect()
+        pairs |= {(row["table"], row["source_table"]) for row in known}
+    for table, sources in accounting.collisions(pairs).items():
+        raise TableNameCollision(feed.name, table, sources)
+
+
+def count(
+    books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
+) -> dict[str, int]:
+    """The violations of each rule, from the books and from what the commits say of themselves."""
+    total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
+    fates_sum = sum(total[name] for name in accounting.FATES)
+    return {
+        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["events"])
+        + abs(total["events"] - fates_sum)
+        + abs(written - total["changes"] - total["derived"])
+        + abs(refused - total["quarantined"]),
+        rules.NO_NULL_KEY.name: total["null_keys"],
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
+        rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
+        rules.NO_EVENT_TWICE.name: total["duplicates"],
+        rules.NOTHING_QUARANTINED.name: total["quarantined"],
+        rules.TABLES_ARE_DECLARED.name: sum(row["changes"] for row in books if row["declared"] is None),
+    }
+
+
+def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
+    """What a reader of a failed check wants to see first."""
+    undeclared = sorted({str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]})
+    fallen = [
+        f"- {row['table']}: log file {row['segment']} ends at {row['newest']}, an earlier file at {row['newest_before']}"
+        for row in falls
+    ]
+    return {
+        rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
+    }
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The feed's silver and quarantine assets, made in one pass."""
+    silver_key, quarantine_key = ["silver", feed.name], ["quarantine", feed.name]
+
+    @dg.multi_asset(
+        name=f"silver_{feed.name}",
+        specs=[
+            dg.AssetSpec(
+                silver_key,
+                deps=[["bronze", feed.name]],
+                kinds={"silver", "deltalake"},
+                description="One row per normalized change: a function of its own window's bronze and nothing else.",
+                metadata={"dagster/column_schema": columns_of_changes(), "dagster/table_name": f"silver.{feed.name}"},
+            ),
+            dg.AssetSpec(
+                quarantine_key,
+                deps=[["bronze", feed.name]],
+                kinds={"deltalake"},
+                description="What could not become a change, with the reason and the bronze coordinates.",
+                metadata={"dagster/table_name": f"quarantine.{feed.name}"},
+            ),
+        ],
+        check_specs=verdicts.specs(silver_key, rules.RULES),
+        group_name=feed.name,
+        partitions_def=partitions.windows_of(feed),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=f"silver_{feed.name}",
+    )
+    def silver(
+        context: dg.AssetExecutionContext, lake: Lake
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+        windows = partitions.keys_of(context)
+        made = derive(lake, feed, windows)
+        total = {name: sum(row[name] for row in made.books) for name in accounting.COUNTS}
+        context.log.info(
+            f"silver.{feed.name}: {total['events']:,} source events = {total['changes']:,} changes"
+            f" + {total['duplicates']:,} duplicates + {total['quarantined']:,} quarantined"
+        )
+        yield dg.MaterializeResult(
+            asset_key=silver_key,
+            metadata={
+                "dagster/partition_row_count": total["changes"] + total["derived"],
+                **{name: total[name] for name in accounting.COUNTS},
+                "accounting": dg.MetadataValue.md(as_table(made.books)),
+                "books": dg.MetadataValue.json([book(row) for row in made.books]),
+            },
+            check_results=list(
+                verdicts.results(silver_key, rules.RULES, made.violations, windows, made.samples)
+            ),
+        )
+        yield dg.MaterializeResult(
+            asset_key=quarantine_key, metadata={"dagster/partition_row_count": total["quarantined"]}
+        )
+
+    return silver
+
+
+def book(row: Row) -> dict[str, object]:
+    """One row of the books as plain JSON."""
+    return {name: row[name] for name in ("window", "table", "source_table", "declared", *accounting.COUNTS)}
+
+
+def as_table(books: Sequence[Row]) -> str:
+    """The books as a Markdown table: one line per window and table."""
+    head = ["window", "table", *accounting.FATES, "events"]
+    lines = [[str(row[name]) for name in head] for row in sorted(books, key=lambda row: (row["window"], str(row["table"])))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
+
+
+def columns_of_changes() -> dg.TableSchema:
+    """Silver's columns for the UI."""
+    return dg.TableSchema([dg.TableColumn(field.name, field.dataType.simpleString()) for field in CHANGE.fields])

@@ -1,0 +1,51 @@
+"""Verdicts as Dagster asset checks: the names, the severities and what a reader of the UI sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import dagster as dg
+
+from expectations import gx
+from expectations.rule import Rule
+
+
+def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec]:
+    """One check per rule: what is downstream of a blocking one does not start where it fails."""
+    return [
+        dg.AssetCheckSpec(
+            name=rule.name,
+            asset=dg.AssetKey(list(asset)),
+            description=f"{rule.says} If not: {rule.remedy}",
+            blocking=rule.severity == "blocking",
+        )
+        for rule in rules
+    ]
+
+
+def results(
+    asset: Sequence[str],
+    rules: Sequence[Rule],
+    violations: Mapping[str, int],
+    windows: Sequence[str],
+    samples: Mapping[str, str] | None = None,
+) -> Iterator[dg.AssetCheckResult]:
+    """What Great Expectations makes of the counted violations.
+
+    A range of windows gets one result, without a partition, so the windows stand in the metadata.
+    """
+    for verdict in gx.judge("__".join(asset), rules, violations):
+        rule = verdict.rule
+        seen = (samples or {}).get(rule.name)
+        yield dg.AssetCheckResult(
+            check_name=rule.name,
+            asset_key=dg.AssetKey(list(asset)),
+            passed=verdict.passed,
+            severity=dg.AssetCheckSeverity.ERROR if rule.severity == "blocking" else dg.AssetCheckSeverity.WARN,
+            description=rule.says if verdict.passed else f"{verdict.violations:,} against: {rule.says} {rule.remedy}",
+            metadata={
+                "violations": verdict.violations,
+                "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
+                **({"found": dg.MetadataValue.md(seen)} if seen else {}),
+            },
+        )

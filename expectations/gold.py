@@ -1,0 +1,26 @@
+"""What must be true of a current-state table. Violations are counted over the keys that a run touches."""
+
+from __future__ import annotations
+
+from expectations.rule import Rule
+
+ONE_ROW_PER_KEY = Rule(
+    "one_row_per_key",
+    "blocking",
+    "No key that the run touched has two rows.",
+    "Something else wrote to the table: remove the foreign rows, or drop the table and run again.",
+)
+NO_LATE_EVENT = Rule(
+    "no_late_event",
+    "warning",
+    "No event was older than what its key already held.",
+    "The keys were folded anew from silver and are right; many late events cost time.",
+)
+NO_TIE = Rule(
+    "positions_rise_within_key",
+    "warning",
+    "No two different events of one key stand at one position.",
+    "They were applied in an order made from their content; the source cannot say which came first.",
+)
+
+RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, NO_TIE)

@@ -1,0 +1,58 @@
+"""What must be true of a window's changes. Violations are counted in the pass that writes them."""
+
+from __future__ import annotations
+
+from expectations.rule import Rule
+
+ACCOUNTING_IS_EXACT = Rule(
+    "accounting_is_exact",
+    "blocking",
+    "Every bronze record is a change, a duplicate or in quarantine, and the tables hold what was counted.",
+    "Run the window again; if it stays, report it: an event would be lost or counted twice.",
+)
+NO_NULL_KEY = Rule(
+    "no_null_key",
+    "blocking",
+    "Every change of a declared table has its whole key.",
+    "Report it: such an event belongs into quarantine.",
+)
+POSITION_RISES_WITH_SOURCE_TIME = Rule(
+    "position_rises_with_source_time",
+    "blocking",
+    "The source's log position never falls while its time rises.",
+    "The log was reset or the source replaced: land the new history as a feed of its own.",
+)
+EXISTS_FLAGS_AGREE_WITH_OPERATION = Rule(
+    "exists_flags_agree_with_operation",
+    "warning",
+    "An insert mentions no old values and a delete no new ones.",
+    "The events were applied by their operation; look at how the extractor writes flags.",
+)
+NO_EVENT_TWICE = Rule(
+    "no_event_twice",
+    "warning",
+    "No event was delivered twice within its window.",
+    "Repeats were left out; many of them mean that the extractor restarts often.",
+)
+NOTHING_QUARANTINED = Rule(
+    "nothing_quarantined",
+    "warning",
+    "Every record could be read and fits the feed's declaration.",
+    'Look at them: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>".',
+)
+TABLES_ARE_DECLARED = Rule(
+    "tables_are_declared",
+    "warning",
+    "Every table in the stream is declared, so that its changes reach gold.",
+    "Declare key and columns in the feed file; the changes wait in silver until then.",
+)
+
+RULES = (
+    ACCOUNTING_IS_EXACT,
+    NO_NULL_KEY,
+    POSITION_RISES_WITH_SOURCE_TIME,
+    EXISTS_FLAGS_AGREE_WITH_OPERATION,
+    NO_EVENT_TWICE,
+    NOTHING_QUARANTINED,
+    TABLES_ARE_DECLARED,
+)

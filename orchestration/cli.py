@@ -1,0 +1,130 @@
+"""``weir``: a thin way into the same Dagster assets that the UI shows.
+
+Results go to standard output, progress and errors to standard error. Exit codes: 0 done, 1 a check or a step failed,
+2 the command or a feed file is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+FEEDS = click.option(
+    "--feeds",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=lambda: os.environ.get("WEIR_FEEDS", "feeds"),
+    show_default="$WEIR_FEEDS, else ./feeds",
+    help="Folder of feed files.",
+)
+WAREHOUSE = click.option(
+    "--warehouse",
+    default=lambda: os.environ.get("WEIR_WAREHOUSE", "warehouse"),
+    show_default="$WEIR_WAREHOUSE, else ./warehouse",
+    help="Where the tables are: a folder, or s3://bucket/prefix.",
+)
+FEED = click.option(
+    "--feed", "only", multiple=True, metavar="NAME", help="Only this feed; may be repeated."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="weir")
+def cli() -> None:
+    """Change data in, tables you can trust out: landing to bronze, silver and gold.
+
+    Start with `weir run` in a folder that has a `feeds` folder, then `weir query`.
+    """
+
+
+@cli.command()
+@FEEDS
+@WAREHOUSE
+@FEED
+@click.option(
+    "--windows",
+    metavar="FROM..TO",
+    help="These windows, inclusive, such as 2026-11-20T03..2026-11-20T05.",
+)
+def run(feeds: Path, warehouse: str, only: tuple[str, ...], windows: str | None) -> None:
+    """Bring landing to gold: the windows with new drops, or those asked for.
+
+    Exits 0 also with quarantined records, which are counted and shown; 1 if a blocking check or a step fails.
+    """
+    from orchestration import commands
+
+    sys.exit(commands.run(feeds, warehouse, only, windows))
+
+
+@cli.command()
+@click.argument("sql")
+@WAREHOUSE
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    default="table",
+    show_default=True,
+)
+def query(sql: str, warehouse: str, style: str) -> None:
+    """Query the tables with Spark SQL.
+
+    Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
+
+        weir query "SELECT * FROM gold.shop.customers"
+    """
+    from orchestration import commands
+
+    commands.query(sql, warehouse, style)
+
+
+@cli.command()
+@FEEDS
+@WAREHOUSE
+@FEED
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+def compact(feeds: Path, warehouse: str, only: tuple[str, ...], dry_run: bool) -> None:
+    """Drop idle tombstones and compact small files; the current state stays as it is."""
+    from orchestration import commands
+
+    commands.compact(feeds, warehouse, only, dry_run)
+
+
+@cli.command()
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    help="Where to lay it out.",
+)
+def demo(folder: Path) -> None:
+    """Lay out sample drops, run them to gold and say what to try next (`make run`)."""
+    from orchestration import commands
+
+    sys.exit(commands.demo(folder))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The console script: errors made for people come without a stack."""
+    _without_stack(cli, arguments)
+
+
+def _without_stack(command: Callable[..., Any], arguments: list[str] | None) -> None:
+    # Imported late, so that --help answers at once.
+    from orchestration.jars import JarsMissing
+    from orchestration.java import JavaMissing
+    from transforms.errors import WeirError
+
+    try:
+        command(args=arguments, prog_name="weir")
+    except (WeirError, JavaMissing, JarsMissing) as fault:
+        click.secho(f"error: {fault}", fg="red", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""The code location: everything that the feed files ask for, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
+from assets import bronze, gold, progress, silver
+from assets.lake import Lake
+from orchestration import jobs, schedules, sensors
+from orchestration.feed_files import load_feeds
+from orchestration.resources import Deployment, lake_of
+from transforms.feed import Feed
+
+
+def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
+    """Landing to gold of one feed."""
+    landing = dg.AssetSpec(
+        ["landing", feed.name],
+        group_name=feed.name,
+        kinds={"s3"} if feed.landing.startswith("s3://") else {"file"},
+        description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+    )
+    tables = [gold.build(feed, table) for table in feed.tables.values()]
+    return [landing, bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
+
+
+def build(
+    feeds: Sequence[Feed], lake: Lake, loggers: Mapping[str, dg.LoggerDefinition] | None = None
+) -> dg.Definitions:
+    """Definitions for these feeds in this warehouse; Dagster's own loggers unless others are given."""
+    with warnings.catch_warnings():
+        # backfill_policy is marked beta in Dagster 1.13; it is what makes a range one run.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        assets = [asset for feed in feeds for asset in assets_of(feed)]
+    return dg.Definitions(
+        assets=assets,
+        jobs=[jobs.build(feed) for feed in feeds],
+        schedules=[schedules.build(feed) for feed in feeds],
+        sensors=[sensors.build(feed) for feed in feeds],
+        resources={"lake": lake, "pyspark": lake.pyspark},
+        loggers=loggers,
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """What ``workspace.yaml`` loads: the deployment that the environment names."""
+    deployment = Deployment.from_environment(os.environ)
+    feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
+    return build(feeds, lake_of(deployment.warehouse))

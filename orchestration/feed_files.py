@@ -1,0 +1,215 @@
+"""From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
+
+What a feed file may say is here and nowhere else; every fault names the file, the key and what is known instead. Not
+here: reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from orchestration.column_types import KNOWN_TYPES, UnknownType, canonical_type
+from orchestration.feed_faults import first_fault, nearest
+from orchestration.feed_yaml import read_yaml
+from transforms.errors import FeedMisdeclared, TableNameCollision
+from transforms.feed import Feed, Table, TableNames, WindowSize
+from transforms.formats import FORMATS
+from transforms.table_names import TOMBSTONES, gold_name
+
+LATER_FORMATS: Final = frozenset(
+    {"arcion_kafka", "debezium", "tigergraph", "dgraph", "yugabyte", "yugabyte_xcluster"}
+)
+"""Formats that Weir is meant to read and this version may not."""
+
+_FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
+_UNFIT_IN_NAME: Final = re.compile(r"[/\\\x00-\x1f]|^\s|\s$")
+
+_Text = Annotated[str, Field(min_length=1)]
+_Texts = Annotated[list[_Text], Field(min_length=1)]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _DeclaredTable(_Declared):
+    key: _Texts
+    columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
+    cdc_columns: _Texts | None = None
+    path: _Text | None = None
+
+
+class _DeclaredFeed(_Declared):
+    format: _Text
+    landing: _Text
+    files: _Text | None = None
+    window: WindowSize = "hour"
+    table_names: TableNames = "plain"
+    tables: dict[_Text, _DeclaredTable] = Field(default_factory=dict)
+
+
+def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[Feed]:
+    """Read every feed file (``*.yaml``, ``*.yml``) of a folder, in the order of the feeds' names.
+
+    Raises:
+        FeedMisdeclared: One of them cannot be used, or the folder is none.
+        TableNameCollision: Two tables of a feed would become one gold table.
+    """
+    if not folder.is_dir():
+        raise FeedMisdeclared(str(folder), "the feeds' folder", "is not a folder")
+    files: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix.lower() not in (".yaml", ".yml") or file.name.startswith("."):
+            continue
+        if file.stem in files:
+            fault = f"{files[file.stem].name} declares the feed {file.stem} already"
+            raise FeedMisdeclared(str(file), "the file's name", fault)
+        files[file.stem] = file
+    return [load_feed(files[name], formats) for name in sorted(files)]
+
+
+def load_feed(file: Path, formats: Collection[str] = tuple(FORMATS)) -> Feed:
+    """Read one feed file; ``formats`` are those that this version reads.
+
+    Raises:
+        FeedMisdeclared: It says something that Weir does not know or cannot use.
+        TableNameCollision: Two of its tables would become one gold table.
+    """
+    return _FeedFile(file, formats).feed()
+
+
+@dataclass(frozen=True, slots=True)
+class _FeedFile:
+    """One feed file under judgement."""
+
+    file: Path
+    formats: Collection[str]
+
+    def feed(self) -> Feed:
+        if not _FEED_NAME.fullmatch(self.file.stem):
+            fault = "is the feed's, so it must be lower-case letters, digits and _, a letter first"
+            raise self._misdeclared("the file's name", fault)
+        content = read_yaml(self.file)
+        # First of all: the keys that a file may have depend on its format.
+        self._check_format(content)
+        try:
+            declared = _DeclaredFeed.model_validate(content)
+        except ValidationError as faults:
+            raise first_fault(str(self.file), faults, _DeclaredFeed, _DeclaredTable) from None
+        feed = Feed(
+            name=self.file.stem,
+            format=declared.format,
+            landing=self._landing(declared),
+            files=declared.files,
+            window=declared.window,
+            table_names=declared.table_names,
+            tables={name: self._table(name, table) for name, table in declared.tables.items()},
+        )
+        self._check_gold_names(feed)
+        return feed
+
+    def _misdeclared(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
+        return FeedMisdeclared(str(self.file), key, fault, known)
+
+    def _check_format(self, content: dict[str, object]) -> None:
+        found, known = content.get("format"), sorted(self.formats)
+        if "format" not in content:
+            raise self._misdeclared("format", "is missing", known)
+        if not isinstance(found, str):
+            raise self._misdeclared("format", f"must be a text, found {found!r}", known)
+        if found in self.formats:
+            return
+        if found in LATER_FORMATS:
+            fault = f"{found} is for a later version; this version reads only {', '.join(known)}"
+            raise self._misdeclared("format", fault)
+        hint = nearest(found, known)
+        raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
+
+    def _landing(self, declared: _DeclaredFeed) -> str:
+        landing = declared.landing
+        address = _ADDRESS.match(landing)
+        if address is None:
+            return str((self.file.parent / Path(landing).expanduser()).resolve())
+        if address.group(1) == "kafka":
+            fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
+            raise self._misdeclared("landing", f"{fault}: give an s3:// address or a folder")
+        if not _S3.fullmatch(landing):
+            fault = f"{landing!r} is neither s3://bucket/prefix/ nor a folder"
+            raise self._misdeclared("landing", fault)
+        # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
+        return landing if landing.endswith("/") else f"{landing}/"
+
+    def _table(self, name: str, declared: _DeclaredTable) -> Table:
+        place = f"tables.{name}"
+        self._check_table_name(name, place)
+        columns = self._columns(f"{place}.columns", declared.columns)
+        self._check_names(f"{place}.key", declared.key, columns)
+        for column in declared.key:
+            if "map<" in columns[column]:
+                fault = f"{column} is a {columns[column]}, and maps cannot be compared"
+                raise self._misdeclared(f"{place}.key", fault)
+        order = list(columns) if declared.cdc_columns is None else declared.cdc_columns
+        self._check_names(f"{place}.cdc_columns", order, columns)
+        if missing := [column for column in columns if column not in order]:
+            fault = f"leaves out {', '.join(missing)}; it must name every column once"
+            raise self._misdeclared(f"{place}.cdc_columns", fault)
+        return Table(name, tuple(declared.key), columns, tuple(order), declared.path)
+
+    def _check_table_name(self, name: str, place: str) -> None:
+        if _UNFIT_IN_NAME.search(name):
+            fault = "a table's name cannot hold slashes or control characters, or begin or end "
+            fault += "with a blank: table_names makes a folder of it"
+            raise self._misdeclared(place, fault)
+        parts = name.split(".")
+        if len(parts) > 3 or not all(parts):
+            fault = (
+                "a table's name is table, schema.table or catalog.schema.table (see table_names)"
+            )
+            raise self._misdeclared(place, fault)
+
+    def _columns(self, place: str, declared: dict[str, str]) -> dict[str, str]:
+        columns: dict[str, str] = {}
+        written: dict[str, str] = {}
+        for column, type_text in declared.items():
+            if column.lower().startswith("_weir_"):
+                raise self._misdeclared(f"{place}.{column}", "names in _weir_ are Weir's own")
+            if twin := written.get(column.lower()):
+                fault = f"differs from {twin} only in case, and Spark would take them for one"
+                raise self._misdeclared(f"{place}.{column}", fault)
+            written[column.lower()] = column
+            try:
+                columns[column] = canonical_type(type_text)
+            except UnknownType as fault:
+                known = KNOWN_TYPES
+                raise self._misdeclared(f"{place}.{column}", str(fault), known) from None
+        return columns
+
+    def _check_names(self, place: str, names: list[str], columns: dict[str, str]) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name not in columns:
+                fault = f"{name!r} is not among the table's columns{nearest(name, columns)}"
+                raise self._misdeclared(place, fault, columns)
+            if name in seen:
+                raise self._misdeclared(place, f"names {name} twice")
+            seen.add(name)
+
+    def _check_gold_names(self, feed: Feed) -> None:
+        sources: dict[str, str] = {}
+        for table in feed.tables:
+            gold = gold_name(table, feed.table_names)
+            if gold.lower().endswith(TOMBSTONES):
+                fault = f"a gold table's name cannot end with {TOMBSTONES}, as {gold} does"
+                raise self._misdeclared(f"tables.{table}", f"{fault} (see table_names)")
+            # SQL does not tell names apart by case.
+            if other := sources.get(gold.lower()):
+                raise TableNameCollision(feed.name, gold, (other, table))
+            sources[gold.lower()] = table

@@ -1,0 +1,73 @@
+"""Which windows a run has to do, and in which Dagster runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from assets import bronze, ledger, partitions
+from assets.lake import Lake
+from transforms.errors import WindowOutOfRange
+from transforms.feed import Feed
+from transforms.windows import contiguous_ranges, parse_window, windows_between
+
+GAP = 48
+"""Ranges with no more empty windows than this between them are one Dagster run: an empty window is cheap, a run not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The windows of one feed that a run has to do.
+
+    ``early`` are windows that have not begun, by the date in their objects' paths: they wait.
+    """
+
+    feed: Feed
+    windows: list[str]
+    early: list[str]
+    left_out: list[str]
+
+    def ranges(self) -> list[tuple[str, str]]:
+        """First and last window of each Dagster run."""
+        found: list[tuple[str, str]] = []
+        for first, last in contiguous_ranges(self.windows, self.feed.window):
+            if found and len(windows_between(found[-1][1], first, self.feed.window)) <= GAP + 2:
+                found[-1] = (found[-1][0], last)
+            else:
+                found.append((first, last))
+        return found
+
+
+def asked(feed: Feed, text: str) -> Plan:
+    """The windows that a person names: ``FROM..TO``, inclusive, or one."""
+    first, _, last = text.partition("..")
+    try:
+        windows = windows_between(first, last or first, feed.window)
+    except ValueError as fault:
+        raise WindowOutOfRange(feed.name, text, str(fault)) from fault
+    if not windows:
+        raise WindowOutOfRange(feed.name, text, "the range ends before it begins")
+    return bounded(feed, windows, [], complain=True)
+
+
+def due(lake: Lake, feed: Feed) -> Plan:
+    """The windows with new objects, and those that an earlier run did not finish."""
+    found = bronze.arrivals(lake, feed)
+    windows = {one.window for one in found.new} | set(ledger.unfinished(lake, feed))
+    return bounded(feed, sorted(windows), found.left_out, complain=False)
+
+
+def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, complain: bool) -> Plan:
+    """Keep the windows that are partitions of the feed: from 2020 on, the open one included."""
+    now = datetime.now(UTC)
+    begun = [window for window in windows if parse_window(window, feed.window) <= now]
+    early = [window for window in windows if window not in set(begun)]
+    if early and complain:
+        raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
+    for window in begun:
+        if parse_window(window, feed.window) < partitions.FIRST:
+            raise WindowOutOfRange(
+                feed.name, window, f"windows begin at {partitions.FIRST:%Y-%m-%d}"
+            )
+    return Plan(feed, begun, early, list(left_out))

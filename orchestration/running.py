@@ -1,0 +1,106 @@
+"""``weir run``: materialise landing to gold through the same Dagster assets that the UI shows."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from assets.lake import Lake
+from orchestration import definitions
+from orchestration.console import progress_lines, say
+from orchestration.jobs import job_name
+from orchestration.planning import Plan
+
+RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one feed's run came to: metadata by asset, check results, and the errors that ended it."""
+
+    plan: Plan
+    metadata: list[tuple[tuple[str, ...], dict[str, object]]] = field(default_factory=list)
+    checks: list[dg.AssetCheckEvaluation] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """True where a step raised or a blocking check failed."""
+        return bool(self.errors) or any(is_blocked(check) for check in self.checks)
+
+
+def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
+    """True for a failed check that stops what is downstream."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+
+
+def run(plans: Sequence[Plan], lake: Lake) -> list[Outcome]:
+    """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others."""
+    # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
+    threading.Thread(target=_warm_up, daemon=True).start()
+    defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
+    with instance() as dagster_instance:
+        return [outcome_of(plan, defs, dagster_instance) for plan in plans]
+
+
+def _warm_up() -> None:
+    import great_expectations  # noqa: F401
+
+
+def instance() -> dg.DagsterInstance:
+    """The instance of ``DAGSTER_HOME``, so that runs show in the UI; without it, one that is gone afterwards."""
+    return (
+        dg.DagsterInstance.get()
+        if os.environ.get("DAGSTER_HOME")
+        else dg.DagsterInstance.ephemeral()
+    )
+
+
+def outcome_of(plan: Plan, defs: dg.Definitions, dagster_instance: dg.DagsterInstance) -> Outcome:
+    """Run one feed's windows."""
+    outcome = Outcome(plan)
+    job = defs.resolve_job_def(job_name(plan.feed))
+    for first, last in plan.ranges():
+        say(
+            f"{plan.feed.name}: windows {first} .. {last}"
+            if first != last
+            else f"{plan.feed.name}: window {first}"
+        )
+        result = job.execute_in_process(
+            instance=dagster_instance,
+            raise_on_error=False,
+            run_config={"loggers": {"console": {}}},
+            tags={RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
+        )
+        gather(result, outcome)
+    return outcome
+
+
+def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
+    """Take from a run's events what a person wants to know of it."""
+    seen = set()
+    for event in result.all_events:
+        if event.is_step_materialization:
+            made = event.step_materialization_data.materialization
+            # A range has one such event per window, all with the same metadata.
+            if made.asset_key not in seen:
+                seen.add(made.asset_key)
+                values = {name: value.value for name, value in made.metadata.items()}
+                outcome.metadata.append((tuple(made.asset_key.path), values))
+        elif event.event_type_value == "ASSET_CHECK_EVALUATION":
+            outcome.checks.append(event.asset_check_evaluation_data)
+        elif event.is_step_failure:
+            outcome.errors.extend(reasons(event))
+
+
+def reasons(event: dg.DagsterEvent) -> Iterator[str]:
+    """Why a step failed: the innermost error's own words; a blocking check speaks for itself."""
+    error = event.step_failure_data.error
+    while error and error.cause:
+        error = error.cause
+    if error and error.cls_name != "DagsterAssetCheckFailedError":
+        yield error.message.strip().removeprefix(f"transforms.errors.{error.cls_name}: ")

@@ -1,0 +1,104 @@
+"""The one Spark session of a process: Delta, UTC, and settings that suit the machine.
+
+Settings with a measured reason say so. Not here: what is done with the session.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from dagster_pyspark import LazyPySparkResource
+from dagster_pyspark.resources import spark_session_from_config
+
+from orchestration.jars import ensure_jars, s3a_jars
+from orchestration.java import check_java
+
+
+_LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+
+class WeirSpark(LazyPySparkResource):
+    """dagster-pyspark's lazy session, with the jars that it needs fetched before it starts.
+
+    ``s3a`` asks for the jars of a warehouse on S3, too.
+    """
+
+    s3a: bool = False
+
+    def _init_session(self) -> None:
+        if self._spark_session is None:
+            check_java()
+            jars = ensure_jars() + (s3a_jars() if self.s3a else [])
+            # The tasks that read the landing need this very environment, not the first python3 on the path.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            listed = ",".join(str(jar) for jar in jars)
+            self._spark_session = spark_session_from_config(
+                {**self.spark_config, "spark.jars": listed}
+            )
+
+
+def session_config(environment: Mapping[str, str]) -> dict[str, str]:
+    """Spark's settings; ``WEIR_SPARK_MASTER``, ``_DRIVER_MEMORY`` and ``_UI`` override the local defaults.
+
+    Anything else goes into ``spark-defaults.conf``, which Spark reads by itself.
+    """
+    cores = os.cpu_count() or 2
+    settings = {
+        "spark.app.name": "weir",
+        "spark.master": environment.get("WEIR_SPARK_MASTER", "local[*]"),
+        "spark.driver.memory": environment.get(
+            "WEIR_SPARK_DRIVER_MEMORY", f"{_driver_gigabytes()}g"
+        ),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),
+        "spark.ui.showConsoleProgress": "false",
+        # Delta computes its log's state in 50 tasks unless told otherwise: about 2 s for every read and commit.
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.shuffle.partitions": str(max(2, cores)),
+        # The plans are wide (a column function per declared type); printing them is not worth a warning.
+        "spark.sql.debug.maxToStringFields": "1000",
+    }
+    if "WEIR_SPARK_MASTER" in environment:
+        del settings["spark.sql.shuffle.partitions"]
+    else:
+        # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return settings
+
+
+def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
+    """Hadoop's S3A settings from the usual AWS variables, for a warehouse on S3."""
+    settings = {}
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        settings["spark.hadoop.fs.s3a.endpoint"] = endpoint
+        settings["spark.hadoop.fs.s3a.path.style.access"] = "true"
+        settings["spark.hadoop.fs.s3a.connection.ssl.enabled"] = str(
+            endpoint.startswith("https")
+        ).lower()
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    if region:
+        settings["spark.hadoop.fs.s3a.endpoint.region"] = region
+    return settings
+
+
+def _driver_gigabytes() -> int:
+    """A quarter of the machine's memory, between 1 and 8 GB: Spark's own default of 1 GB is soon too small."""
+    try:
+        pages = int(os.sysconf("SC_PHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError):
+        return 2
+    return max(1, min(8, pages // 4 // 2**30))
+
+
+def warehouse_uri(text: str) -> str:
+    """The warehouse as Spark wants it: an absolute folder, or an address with ``s3a`` for ``s3``."""
+    if text.startswith("s3://"):
+        return "s3a://" + text.removeprefix("s3://")
+    return text if "://" in text else str(Path(text).expanduser().resolve())

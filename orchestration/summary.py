@@ -1,0 +1,113 @@
+"""The summary of a run: per table what came, what became of it and what is there now, at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from orchestration.running import Outcome, is_blocked
+from transforms.table_names import TOMBSTONES
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of the summary: one table of one feed."""
+
+    events: int = 0
+    changes: int = 0
+    duplicates: int = 0
+    quarantined: int = 0
+    rows: int | None = None
+    tombstones: int | None = None
+
+
+def lines(outcome: Outcome) -> dict[str, Line]:
+    """One line per table, from the metadata of silver (the books) and gold (the sizes).
+
+    A repeat that another window had delivered before counts as a duplicate here, too, so that
+    events = changes + duplicates + quarantined.
+    """
+    found: dict[str, Line] = {}
+    for path, values in outcome.metadata:
+        if path[0] == "silver":
+            for book in _books(values):
+                line = found.setdefault(str(book["table"] or "(no table)"), Line())
+                line.events += _int(book["events"])
+                line.changes += _int(book["changes"])
+                line.duplicates += _int(book["duplicates"])
+                line.quarantined += _int(book["quarantined"])
+    for path, values in outcome.metadata:
+        if path[0] == "gold" and "repeats_of_other_windows" in values:
+            line = found.setdefault(path[-1], Line())
+            repeats = _int(values["repeats_of_other_windows"])
+            line.changes -= repeats
+            line.duplicates += repeats
+            line.rows = _int(values["dagster/row_count"])
+        elif path[0] == "gold":
+            name = path[-1].removesuffix(TOMBSTONES)
+            found.setdefault(name, Line()).tombstones = _int(values["dagster/row_count"])
+    return found
+
+
+def show(outcomes: Sequence[Outcome], console: Console) -> None:
+    """Print the table, what the checks found and what went wrong."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("table", no_wrap=True)
+    for head in ("source events", "changes", "duplicates", "quarantined", "rows", "tombstones"):
+        table.add_column(head, justify="right")
+    for outcome in outcomes:
+        for name, line in sorted(lines(outcome).items()):
+            numbers = (
+                line.events,
+                line.changes,
+                line.duplicates,
+                line.quarantined,
+                line.rows,
+                line.tombstones,
+            )
+            table.add_row(
+                f"{outcome.plan.feed.name}.{name}",
+                *("-" if value is None else f"{value:,}" for value in numbers),
+            )
+    if table.row_count:
+        console.print(table)
+    show_checks(outcomes, console)
+    for outcome in outcomes:
+        for error in outcome.errors:
+            console.print(f"error: {error}", style="red", markup=False, highlight=False)
+
+
+def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
+    """One line in sum, and one for each check that did not pass."""
+    checks = [(outcome.plan.feed.name, check) for outcome in outcomes for check in outcome.checks]
+    if not checks:
+        return
+    failed = [one for one in checks if is_blocked(one[1])]
+    warned = [one for one in checks if not one[1].passed and not is_blocked(one[1])]
+    passed = len(checks) - len(failed) - len(warned)
+    console.print(
+        f"checks: {passed} passed, {len(warned)} warnings, {len(failed)} failed", highlight=False
+    )
+    for word, found in (("failed", failed), ("warning", warned)):
+        for _, check in found:
+            where = ".".join(check.asset_key.path)
+            console.print(
+                f"  {word}: {where}: {check.check_name}: {check.description}",
+                markup=False,
+                highlight=False,
+            )
+
+
+def _books(values: Mapping[str, object]) -> list[dict[str, object]]:
+    books = values["books"]
+    assert isinstance(books, list)
+    return books
+
+
+def _int(value: object) -> int:
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,78 @@
+"""The waist: the one row shape that every source format must reach, and every table is made from.
+
+Not here: how a format gets there (``formats``), or what becomes of a change (``gold``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import types as T
+
+TEXTS = T.MapType(T.StringType(), T.StringType(), True)
+"""Column name to value as text. A name that is missing was not mentioned (absent); a null value is null."""
+
+CHANGE = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("feed", T.StringType(), False),
+        T.StructField("table", T.StringType(), False),
+        T.StructField("source_table", T.StringType(), False),
+        T.StructField("declared", T.StringType(), True),
+        T.StructField("operation", T.StringType(), False),
+        T.StructField("effect", T.StringType(), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
+        T.StructField("moved_from", T.ArrayType(T.StringType()), True),
+        T.StructField("derived", T.StringType(), True),
+        T.StructField("before", TEXTS, False),
+        T.StructField("after", TEXTS, False),
+        T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("event_id", T.StringType(), False),
+        T.StructField("event_at", T.TimestampType(), True),
+        T.StructField("extracted_at", T.TimestampType(), True),
+        T.StructField("object", T.StringType(), False),
+        T.StructField("generation", T.StringType(), False),
+        T.StructField("line", T.LongType(), False),
+        T.StructField("byte_offset", T.LongType(), False),
+    ]
+)
+"""One row per change of one key.
+
+``table``: the gold table; ``source_table``: the table as the stream names it, ``catalog.schema.table``; ``declared``:
+the feed file's name for it, null where the feed does not declare it.
+``operation``: what the source did: insert, update, delete, replace, or read (a snapshot row).
+``effect``: what it does to the current row: ``put`` (the row becomes exactly ``after``), ``merge`` (the columns in
+``after`` are overwritten, others keep their value) or ``remove``.
+``key``: the key's values as canonical text, in declared order; null where the table is not declared.
+``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
+exists (``key_change``), null for the others.
+``before``, ``after``: the images, absent and null kept apart.
+``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
+``event_id``: the same for every delivery of one event (design: order and identity per format).
+``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
+The last four are the bronze record's coordinates: provenance, never order.
+"""
+
+QUARANTINE = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("feed", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("reason", T.StringType(), False),
+        T.StructField("detail", T.StringType(), False),
+        T.StructField("object", T.StringType(), False),
+        T.StructField("generation", T.StringType(), False),
+        T.StructField("line", T.LongType(), False),
+        T.StructField("byte_offset", T.LongType(), False),
+        T.StructField("payload", T.BinaryType(), True),
+    ]
+)
+"""One row per source event that could not become a change.
+
+``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
+``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
+"""
+
+EPOCH = 0
+"""The first element of every position. All feeds are in their first epoch until epochs can be opened."""
+
+SNAPSHOT, STREAM = 0, 1
+"""The second element of a position: rows of a snapshot stand before all changes of the stream."""

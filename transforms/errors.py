@@ -1,0 +1,80 @@
+"""Every error that Weir raises on purpose.
+
+Bad *records* never raise: they are quarantined with a reason. What is here stops a run: a feed file, a landing or a
+header that cannot be understood. Each message says who, what was found and what to do; the parts stay as attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class WeirError(Exception):
+    """Root of the family: its text is meant for the person who runs Weir."""
+
+
+class FeedMisdeclared(WeirError):
+    """A feed file says something that Weir does not know or cannot use."""
+
+    def __init__(self, file: str, key: str, fault: str, known: Iterable[str] = ()) -> None:
+        self.file, self.key, self.fault, self.known = file, key, fault, tuple(known)
+        hint = f" Known: {', '.join(self.known)}." if self.known else ""
+        super().__init__(f"{file}: {key}: {fault}.{hint}")
+
+
+class UnreadableLanding(WeirError):
+    """The place where drops land cannot be listed or read."""
+
+    def __init__(self, feed: str, landing: str, fault: str, remedy: str) -> None:
+        self.feed, self.landing, self.fault, self.remedy = feed, landing, fault, remedy
+        super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
+
+
+class UnknownHeader(WeirError):
+    """A CSV file begins with a header whose names do not say which column each field is."""
+
+    def __init__(self, feed: str, object_name: str, header: str, expected: str) -> None:
+        self.feed, self.object_name, self.header, self.expected = feed, object_name, header, expected
+        super().__init__(
+            f"feed {feed}: {object_name}, line 1: the header is not understood: {header!r}. "
+            f"Expected {expected}. Rename the columns, or write the files without a header."
+        )
+
+
+class TableNameCollision(WeirError):
+    """Two tables of the source would become one gold table."""
+
+    def __init__(self, feed: str, table: str, sources: Iterable[str]) -> None:
+        self.feed, self.table, self.sources = feed, table, tuple(sources)
+        super().__init__(
+            f"feed {feed}: gold table {table!r} would mix {' and '.join(self.sources)}. "
+            "Set table_names: schema (or catalog) in the feed file so that each has a table of its own."
+        )
+
+
+class WindowOutOfRange(WeirError):
+    """A window was asked for that the feed's partitions do not have."""
+
+    def __init__(self, feed: str, window: str, fault: str) -> None:
+        self.feed, self.window, self.fault = feed, window, fault
+        super().__init__(f"feed {feed}: window {window}: {fault}")
+
+
+class DeclarationChanged(WeirError):
+    """A feed file changed in a way that old windows must be derived again before gold can follow."""
+
+    def __init__(self, feed: str, table: str, windows: Iterable[str]) -> None:
+        self.feed, self.table, self.windows = feed, table, tuple(windows)
+        super().__init__(
+            f"feed {feed}: the declaration of {table!r} changed, and {len(self.windows)} windows "
+            f"({self.windows[0]} .. {self.windows[-1]}) were derived under the old one. "
+            "Run `weir run`, which derives them again."
+        )
+
+
+class QueryRefused(WeirError):
+    """A statement given to ``weir query`` cannot be run."""
+
+    def __init__(self, what: str, fault: str) -> None:
+        self.what, self.fault = what, fault
+        super().__init__(f"{what}: {fault}. Tables: bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>.")

@@ -1,0 +1,48 @@
+"""What a feed declares: plain facts that every layer below takes as values.
+
+Reading and judging the YAML file is orchestration's work (``orchestration/feed_files.py``); by the time a ``Feed``
+exists, it is known to be sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+WindowSize = Literal["hour", "day"]
+TableNames = Literal["plain", "schema", "catalog"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One declared table of the source.
+
+    ``name`` is as the feed file writes it: ``region``, ``schema.region`` or ``catalog.schema.region``.
+    ``columns`` maps each column to its Spark SQL type, in the order of a CSV snapshot row.
+    ``cdc_columns`` is the order of the triplets in a CSV row of changes without a header.
+    ``path`` is a glob over object names, for records that do not name their table.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    cdc_columns: tuple[str, ...]
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One configured source: what its file says, with defaults filled in.
+
+    ``landing`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
+    None for the format's usual extensions.
+    """
+
+    name: str
+    format: str
+    landing: str
+    files: str | None = None
+    window: WindowSize = "hour"
+    table_names: TableNames = "plain"
+    tables: Mapping[str, Table] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""From changes to current rows and tombstones: the same for every source."""

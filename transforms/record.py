@@ -1,0 +1,48 @@
+"""The bronze row: one record of a drop, verbatim, with the place where it stood.
+
+Not here: what a record means (``formats``), and how objects are found (``assets/landing.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import types as T
+
+BRONZE = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("object", T.StringType(), False),
+        T.StructField("generation", T.StringType(), False),
+        T.StructField("line", T.LongType(), False),
+        T.StructField("byte_offset", T.LongType(), False),
+        T.StructField("header", T.StringType(), True),
+        T.StructField("payload", T.BinaryType(), True),
+        T.StructField("defect", T.StringType(), True),
+        T.StructField("landed_at", T.TimestampType(), False),
+    ]
+)
+"""One row per record of a landed object.
+
+``window``: the landing window, ``2026-11-20T03`` or ``2026-11-20`` (the table is partitioned by it).
+``object``, ``generation``: the object's name relative to the landing and its etag; ``line`` counts from 1 and
+``byte_offset`` from 0 in the decompressed object: together the record's coordinates.
+``header``: the CSV header line of the object, where it has one. ``payload``: the record's bytes, line ends left off.
+``defect``: why the record could not be cut out whole (cut JSON, damaged gzip); null for a whole one.
+``landed_at``: when the object was last modified in the landing.
+
+An object that holds no record leaves one row with ``line`` 0 and no payload, so that it counts as read.
+"""
+
+COORDINATES = ("object", "generation", "line", "byte_offset")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record cut out of an object, before it has a window: see ``BRONZE`` for the fields."""
+
+    line: int
+    byte_offset: int
+    payload: bytes
+    header: str | None = None
+    defect: str | None = None

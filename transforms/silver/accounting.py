@@ -1,0 +1,120 @@
+"""The books of a window: what became of every source event, per table.
+
+Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
+half of a key change) are counted apart: they are no events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from transforms.silver import changes, repeats
+
+ACCOUNTING = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("source_table", T.StringType(), True),
+        T.StructField("declared", T.StringType(), True),
+        T.StructField("events", T.LongType(), False),
+        T.StructField("changes", T.LongType(), False),
+        T.StructField("control", T.LongType(), False),
+        T.StructField("duplicates", T.LongType(), False),
+        T.StructField("quarantined", T.LongType(), False),
+        T.StructField("held", T.LongType(), False),
+        T.StructField("too_late", T.LongType(), False),
+        T.StructField("derived", T.LongType(), False),
+        T.StructField("null_keys", T.LongType(), False),
+        T.StructField("flags_disagree", T.LongType(), False),
+        T.StructField("segments", T.MapType(T.LongType(), T.TimestampType()), True),
+        T.StructField("declaration", T.StringType(), False),
+    ]
+)
+"""One row per window and table (null: events that name none). Counts are of source events, ``derived`` of changes.
+
+``segments``: the newest source time seen in each of the source's log files. ``declaration``: the digest of what the
+feed declared when the window was derived.
+"""
+
+
+FATES = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
+"""What can become of a source event: these add up to ``events``."""
+
+COUNTS = ("events", *FATES, "derived", "null_keys", "flags_disagree")
+
+
+def accounting(fated: DataFrame, declaration: str) -> DataFrame:
+    """One row per window and table (see ``ACCOUNTING``), from events with their fate."""
+    is_change = F.col("fate") == repeats.CHANGE
+    whose = ("window", "table", "source_table", "declared")
+    counts = {
+        "events": F.lit(True),
+        "changes": is_change,
+        "control": F.lit(False),
+        "duplicates": F.col("fate") == repeats.DUPLICATE,
+        "quarantined": F.col("fate") == repeats.QUARANTINED,
+        "held": F.lit(False),
+        "too_late": F.lit(False),
+        "derived": is_change & changes.moves(),
+        "null_keys": is_change & F.col("declared").isNotNull() & has_null("key"),
+        "flags_disagree": is_change & F.col("flags_disagree"),
+    }
+    return (
+        fated.groupBy(*whose, "segment")
+        .agg(
+            *[F.count_if(what).alias(name) for name, what in counts.items()],
+            F.max(F.when(is_change, F.col("event_at"))).alias("newest"),
+        )
+        .groupBy(*whose)
+        .agg(
+            *[F.sum(name).alias(name) for name in counts],
+            F.collect_list(
+                F.when(F.col("newest").isNotNull() & F.col("segment").isNotNull(), F.struct("segment", "newest"))
+            ).alias("segments"),
+        )
+        .withColumn("segments", F.map_from_entries("segments"))
+        .withColumn("declaration", F.lit(declaration))
+        .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields])
+    )
+
+
+def has_null(key: str) -> Column:
+    """True for a key that is null or has a null part."""
+    return F.col(key).isNull() | F.exists(key, lambda part: part.isNull())
+
+
+def falls(books: DataFrame) -> DataFrame:
+    """One row per table and log file whose newest event is older than one of an earlier file.
+
+    A log that was reset starts with low numbers again while time goes on: the order of events is then unknown.
+    """
+    newest = (
+        books.select("table", F.explode("segments").alias("segment", "newest"))
+        .groupBy("table", "segment")
+        .agg(F.max("newest").alias("newest"))
+    )
+    earlier = Window.partitionBy("table").orderBy("segment").rowsBetween(Window.unboundedPreceding, -1)
+    return newest.withColumn("newest_before", F.max("newest").over(earlier)).where("newest < newest_before")
+
+
+def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Gold tables that two different source tables would share, from (table, source table) pairs.
+
+    ``region`` and ``io_blitzz.region`` may be one table, told less and more exactly; ``a.region`` and ``b.region`` not.
+    """
+    by_table: dict[str, set[str]] = {}
+    for table, source in sources:
+        by_table.setdefault(table, set()).add(source)
+
+    def differ(one: str, other: str) -> bool:
+        return not f".{one}".endswith(f".{other}") and not f".{other}".endswith(f".{one}")
+
+    return {
+        table: sorted(names)
+        for table, names in by_table.items()
+        if any(differ(one, other) for one in names for other in names)
+    }

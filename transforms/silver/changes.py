@@ -1,0 +1,67 @@
+"""The two tables that a window's events become: silver and quarantine."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from transforms.change import CHANGE, QUARANTINE
+from transforms.silver import repeats
+
+KEY_CHANGE = "key_change"
+
+
+def changes(fated: DataFrame) -> DataFrame:
+    """One row per change of one key: an event that moves a row to another key gives two (see ``CHANGE``)."""
+    halves = F.when(moves(), F.array(old_half(), new_half())).otherwise(F.array(whole()))
+    kept = fated.where(F.col("fate") == repeats.CHANGE).withColumn("half", F.explode(halves))
+    return kept.select(
+        *[_column(field.name).cast(field.dataType).alias(field.name) for field in CHANGE.fields]
+    )
+
+
+def quarantine(fated: DataFrame) -> DataFrame:
+    """One row per event that could not become a change (see ``QUARANTINE``)."""
+    refused = fated.where(F.col("fate") == repeats.QUARANTINED)
+    named = refused.withColumn("reason", F.col("fault.reason")).withColumn("detail", F.col("fault.detail"))
+    return named.select(*[F.col(field.name).cast(field.dataType) for field in QUARANTINE.fields])
+
+
+def moves() -> Column:
+    """True where an event changes its row's key."""
+    changed = F.coalesce(F.col("key") != F.col("old_key"), F.lit(False))
+    return changed & F.col("operation").isin("update", "replace")
+
+
+def whole() -> Column:
+    """The change of an event that keeps its row's key."""
+    no_key = F.lit(None).cast("array<string>")
+    return _half(F.col("key"), no_key, F.lit(None), F.col("effect"), F.col("after"))
+
+
+def old_half() -> Column:
+    """The delete that a key change is for the old key: it exists only because of the event."""
+    no_key = F.lit(None).cast("array<string>")
+    return _half(F.col("old_key"), no_key, F.lit(KEY_CHANGE), F.lit("remove"), F.col("after"))
+
+
+def new_half() -> Column:
+    """The insert that a key change is for the new key: what the old image had goes along."""
+    mentioned = F.map_keys("after")
+    unchanged = F.map_filter("before", lambda name, _: ~F.array_contains(mentioned, name))
+    return _half(F.col("key"), F.col("old_key"), F.lit(None), F.lit("put"), F.map_concat(unchanged, F.col("after")))
+
+
+def _half(key: Column, moved_from: Column, derived: Column, effect: Column, after: Column) -> Column:
+    return F.struct(
+        key.alias("key"),
+        moved_from.alias("moved_from"),
+        derived.cast("string").alias("derived"),
+        effect.alias("effect"),
+        after.alias("after"),
+    )
+
+
+def _column(name: str) -> Column:
+    of_half = name in ("key", "moved_from", "derived", "effect", "after")
+    return F.col(f"half.{name}") if of_half else F.col(name)

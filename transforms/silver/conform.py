@@ -1,0 +1,155 @@
+"""Apply the feed's declarations to events: which table, which key, do the values fit.
+
+Not here: what a record means (``formats``) and which of several deliveries counts (``repeats``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from transforms import types
+from transforms.feed import Feed
+from transforms.formats.spec import fault
+
+DECLARATION = T.StructType(
+    [
+        T.StructField("declared", T.StringType(), False),
+        T.StructField("declared_catalog", T.StringType(), True),
+        T.StructField("declared_schema", T.StringType(), True),
+        T.StructField("declared_name", T.StringType(), False),
+        T.StructField("key_columns", T.ArrayType(T.StringType()), False),
+        T.StructField("column_types", T.MapType(T.StringType(), T.StringType()), False),
+    ]
+)
+"""One row per table of the feed file; small, and joined by broadcast."""
+
+
+def conform(events: DataFrame, feed: Feed) -> DataFrame:
+    """One row per event: its gold table, key, identity, and a fault where it does not fit the declaration."""
+    return (
+        events.join(F.broadcast(declarations(events, feed)), on=declared_as(feed), how="left")
+        .withColumn("feed", F.lit(feed.name))
+        .withColumn("catalog", F.coalesce("catalog", "declared_catalog"))
+        .withColumn("schema", F.coalesce("schema", "declared_schema"))
+        .withColumn("name", F.coalesce("declared_name", "name"))
+        .withColumn("source_table", F.concat_ws(".", "catalog", "schema", "name"))
+        .withColumn("table", gold_table(feed))
+        .withColumn("fault", F.coalesce("fault", table_fault(), misfit(feed), key_fault()))
+        .withColumn("key", key_of(feed, "after", "before"))
+        .withColumn("old_key", key_of(feed, "before", "after"))
+        .withColumn("event_id", event_id())
+    )
+
+
+def declarations(events: DataFrame, feed: Feed) -> DataFrame:
+    """The feed file's tables as a frame (see ``DECLARATION``)."""
+    rows = []
+    for name, table in feed.tables.items():
+        *qualifiers, plain = name.split(".")
+        catalog, schema = ([None, None] + qualifiers)[-2:]
+        rows.append((name, catalog, schema, plain, list(table.key), dict(table.columns)))
+    return events.sparkSession.createDataFrame(rows, DECLARATION)
+
+
+def declared_as(feed: Feed) -> Column:
+    """The most exact of the feed's names for the event's table."""
+    known = F.array(*[F.lit(name) for name in feed.tables]).cast("array<string>")
+    spelled = [
+        F.concat_ws(".", "catalog", "schema", "name"),
+        F.concat_ws(".", "schema", "name"),
+        F.col("name"),
+    ]
+    choice = F.coalesce(*[F.when(F.array_contains(known, name), name) for name in spelled])
+    return F.col("declared") == choice
+
+
+def gold_table(feed: Feed) -> Column:
+    """The gold table's name, as ``table_names`` asks; a part that the source does not tell is left out."""
+    parts = {"plain": ["name"], "schema": ["schema", "name"], "catalog": ["catalog", "schema", "name"]}
+    return F.nullif(F.concat_ws("__", *parts[feed.table_names]), F.lit(""))
+
+
+def table_fault() -> Column:
+    """An event that names no table, and whose path names none."""
+    return F.when(F.coalesce(F.col("name"), F.lit("")) == "", fault("missing_table", "neither record nor path names it"))
+
+
+def misfit(feed: Feed) -> Column:
+    """The first value of the new image, or of the key, that its declared type cannot hold."""
+    names = sorted({name for table in feed.tables.values() for name in table.columns.values()})
+
+    def unfit(value: Column, type_name: Column) -> Column:
+        verdicts = {name: ~types.fits(value, name) for name in names}
+        return types.by_type(names, type_name, verdicts, F.lit(False))
+
+    def of(image: str, only: Column | None = None) -> Column:
+        def wrong(entry: Column) -> Column:
+            type_name = F.try_element_at("column_types", entry["key"])
+            bad = unfit(entry["value"], type_name)
+            return bad if only is None else bad & F.array_contains(only, entry["key"])
+
+        return F.filter(F.map_entries(image), wrong)
+
+    found = F.coalesce(F.get(of("after"), F.lit(0)), F.get(of("before", F.col("key_columns")), F.lit(0)))
+    type_name = F.try_element_at("column_types", found["key"])
+    return F.when(
+        found.isNotNull(),
+        fault("value_does_not_fit", found["key"], " is ", found["value"], ", which is no ", type_name),
+    )
+
+
+def key_fault() -> Column:
+    """A declared table's event whose images do not hold the whole key."""
+    missing = F.filter(
+        "key_columns",
+        lambda name: F.coalesce(F.try_element_at("after", name), F.try_element_at("before", name)).isNull(),
+    )
+    return F.when(
+        F.size(missing) > 0,
+        fault("missing_key", "key column ", F.array_join(missing, ", "), " is absent or null in both images"),
+    )
+
+
+def key_of(feed: Feed, first: str, second: str) -> Column:
+    """The key's canonical texts, each column from the first image that mentions it; null where undeclared."""
+    names = sorted({table.columns[column] for table in feed.tables.values() for column in table.key})
+
+    def part(name: Column) -> Column:
+        text = F.coalesce(F.try_element_at(first, name), F.try_element_at(second, name))
+        type_name = F.try_element_at("column_types", name)
+        return types.by_type(names, type_name, {t: types.canonical(text, t) for t in names}, text)
+
+    return F.when(F.col("fault").isNull(), F.transform("key_columns", part))
+
+
+def event_id() -> Column:
+    """SHA-256 over table, operation, identity and both images: equal for every delivery of one event.
+
+    Each text goes in as its length, a colon and itself, so that no two events can spell the same line.
+    """
+    return F.when(
+        F.col("fault").isNull(),
+        F.sha2(
+            F.concat(
+                _net(F.col("table")),
+                _net(F.col("operation")),
+                _net(F.size("identity").cast("string")),
+                F.array_join(F.transform("identity", _net), ""),
+                _net_map("before"),
+                _net_map("after"),
+            ),
+            256,
+        ),
+    )
+
+
+def _net(text: Column) -> Column:
+    return F.coalesce(F.concat(F.char_length(text).cast("string"), F.lit(":"), text), F.lit("-"))
+
+
+def _net_map(image: str) -> Column:
+    entries = F.array_sort(F.map_entries(image))
+    spelled = F.transform(entries, lambda entry: F.concat(_net(entry["key"]), _net(entry["value"])))
+    return F.concat(_net(F.size(image).cast("string")), F.array_join(spelled, ""))

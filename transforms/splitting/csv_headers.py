@@ -1,0 +1,112 @@
+"""Whether a CSV object's first record is a header, and whether its names say which column each field is.
+
+Not here: how records are cut (``csv_records``), and reading fields by these names (``formats``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from transforms.errors import UnknownHeader
+from transforms.feed import Table
+
+SUFFIX_ROLE = r"(?i)^(.+?)[_.: -](NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?$"
+"""``r_name_NEW_VAL``: group 1 is the column, group 2 the role. Valid in Python's ``re`` and in Java.
+
+A name is read by this pattern where it fits, else by ``PREFIX_ROLE``.
+"""
+
+PREFIX_ROLE = r"(?i)^(NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?[_.: -](.+)$"
+"""``NEW_VAL_r_name``: group 1 is the role, group 2 the column."""
+
+_SUFFIX_ROLE, _PREFIX_ROLE = re.compile(SUFFIX_ROLE), re.compile(PREFIX_ROLE)
+_SYNONYMS = {"after": "new", "before": "old"}
+_ROLES = {"new", "old", "exists"}
+
+_METADATA = ["optype", "cursor", "operationcount"]
+_OPERATIONS = {"I", "U", "D", "R"}
+_FLAGS = {"0", "1", "2", "3"}
+_JOINTS = re.compile(r"[_\s-]")
+
+
+def is_header(names: Sequence[str], table: Table | None, feed_name: str, object_name: str) -> bool:
+    """True for a header that is understood, false for data; raises ``UnknownHeader`` for any other header."""
+    last = [_JOINTS.sub("", name).lower() for name in names[-len(_METADATA) :]]
+    if last == _METADATA:
+        understood = _says_column_and_role(names[: -len(_METADATA)])
+    elif table is not None and _names_columns(names, table):
+        understood = _names_each_column_once(names, table)
+    else:
+        if table is None or not _is_plainly_no_data(names, table):
+            return False
+        understood = False
+    if not understood:
+        raise UnknownHeader(feed_name, object_name, ",".join(names), _expected(table))
+    return True
+
+
+def _says_column_and_role(names: Sequence[str]) -> bool:
+    """Whether every column stands in all three roles, each once."""
+    roles: dict[str, list[str]] = {}
+    for name in names:
+        column_and_role = _column_and_role(name)
+        if column_and_role is None:
+            return False
+        column, role = column_and_role
+        roles.setdefault(column, []).append(role)
+    return bool(roles) and all(
+        len(given) == len(_ROLES) and set(given) == _ROLES for given in roles.values()
+    )
+
+
+def _column_and_role(name: str) -> tuple[str, str] | None:
+    if found := _SUFFIX_ROLE.match(name):
+        column, role = found[1], found[2]
+    elif found := _PREFIX_ROLE.match(name):
+        role, column = found[1], found[2]
+    else:
+        return None
+    return column.lower(), _SYNONYMS.get(role.lower(), role.lower())
+
+
+def _names_columns(names: Sequence[str], table: Table) -> bool:
+    """Whether more than half of the fields are names of declared columns: no row of data is."""
+    declared = {column.lower() for column in table.columns}
+    return 2 * sum(name.lower() in declared for name in names) > len(names)
+
+
+def _names_each_column_once(names: Sequence[str], table: Table) -> bool:
+    """Whether the key is there, without which no row can be told from another, and no name is there twice."""
+    times = Counter(name.lower() for name in names)
+    return all(column.lower() in times for column in table.key) and max(times.values()) == 1
+
+
+def _is_plainly_no_data(names: Sequence[str], table: Table) -> bool:
+    """Whether a row as wide as an operation's has nothing that an operation's row has.
+
+    A snapshot row may happen to be as wide; where it is, it is a snapshot row.
+    """
+    triplets = len(table.cdc_columns) or len(table.columns)
+    if not triplets or len(names) != 3 * triplets + 3 or len(names) == len(table.columns):
+        return False
+    operation, *texts = names[-3:]
+    return (
+        operation.upper() not in _OPERATIONS
+        and not _FLAGS.intersection(names[2:-3:3])
+        and not any(text.startswith("{") for text in texts)
+    )
+
+
+def _expected(table: Table | None) -> str:
+    columns = (table.cdc_columns or tuple(table.columns)) if table else ()
+    one = columns[0] if columns else "<column>"
+    each = f" (and so for {', '.join(columns[1:])})" if len(columns) > 1 else ""
+    operation = (
+        f"{one}_NEW, {one}_OLD, {one}_EXISTS or NEW_{one}, OLD_{one}, EXISTS_{one}{each}, "
+        "then opType, cursor, operationCount"
+    )
+    if not table or not table.columns:
+        return operation
+    return f"{operation}; or, for a snapshot, the columns {', '.join(table.columns)}"

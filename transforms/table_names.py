@@ -1,0 +1,24 @@
+"""What a gold table is called: the rule that ``table_names`` of a feed file chooses.
+
+Not here: whether two tables collide (``orchestration/feed_files.py`` for declared ones).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from transforms.feed import TableNames
+
+TOMBSTONES: Final = "__tombstones"
+"""What the name of the table beside a gold table ends with."""
+
+_PARTS: Final[dict[TableNames, int]] = {"plain": 1, "schema": 2, "catalog": 3}
+
+
+def gold_name(table: str, table_names: TableNames) -> str:
+    """Name the gold table of ``table``, schema.table or catalog.schema.table.
+
+    As many of the last parts as ``table_names`` asks for are joined by two underscores; parts that the source's name
+    does not have are not made up.
+    """
+    return "__".join(table.split(".")[-_PARTS[table_names] :])
