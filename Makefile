@@ -51,7 +51,7 @@ lock: ## pin every dependency anew in requirements.lock (for all supported Pytho
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
 	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@.lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-config --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 		--extra dev --output-file requirements.lock pyproject.toml
 	@echo "requirements.lock is up to date; to move a pin, delete it or its lines first"
 

@@ -9,7 +9,7 @@ import dagster as dg
 from assets import ledger, partitions
 from assets.lake import Lake
 from assets.landing import LandedObject, open_landing
-from assets.object_source import read_objects
+from assets.object_source import raise_clearly, read_objects
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 
@@ -32,7 +32,9 @@ def arrivals(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -> Ar
     generations = {(one.name, one.generation) for one in known}
     names = {one.name for one in known}
     new = [one for one in landed if (one.name, one.generation) not in generations]
-    return Arrivals(new, sorted(one.name for one in new if one.name in names), list(landing.left_out))
+    return Arrivals(
+        new, sorted(one.name for one in new if one.name in names), list(landing.left_out)
+    )
 
 
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
@@ -40,7 +42,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     found = arrivals(lake, feed, windows)
     bronze = lake.table("bronze", feed.name)
     if found.new or not bronze.exists():
-        bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
+        with raise_clearly():
+            bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
     return found
 
 
@@ -62,14 +65,20 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         size = sum(one.size for one in found.new)
         context.log.info(f"bronze.{feed.name}: {len(found.new)} new objects, {size:,} bytes")
         for name in found.replaced:
-            context.log.warning(f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old")
+            context.log.warning(
+                f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
+            )
         return dg.MaterializeResult(
             metadata={
                 "objects": len(found.new),
                 "bytes": size,
                 "replaced_objects": len(found.replaced),
-                "replaced": dg.MetadataValue.md("\n".join(f"- {name}" for name in found.replaced) or "none"),
-                "left_out": dg.MetadataValue.md("\n".join(f"- {line}" for line in found.left_out) or "none"),
+                "replaced": dg.MetadataValue.md(
+                    "\n".join(f"- {name}" for name in found.replaced) or "none"
+                ),
+                "left_out": dg.MetadataValue.md(
+                    "\n".join(f"- {line}" for line in found.left_out) or "none"
+                ),
                 "dagster/table_name": f"bronze.{feed.name}",
             }
         )

@@ -40,7 +40,10 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
 
     Tombstones of keys that are absent all stay: without a horizon nothing says that no older event can come.
     """
-    gold, graves = lake.table("gold", feed.name, name), lake.table("gold", feed.name, name + TOMBSTONES)
+    gold, graves = (
+        lake.table("gold", feed.name, name),
+        lake.table("gold", feed.name, name + TOMBSTONES),
+    )
     if not (gold.exists() and graves.exists()):
         return None
     before, all_graves = _files(lake, gold.path), graves.read().count()
@@ -56,7 +59,9 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     return Compacted(name, all_graves - count, count, before, _files(lake, gold.path))
 
 
-def compact_feed(lake: Lake, feed: Feed, names: dict[str, Table], *, dry_run: bool) -> Iterator[Compacted]:
+def compact_feed(
+    lake: Lake, feed: Feed, names: dict[str, Table], *, dry_run: bool
+) -> Iterator[Compacted]:
     """Compact every gold table of a feed, by name."""
     for name, table in names.items():
         done = compact(lake, feed, table, name, dry_run=dry_run)

@@ -1,214 +1,16 @@
-"""Silver to gold: the current state of one declared table, and its tombstones."""
+"""Silver to gold: the asset of one declared table, and of its tombstones."""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Iterator
 
 import dagster as dg
-from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
-from assets import partitions, verdicts
-from assets.lake import Lake, LakeTable
+from assets import current_state, partitions, verdicts
+from assets.lake import Lake
 from expectations import gold as rules
-from transforms.errors import DeclarationChanged
 from transforms.feed import Feed, Table
-from transforms.feed_digest import feed_digest, table_digest
-from transforms.gold import current_state, fold
-from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
 from transforms.table_names import TOMBSTONES, gold_name
-
-DECLARATION = "weir.declaration"
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What an apply did, summed over the gold tables of one declared table.
-
-    ``changes`` counts the run's silver rows, ``repeats`` those of them that another window had delivered before;
-    ``rows`` and ``tombstones`` are the tables' sizes afterwards.
-    """
-
-    tables: tuple[str, ...] = ()
-    changes: int = 0
-    repeats: int = 0
-    keys: int = 0
-    late_keys: int = 0
-    ties: int = 0
-    foreign_copies: int = 0
-    rows: int = 0
-    tombstones: int = 0
-    rebuilt: bool = False
-
-    def plus(self, other: Self) -> Self:
-        """Both together."""
-        sums = {
-            name: getattr(self, name) + getattr(other, name)
-            for name in self.__slots__
-            if name not in ("tables", "rebuilt")
-        }
-        return replace(self, tables=self.tables + other.tables, rebuilt=self.rebuilt or other.rebuilt, **sums)
-
-
-def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
-    """Bring every gold table that mirrors the declared one up to these windows."""
-    done = Applied()
-    for name in gold_tables(lake, feed, table, windows):
-        done = done.plus(apply_one(lake, feed, table, name, windows))
-    return done
-
-
-def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
-    """The gold tables of one declared table: its own name, or with ``table_names`` one per schema that has it."""
-    books = lake.table("accounting", feed.name).read()
-    named = books.where((F.col("declared") == table.name) & F.col("window").isin(list(windows)) & (F.col("changes") > 0))
-    found = {row["table"] for row in named.select("table").distinct().collect()}
-    if feed.table_names == "plain":
-        found.add(gold_name(table.name, feed.table_names))
-    return sorted(found)
-
-
-def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Applied:
-    """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
-
-    Keys whose changes are all newer than what gold knows are folded onto it; the others are folded anew from silver.
-    A table that was made under another declaration is made anew as a whole.
-    """
-    history = lake.table("silver", feed.name).read().where(F.col("table") == name)
-    gold = lake.table("gold", feed.name, name)
-    graves = lake.table("gold", feed.name, name + TOMBSTONES)
-    exists = gold.exists() and graves.exists()
-    rebuild = exists and gold.properties().get(DECLARATION) != table_digest(feed, table)
-    if rebuild:
-        refuse_stale_silver(lake, feed, name)
-    fresh = history if rebuild else history.where(F.col("window").isin(list(windows)))
-    steps = fold.ordered(fresh)
-    if exists and not rebuild:
-        based = current_state.against(steps, current_state.base(table, gold.read(), graves.read()))
-    else:
-        based = current_state.without_base(steps)
-    based = based.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        counts = Counts.of(based)
-        net = fold.folded(based.where((F.size("steps") > 0) & ~F.col("is_late")).select("key", "steps"))
-        repeats = counts.delivered - counts.steps
-        if counts.late_keys:
-            late = history.join(based.where("is_late").select("key"), on="key", how="left_semi")
-            anew = fold.whole(fold.folded(fold.ordered(late)))
-            net = net.unionByName(anew)
-            repeats += late_repeats(late, windows)
-        if exists and not rebuild:
-            if counts.steps:
-                upsert(gold, graves, current_state.rows(net, table), table)
-        else:
-            create(gold, graves, current_state.rows(fold.whole(net), table), table, table_digest(feed, table))
-    finally:
-        based.unpersist()
-    return Applied(
-        tables=(name,),
-        changes=counts.delivered,
-        repeats=repeats,
-        keys=counts.keys,
-        late_keys=counts.late_keys,
-        ties=counts.ties,
-        foreign_copies=counts.foreign_copies,
-        rows=gold.read().count(),
-        tombstones=graves.read().count(),
-        rebuilt=rebuild,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """One pass over the ordered changes, before they are folded."""
-
-    delivered: int
-    steps: int
-    keys: int
-    late_keys: int
-    ties: int
-    foreign_copies: int
-
-    @classmethod
-    def of(cls, based: DataFrame) -> Self:
-        """Count keys and steps; ``delivered`` is how many silver rows they came from."""
-        row = based.agg(
-            F.coalesce(F.sum("deliveries"), F.lit(0)).alias("delivered"),
-            F.coalesce(F.sum(F.size("steps")), F.lit(0)).alias("steps"),
-            F.count_if(F.size("steps") > 0).alias("keys"),
-            F.count_if("is_late").alias("late_keys"),
-            F.count_if(fold.has_ties()).alias("ties"),
-            F.count_if(F.col("copies") > 1).alias("foreign_copies"),
-        ).first()
-        assert row is not None  # an aggregate without groups has one row
-        return cls(**row.asDict())
-
-
-def late_repeats(late: DataFrame, windows: Sequence[str]) -> int:
-    """How many events of these windows another window has delivered, too, among keys that are folded anew."""
-    here = F.col("window").isin(list(windows))
-    by_event = late.where(F.col("derived").isNull()).groupBy("event_id").agg(
-        F.bool_or(here).alias("here"), F.bool_or(~here).alias("elsewhere")
-    )
-    return by_event.where("here AND elsewhere").count()
-
-
-def refuse_stale_silver(lake: Lake, feed: Feed, name: str) -> None:
-    """Raise where some window's silver was derived under another declaration: its keys may be others."""
-    books = lake.table("accounting", feed.name).read()
-    stale = books.where((F.col("table") == name) & (F.col("declaration") != feed_digest(feed))).select("window")
-    windows = sorted({row["window"] for row in stale.distinct().collect()})
-    if windows:
-        raise DeclarationChanged(feed.name, name, windows)
-
-
-def create(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table, declaration: str) -> None:
-    """Write both tables anew."""
-    graves.create(current_state.tombstones(rows, table), {})
-    gold.create(
-        current_state.gold(rows, table), {"delta.enableDeletionVectors": "true", DECLARATION: declaration}
-    )
-
-
-def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:
-    """Merge rows into both tables."""
-    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        stands = (POSITION, EVENT_ID, EVENT_AT)
-        absent = current_state.tombstones(rows, table)
-        if not absent.isEmpty():
-            moved = _differ({name: F.col(f"new.{name}") for name in stands})
-            whole = {name: F.col(f"new.`{name}`") for name in (*table.key, *stands)}
-            graves.merge(absent, table.key, update=(moved, whole), insert=(F.lit(True), whole))
-        values = {name: _merged(name) for name in table.columns if name not in table.key}
-        values |= {name: F.col(f"new.{name}") for name in stands}
-        new_row = {name: F.col(f"new.`{name}`") for name in (*table.columns, *stands)}
-        present = F.col(f"new.{EFFECT}") != "remove"
-        gold.merge(
-            rows,
-            table.key,
-            delete=~present,
-            update=(_differ(values), {f"`{name}`": value for name, value in values.items()}),
-            insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
-        )
-    finally:
-        rows.unpersist()
-
-
-def _merged(name: str) -> Column:
-    """The new value where the whole row is put or the column is mentioned, else the old one."""
-    mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(F.col(f"new.{MENTIONS}"), F.lit(name))
-    return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
-
-
-def _differ(values: Mapping[str, Column]) -> Column:
-    """True where any column of the old row would change: a row that stays is not rewritten."""
-    differ = F.lit(False)
-    for name, value in values.items():
-        differ = differ | ~F.col(f"old.`{name}`").eqNullSafe(value)
-    return differ
 
 
 def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
@@ -247,9 +49,11 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
     )
     def gold(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)
-        done = apply(lake, feed, table, windows)
+        done = current_state.apply(lake, feed, table, windows)
         if done.rebuilt:
-            context.log.warning(f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver")
+            context.log.warning(
+                f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
+            )
         context.log.info(
             f"gold.{feed.name}.{name}: {done.keys:,} keys changed, {done.rows:,} rows, {done.tombstones:,} tombstones"
         )
@@ -270,7 +74,9 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
             },
             check_results=list(verdicts.results(gold_key, rules.RULES, violations, windows)),
         )
-        yield dg.MaterializeResult(asset_key=graves_key, metadata={"dagster/row_count": done.tombstones})
+        yield dg.MaterializeResult(
+            asset_key=graves_key, metadata={"dagster/row_count": done.tombstones}
+        )
 
     return gold
 
@@ -278,11 +84,15 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
 def schema_of(table: Table) -> dg.TableSchema:
     """The gold table's columns for the UI."""
     declared = [
-        dg.TableColumn(name, kind, constraints=dg.TableColumnConstraints(nullable=name not in table.key))
+        dg.TableColumn(
+            name, kind, constraints=dg.TableColumnConstraints(nullable=name not in table.key)
+        )
         for name, kind in table.columns.items()
     ]
     own = [
-        dg.TableColumn(POSITION, "array<bigint>", "where the row's last change stands in the source"),
+        dg.TableColumn(
+            POSITION, "array<bigint>", "where the row's last change stands in the source"
+        ),
         dg.TableColumn(EVENT_ID, "string", "the row's last change"),
         dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),
     ]
@@ -295,7 +105,11 @@ def lineage_of(table: Table, silver_key: dg.AssetKey) -> dg.TableColumnLineage:
     def dep(column: str) -> dg.TableColumnDep:
         return dg.TableColumnDep(silver_key, column)
 
-    made = {name: [dep("key" if name in table.key else "after"), dep("effect")] for name in table.columns}
+    made = {
+        name: [dep("key" if name in table.key else "after"), dep("effect")]
+        for name in table.columns
+    }
     return dg.TableColumnLineage(
-        made | {POSITION: [dep("position")], EVENT_ID: [dep("event_id")], EVENT_AT: [dep("event_at")]}
+        made
+        | {POSITION: [dep("position")], EVENT_ID: [dep("event_id")], EVENT_AT: [dep("event_at")]}
     )

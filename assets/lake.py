@@ -65,7 +65,11 @@ class LakeTable:
         condition = same[0]
         for part in same[1:]:
             condition = condition & part
-        merge = DeltaTable.forPath(self.spark, self.path).alias("old").merge(rows.alias("new"), condition)
+        merge = (
+            DeltaTable.forPath(self.spark, self.path)
+            .alias("old")
+            .merge(rows.alias("new"), condition)
+        )
         if delete is not None:
             merge = merge.whenMatchedDelete(delete)
         merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
@@ -74,7 +78,9 @@ class LakeTable:
 
     def last_commit(self) -> dict[str, str]:
         """What Delta itself counted in the newest commit: ``numOutputRows`` and the like."""
-        newest = DeltaTable.forPath(self.spark, self.path).history(1).select("operationMetrics").first()
+        newest = (
+            DeltaTable.forPath(self.spark, self.path).history(1).select("operationMetrics").first()
+        )
         return dict(newest["operationMetrics"]) if newest else {}
 
     def properties(self) -> dict[str, str]:
@@ -83,7 +89,7 @@ class LakeTable:
         return dict(row["properties"]) if row else {}
 
 
-class Lake(dg.ConfigurableResource):
+class Lake(dg.ConfigurableResource["Lake"]):
     """The warehouse, through the run's one Spark session."""
 
     warehouse: str
@@ -92,7 +98,8 @@ class Lake(dg.ConfigurableResource):
     @property
     def spark(self) -> SparkSession:
         """The session: started on first use, one per process."""
-        return self.pyspark.spark_session
+        session: SparkSession = self.pyspark.spark_session
+        return session
 
     def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""

@@ -50,7 +50,9 @@ def read_objects(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -
     # Line 0 is the mark of an object without records.
     records = F.count_if(F.col("line") > 0).alias("records")
     found = rows.groupBy("window", "object", "generation").agg(records).collect()
-    return [ReadObject(row["window"], row["object"], row["generation"], row["records"]) for row in found]
+    return [
+        ReadObject(row["window"], row["object"], row["generation"], row["records"]) for row in found
+    ]
 
 
 def unfinished(lake: Lake, feed: Feed) -> list[str]:
@@ -72,5 +74,7 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
         counts[one.window] += 1
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed), now) for window, count in counts.items()]
-    lake.table("progress", feed.name).replace_windows(lake.spark.createDataFrame(rows, PROGRESS), windows)
+    lake.table("progress", feed.name).replace_windows(
+        lake.spark.createDataFrame(rows, PROGRESS), windows
+    )
     return sum(counts.values())

@@ -16,7 +16,11 @@ CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
 def windows_of(feed: Feed) -> dg.TimeWindowPartitionsDefinition:
     """The feed's windows; ``end_offset`` shows the one that is still open, so that it can be run too."""
     return dg.TimeWindowPartitionsDefinition(
-        start=FIRST, cron_schedule=CRON[feed.window], fmt=FORMATS[feed.window], timezone="UTC", end_offset=1
+        start=FIRST,
+        cron_schedule=CRON[feed.window],
+        fmt=FORMATS[feed.window],
+        timezone="UTC",
+        end_offset=1,
     )
 
 

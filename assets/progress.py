@@ -11,7 +11,10 @@ from transforms.table_names import gold_name
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's progress asset: downstream of every gold table."""
-    upstream = [["gold", feed.name, gold_name(table.name, feed.table_names)] for table in feed.tables.values()]
+    upstream = [
+        ["gold", feed.name, gold_name(table.name, feed.table_names)]
+        for table in feed.tables.values()
+    ]
 
     @dg.asset(
         key=["progress", feed.name],

@@ -44,7 +44,9 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
         written = int(silver.last_commit().get("numOutputRows", -1))
         quarantine.replace_windows(changes.quarantine(fated), windows)
         refused = int(quarantine.last_commit().get("numOutputRows", -1))
-        books_table.replace_windows(lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows)
+        books_table.replace_windows(
+            lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows
+        )
         falls = accounting.falls(books_table.read()).collect()
     finally:
         fated.unpersist()
@@ -52,15 +54,20 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     return Derived(books, count(books, landed, written, refused, falls), samples(books, falls))
 
 
-def fates(lake: Lake, feed: Feed, windows: Sequence[str], objects: Sequence[ledger.ReadObject]) -> DataFrame:
+def fates(
+    lake: Lake, feed: Feed, windows: Sequence[str], objects: Sequence[ledger.ReadObject]
+) -> DataFrame:
     """One row per source event of these windows, with its change or fault, and its fate."""
     names = sorted({one.name for one in objects})
     tables = lake.spark.createDataFrame(
-        [(name, table_of_object(name, feed.tables)) for name in names], "object string, object_table string"
+        [(name, table_of_object(name, feed.tables)) for name in names],
+        "object string, object_table string",
     )
     bronze = lake.table("bronze", feed.name).read()
     records = bronze.where(F.col("window").isin(list(windows)) & (F.col("line") > 0))
-    events = FORMATS[feed.format].to_events(records.join(F.broadcast(tables), on="object", how="left"), feed)
+    events = FORMATS[feed.format].to_events(
+        records.join(F.broadcast(tables), on="object", how="left"), feed
+    )
     return repeats.with_fate(conform.conform(events, feed))
 
 
@@ -90,15 +97,20 @@ def count(
         rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"],
-        rules.TABLES_ARE_DECLARED.name: sum(row["changes"] for row in books if row["declared"] is None),
+        rules.TABLES_ARE_DECLARED.name: sum(
+            row["changes"] for row in books if row["declared"] is None
+        ),
     }
 
 
 def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
-    undeclared = sorted({str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]})
+    undeclared = sorted(
+        {str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]}
+    )
     fallen = [
-        f"- {row['table']}: log file {row['segment']} ends at {row['newest']}, an earlier file at {row['newest_before']}"
+        f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
+        f" an earlier one at {row['newest_before']}"
         for row in falls
     ]
     return {
@@ -119,7 +131,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 deps=[["bronze", feed.name]],
                 kinds={"silver", "deltalake"},
                 description="One row per normalized change: a function of its own window's bronze and nothing else.",
-                metadata={"dagster/column_schema": columns_of_changes(), "dagster/table_name": f"silver.{feed.name}"},
+                metadata={
+                    "dagster/column_schema": columns_of_changes(),
+                    "dagster/table_name": f"silver.{feed.name}",
+                },
             ),
             dg.AssetSpec(
                 quarantine_key,
@@ -166,16 +181,26 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
 def book(row: Row) -> dict[str, object]:
     """One row of the books as plain JSON."""
-    return {name: row[name] for name in ("window", "table", "source_table", "declared", *accounting.COUNTS)}
+    return {
+        name: row[name]
+        for name in ("window", "table", "source_table", "declared", *accounting.COUNTS)
+    }
 
 
 def as_table(books: Sequence[Row]) -> str:
     """The books as a Markdown table: one line per window and table."""
     head = ["window", "table", *accounting.FATES, "events"]
-    lines = [[str(row[name]) for name in head] for row in sorted(books, key=lambda row: (row["window"], str(row["table"])))]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
+    lines = [
+        [str(row[name]) for name in head]
+        for row in sorted(books, key=lambda row: (row["window"], str(row["table"])))
+    ]
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]
+    )
 
 
 def columns_of_changes() -> dg.TableSchema:
     """Silver's columns for the UI."""
-    return dg.TableSchema([dg.TableColumn(field.name, field.dataType.simpleString()) for field in CHANGE.fields])
+    return dg.TableSchema(
+        [dg.TableColumn(field.name, field.dataType.simpleString()) for field in CHANGE.fields]
+    )

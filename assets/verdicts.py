@@ -41,8 +41,12 @@ def results(
             check_name=rule.name,
             asset_key=dg.AssetKey(list(asset)),
             passed=verdict.passed,
-            severity=dg.AssetCheckSeverity.ERROR if rule.severity == "blocking" else dg.AssetCheckSeverity.WARN,
-            description=rule.says if verdict.passed else f"{verdict.violations:,} against: {rule.says} {rule.remedy}",
+            severity=dg.AssetCheckSeverity.ERROR
+            if rule.severity == "blocking"
+            else dg.AssetCheckSeverity.WARN,
+            description=rule.says
+            if verdict.passed
+            else f"{verdict.violations:,} against: {rule.says} {rule.remedy}",
             metadata={
                 "violations": verdict.violations,
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",

@@ -12,34 +12,37 @@ import pandas as pd
 
 from expectations.rule import Rule, Verdict
 
-_SEVERITY = {"blocking": "critical", "warning": "warning"}
-
 
 def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]) -> list[Verdict]:
     """One verdict per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
     import great_expectations as gx
-    import great_expectations.expectations as gxe
+    from great_expectations.expectations.core.expect_column_max_to_be_between import (
+        ExpectColumnMaxToBeBetween,
+    )
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
+    severity = {"blocking": FailureSeverity.CRITICAL, "warning": FailureSeverity.WARNING}
     context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
+    context.variables.progress_bars = {"globally": False}  # type: ignore[assignment]
     batch = (
         context.data_sources.add_pandas(name="counted")
         .add_dataframe_asset(name=suite_name)
         .add_batch_definition_whole_dataframe("violations")
     )
-    suite = context.suites.add(
-        gx.ExpectationSuite(
-            name=suite_name,
-            expectations=[
-                gxe.ExpectColumnMaxToBeBetween(
-                    column=rule.name, max_value=0, severity=_SEVERITY[rule.severity], notes=rule.says
-                )
-                for rule in rules
-            ],
+    suite = context.suites.add(gx.ExpectationSuite(name=suite_name))
+    for rule in rules:
+        truth = ExpectColumnMaxToBeBetween(
+            column=rule.name, max_value=0, severity=severity[rule.severity], notes=rule.says
         )
-    )
-    definition = context.validation_definitions.add(gx.ValidationDefinition(name=suite_name, data=batch, suite=suite))
+        suite.add_expectation(truth)
+    validation = gx.ValidationDefinition(name=suite_name, data=batch, suite=suite)
     counted = pd.DataFrame({rule.name: [violations[rule.name]] for rule in rules})
-    result = definition.run(batch_parameters={"dataframe": counted})
-    passed = {row.expectation_config.kwargs["column"]: bool(row.success) for row in result.results}
+    result = context.validation_definitions.add(validation).run(
+        batch_parameters={"dataframe": counted}
+    )
+    passed = {
+        row.expectation_config.kwargs["column"]: bool(row.success)
+        for row in result.results
+        if row.expectation_config
+    }
     return [Verdict(rule, violations[rule.name], passed[rule.name]) for rule in rules]

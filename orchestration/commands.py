@@ -18,7 +18,8 @@ from orchestration import planning, querying, running, summary
 from orchestration.console import say
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
-from orchestration.resources import ROOT, lake_of, warehouse_uri
+from orchestration.resources import ROOT, lake_of
+from orchestration.spark import warehouse_uri
 from transforms.errors import FeedMisdeclared
 from transforms.feed import Feed
 from transforms.table_names import gold_name

@@ -26,7 +26,7 @@ class Line(logging.Formatter):
         return f"  {'warning: ' if record.levelno >= logging.WARNING else ''}{text}"
 
 
-@dg.logger(description="One line per step on standard error.")
+@dg.logger({}, description="One line per step on standard error.")
 def progress_lines(init_context: dg.InitLoggerContext) -> logging.Logger:
     """The logger of ``weir run``."""
     logger = logging.Logger("weir", level=logging.INFO)

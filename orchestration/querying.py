@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 import sqlglot
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from rich import box
@@ -111,7 +111,7 @@ _JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.
 def _as_text(rows: DataFrame) -> DataFrame:
     """Every column as text: nested ones as JSON, binary as base64, timestamps ISO in UTC."""
 
-    def text(field: T.StructField) -> object:
+    def text(field: T.StructField) -> Column:
         column = F.col(f"`{field.name}`")
         if isinstance(field.dataType, T.ArrayType | T.MapType | T.StructType):
             return F.to_json(column, _JSON).alias(field.name)

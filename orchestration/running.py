@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -23,7 +23,7 @@ class Outcome:
     """What one feed's run came to: metadata by asset, check results, and the errors that ended it."""
 
     plan: Plan
-    metadata: list[tuple[tuple[str, ...], dict[str, object]]] = field(default_factory=list)
+    metadata: list[tuple[tuple[str, ...], Mapping[str, object]]] = field(default_factory=list)
     checks: list[dg.AssetCheckEvaluation] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 

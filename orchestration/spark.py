@@ -16,7 +16,6 @@ from dagster_pyspark.resources import spark_session_from_config
 from orchestration.jars import ensure_jars, s3a_jars
 from orchestration.java import check_java
 
-
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 
 
@@ -35,9 +34,8 @@ class WeirSpark(LazyPySparkResource):
             # The tasks that read the landing need this very environment, not the first python3 on the path.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             listed = ",".join(str(jar) for jar in jars)
-            self._spark_session = spark_session_from_config(
-                {**self.spark_config, "spark.jars": listed}
-            )
+            settings = {**self.spark_config, "spark.jars": listed}
+            self._spark_session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:

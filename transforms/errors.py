@@ -34,7 +34,12 @@ class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 
     def __init__(self, feed: str, object_name: str, header: str, expected: str) -> None:
-        self.feed, self.object_name, self.header, self.expected = feed, object_name, header, expected
+        self.feed, self.object_name, self.header, self.expected = (
+            feed,
+            object_name,
+            header,
+            expected,
+        )
         super().__init__(
             f"feed {feed}: {object_name}, line 1: the header is not understood: {header!r}. "
             f"Expected {expected}. Rename the columns, or write the files without a header."
@@ -77,4 +82,6 @@ class QueryRefused(WeirError):
 
     def __init__(self, what: str, fault: str) -> None:
         self.what, self.fault = what, fault
-        super().__init__(f"{what}: {fault}. Tables: bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>.")
+        super().__init__(
+            f"{what}: {fault}. Tables: bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>."
+        )

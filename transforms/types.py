@@ -11,7 +11,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 _NESTED = re.compile(r"^\s*(array|map|struct)\s*<", re.IGNORECASE)
-_DECIMAL = re.compile(r"^\s*(?:decimal|numeric|dec)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*$", re.IGNORECASE)
+_DECIMAL = re.compile(
+    r"^\s*(?:decimal|numeric|dec)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*$", re.IGNORECASE
+)
 _TEXT = re.compile(r"^\s*(string|binary)\s*$", re.IGNORECASE)
 
 
@@ -36,13 +38,15 @@ def fits(text: Column, type_name: str) -> Column:
 
 
 def canonical(text: Column, type_name: str) -> Column:
-    """One text for every way to write the same value: ``010`` and ``10`` are one int, ``1.5`` and ``1.50`` one decimal."""
+    """One text for all ways to write a value: ``010`` and ``10`` are one int, ``1.5`` and ``1.50`` one decimal."""
     if _TEXT.match(type_name) or _NESTED.match(type_name):
         return text
     return typed(text, type_name).cast("string")
 
 
-def by_type(types: list[str], type_of: Column, of_type: dict[str, Column], otherwise: Column) -> Column:
+def by_type(
+    types: list[str], type_of: Column, of_type: dict[str, Column], otherwise: Column
+) -> Column:
     """Choose among columns by the name of a type: ``of_type[t]`` where ``type_of`` is ``t``."""
     choice = otherwise
     for name in reversed(types):

@@ -235,7 +235,9 @@ def test_a_dead_endpoint_fails_fast(aws: pytest.MonkeyPatch) -> None:
     aws.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     aws.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
     start = time.monotonic()
-    assert "nothing answers at the store's address. Check AWS_ENDPOINT_URL_S3" in refused("s3://x-y-z")
+    assert "nothing answers at the store's address. Check AWS_ENDPOINT_URL_S3" in refused(
+        "s3://x-y-z"
+    )
     assert time.monotonic() - start < 20
     aws.setenv("AWS_ENDPOINT_URL_S3", "nonsense")
     assert "the store's address is not valid" in refused("s3://x-y-z")

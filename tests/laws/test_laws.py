@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets import compaction, gold, silver
+from assets import compaction, current_state, silver
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import rendering
@@ -52,7 +52,9 @@ def world(format_name: str, kind: str, seed: int) -> World:
     tombstones: dict[Key, tuple[object, ...]] = {}
     for number in range(HISTORIES):
         history_seed = seed * 100_000 + number
-        events = history(history_seed, case=f"{kind}-{history_seed}", kind=kind, events=5 + number % 36)
+        events = history(
+            history_seed, case=f"{kind}-{history_seed}", kind=kind, events=5 + number % 36
+        )
         for window, some in deliveries(events, history_seed, windows=len(WINDOWS)).items():
             delivered[WINDOWS[window]] += some
         state = current(events, KEY_COLUMNS)
@@ -71,7 +73,10 @@ def drop(world: World, window: str, rng: Random) -> bytes:
     if world.feed.format == "arcion_s3_json":
         records = [
             rendering.to_json(
-                event, COLUMNS, seed=rng.getrandbits(32), snapshot_form=rng.choice(["envelope", "bare"])
+                event,
+                COLUMNS,
+                seed=rng.getrandbits(32),
+                snapshot_form=rng.choice(["envelope", "bare"]),
             )
             for event in events
         ]
@@ -82,7 +87,9 @@ def drop(world: World, window: str, rng: Random) -> bytes:
                 list(COLUMNS if event.source == "snapshot" else TABLE.cdc_columns),
                 seed=rng.getrandbits(32),
                 # A snapshot row carries no cursor that would show how quotes are escaped.
-                quoting="doubled" if event.source == "snapshot" else rng.choice(["doubled", "backslash"]),
+                quoting="doubled"
+                if event.source == "snapshot"
+                else rng.choice(["doubled", "backslash"]),
             )
             for event in events
         ]
@@ -98,7 +105,17 @@ def land(spark: SparkSession, lake: Lake, world: World, seed: int) -> None:
         name = f"{window.replace('T', '/')}/item/part_1"
         for record in FORMATS[world.feed.format].split(drop(world, window, rng), world.feed, name):
             rows.append(
-                (window, name, "g1", record.line, record.byte_offset, record.header, record.payload, record.defect, now)
+                (
+                    window,
+                    name,
+                    "g1",
+                    record.line,
+                    record.byte_offset,
+                    record.header,
+                    record.payload,
+                    record.defect,
+                    now,
+                )
             )
     bronze = spark.createDataFrame(rows, BRONZE)
     lake.table("bronze", world.feed.name).append(bronze, partition_by=["window"])
@@ -109,7 +126,7 @@ def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[silver.Derive
     made = []
     for windows in runs:
         made.append(silver.derive(lake, world.feed, windows))
-        gold.apply(lake, world.feed, TABLE, windows)
+        current_state.apply(lake, world.feed, TABLE, windows)
     return made
 
 
@@ -127,12 +144,20 @@ def tombstone_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
     """Tombstones by key; those of keys that came back are idle until compaction, so they are left out."""
     present = gold_rows(lake, world)
     found = lake.table("gold", world.feed.name, "item__tombstones").read().collect()
-    by_key = {(row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"]) for row in found}
+    by_key = {
+        (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
+        for row in found
+    }
     assert len(by_key) == len(found), "two tombstones of one key"
     return {key: stone for key, stone in by_key.items() if key not in present}
 
 
-FORMS = [("arcion_s3_json", "mysql", 1), ("arcion_s3_csv", "cassandra", 2), ("arcion_s3_json", "cassandra", 3), ("arcion_s3_csv", "mysql", 4)]
+FORMS = [
+    ("arcion_s3_json", "mysql", 1),
+    ("arcion_s3_csv", "cassandra", 2),
+    ("arcion_s3_json", "cassandra", 3),
+    ("arcion_s3_csv", "mysql", 4),
+]
 
 
 @pytest.mark.parametrize(("format_name", "kind", "seed"), FORMS, ids=lambda value: str(value))
@@ -149,7 +174,9 @@ def test_gold_is_what_the_oracle_says_whatever_the_order_the_repeats_and_the_win
     compaction.compact(lake, drawn.feed, TABLE, "item", dry_run=False)
     made += apply(lake, drawn, [sorted(order[2:]), [order[1]]])
 
-    print(f"\n{format_name} {kind}: {HISTORIES} histories, {sum(map(len, drawn.delivered.values()))} deliveries")
+    print(
+        f"\n{format_name} {kind}: {HISTORIES} histories, {sum(map(len, drawn.delivered.values()))} deliveries"
+    )
     assert_same(gold_rows(lake, drawn), drawn.expected_rows)
     assert_same(tombstone_rows(lake, drawn), drawn.expected_tombstones)
     accounts_for_every_event(drawn, made[0], [order[0]])
@@ -175,9 +202,13 @@ def accounts_for_every_event(drawn: World, made: silver.Derived, windows: list[s
         assert sum(book["duplicates"] for book in books) == delivered.total() - len(delivered)
 
 
-def assert_same(actual: dict[Key, tuple[object, ...]], expected: dict[Key, tuple[object, ...]]) -> None:
+def assert_same(
+    actual: dict[Key, tuple[object, ...]], expected: dict[Key, tuple[object, ...]]
+) -> None:
     """Equal, or the first few keys that differ."""
     keys = sorted(actual.keys() | expected.keys(), key=str)
     differing = [key for key in keys if actual.get(key) != expected.get(key)]
-    shown = "\n".join(f"{key}\n  gold   {actual.get(key)}\n  oracle {expected.get(key)}" for key in differing[:5])
+    shown = "\n".join(
+        f"{key}\n  gold   {actual.get(key)}\n  oracle {expected.get(key)}" for key in differing[:5]
+    )
     assert not differing, f"{len(differing)} of {len(keys)} keys differ:\n{shown}"

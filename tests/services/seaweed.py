@@ -84,7 +84,9 @@ def running_store(folder: Path) -> Iterator[Store]:
         "-master.volumeSizeLimitMB=64",
         *(f"-volume.port={volume}", "-volume.max=0", "-volume.preStopSeconds=0"),
         *("-filer", f"-filer.port={filer}", f"-filer.localSocket={folder / 'filer.sock'}"),
-        *("-s3", f"-s3.port={s3}", f"-s3.config={config}", "-s3.iam=false", "-s3.port.iceberg=0"),
+        *("-s3", f"-s3.port={s3}", f"-s3.config={config}", "-s3.iam=false"),
+        # Both would listen on ports of their own, and two stores on one machine would clash.
+        *("-s3.port.iceberg=0", "-s3.port.lance=0"),
     ]
     log = folder / "weed.log"
     with log.open("wb") as output:

@@ -75,7 +75,11 @@ def test_a_row_with_escaped_quotes_comes_back_verbatim(texts: list[str]) -> None
     assert cut(row.encode()) == [(row.encode(), None)]
 
 
-@given(st.lists(st.sampled_from([b'"', b'""', b'\\"', b",", b"\n", b"\r\n", b"\r", b"a", b" ", b"\xff"])))
+@given(
+    st.lists(
+        st.sampled_from([b'"', b'""', b'\\"', b",", b"\n", b"\r\n", b"\r", b"a", b" ", b"\xff"])
+    )
+)
 def test_no_text_breaks_it_and_places_are_always_true(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     records = records_of(data, None)

@@ -56,7 +56,10 @@ def test_a_cut_second_member_leaves_the_first_whole() -> None:
     first = gzip.compress(LINES)
     inflated, damage = inflate(first + gzip.compress(b"more")[:12])
     assert inflated.startswith(LINES)
-    assert damage == f"truncated gzip: the data ends after {len(first) + 12} bytes, inside the member at byte {len(first)}"
+    assert (
+        damage
+        == f"truncated gzip: the data ends after {len(first) + 12} bytes, inside the member at byte {len(first)}"
+    )
 
 
 def test_bytes_after_the_last_member_are_reported() -> None:

@@ -59,7 +59,13 @@ def test_documents_come_back_verbatim_from_any_layout(
     assert places_are_true(data, records)
 
 
-@given(st.lists(st.sampled_from([b'{"a":1}', b'{"a"', b"[", b"]", b"\n", b",", b'"', b"\\", b" ", b"1", b"\xff"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [b'{"a":1}', b'{"a"', b"[", b"]", b"\n", b",", b'"', b"\\", b" ", b"1", b"\xff"]
+        )
+    )
+)
 def test_no_text_breaks_it_and_places_are_always_true(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     records = list(split(data))
@@ -205,7 +211,9 @@ def test_columns_count_characters() -> None:
     )
 
 
-@pytest.mark.parametrize("line", [b'{"id":1,"text":"%s"}\n' % (b"x" * 250), b'{"id" 1,"text":"x"}\n'])
+@pytest.mark.parametrize(
+    "line", [b'{"id":1,"text":"%s"}\n' % (b"x" * 250), b'{"id" 1,"text":"x"}\n']
+)
 def test_large_texts_take_time_in_proportion(line: bytes) -> None:
     data = line * (5_000_000 // len(line))
     start = time.process_time()

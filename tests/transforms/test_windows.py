@@ -52,7 +52,10 @@ def test_the_first_date_of_the_path_is_the_window(name: str, hour: str) -> None:
 
 def test_a_change_in_another_time_zone_is_counted_in_utc() -> None:
     kolkata = timezone(timedelta(hours=5, minutes=30))
-    assert window_of("x.json", datetime(2026, 11, 20, 3, 15, tzinfo=kolkata), "hour") == "2026-11-19T21"
+    assert (
+        window_of("x.json", datetime(2026, 11, 20, 3, 15, tzinfo=kolkata), "hour")
+        == "2026-11-19T21"
+    )
 
 
 def test_a_window_is_parsed_to_the_moment_it_begins() -> None:

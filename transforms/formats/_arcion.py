@@ -67,9 +67,9 @@ def cursor_fields(text: Column) -> Column:
     parsed = F.try_parse_json(text).try_cast("map<string,string>")
     mended = F.transform_keys(
         F.coalesce(parsed, F.create_map().cast("map<string,string>")),
-        lambda name, _: F.when(F.regexp_replace(name, r"\s", "") == "dscI", F.lit("dscId")).otherwise(
-            F.regexp_replace(name, r"\s", "")
-        ),
+        lambda name, _: F.when(
+            F.regexp_replace(name, r"\s", "") == "dscI", F.lit("dscId")
+        ).otherwise(F.regexp_replace(name, r"\s", "")),
     )
     return F.when(text.isNotNull(), mended)
 
@@ -84,9 +84,19 @@ def operation() -> Column:
 
 def operation_fault() -> Column:
     """An opType that is unknown, or that a row without a cursor cannot have."""
-    lost = F.col("snapshot") & ~F.col("bare") & F.upper(F.trim("op")).isin("U", "D", "UPDATE", "DELETE")
+    lost = (
+        F.col("snapshot")
+        & ~F.col("bare")
+        & F.upper(F.trim("op")).isin("U", "D", "UPDATE", "DELETE")
+    )
     return F.when(
-        lost, fault("missing_cursor", "opType ", F.col("op"), " needs a cursor to be put in order, and it is null")
+        lost,
+        fault(
+            "missing_cursor",
+            "opType ",
+            F.col("op"),
+            " needs a cursor to be put in order, and it is null",
+        ),
     ).when(
         F.col("operation").isNull(),
         fault("unknown_operation", "opType ", F.col("op"), " is not known; known: I, U, D, R"),
@@ -106,17 +116,31 @@ def flag_fault() -> Column:
             | (flag.isin("2", "3") & ~cell["old_given"])
         )
 
-    strange = F.filter(cells, lambda cell: ~F.coalesce(cell["flag"].isin("0", "1", "2", "3"), F.lit(False)))
+    strange = F.filter(
+        cells, lambda cell: ~F.coalesce(cell["flag"].isin("0", "1", "2", "3"), F.lit(False))
+    )
     wrong = F.filter(cells, contradicts)
     return F.when(
         F.size(strange) > 0,
-        fault("flag_out_of_range", "exists of ", strange[0]["name"], " is ", strange[0]["flag"], "; known: 0, 1, 2, 3"),
+        fault(
+            "flag_out_of_range",
+            "exists of ",
+            strange[0]["name"],
+            " is ",
+            strange[0]["flag"],
+            "; known: 0, 1, 2, 3",
+        ),
     ).when(
         F.size(wrong) > 0,
         fault(
             "flag_contradicts_images",
             *("exists of ", wrong[0]["name"], " is ", wrong[0]["flag"]),
-            *(", but the new value is ", wrong[0]["new"], " and the old value is ", wrong[0]["old"]),
+            *(
+                ", but the new value is ",
+                wrong[0]["new"],
+                " and the old value is ",
+                wrong[0]["old"],
+            ),
         ),
     )
 
@@ -124,7 +148,9 @@ def flag_fault() -> Column:
 def image(side: str, *flags: str) -> Column:
     """The columns that one image mentions, by the exists flags alone."""
     mentioned = F.filter("cells", lambda cell: cell["flag"].isin(*flags))
-    entries = F.transform(F.array_distinct(mentioned), lambda cell: F.struct(cell["name"], cell[side]))
+    entries = F.transform(
+        F.array_distinct(mentioned), lambda cell: F.struct(cell["name"], cell[side])
+    )
     return F.when(F.col("fault").isNull(), F.map_from_entries(entries)).cast(TEXTS)
 
 
@@ -158,23 +184,30 @@ def position() -> Column:
     MySQL: log file number, position, logSeqNum; all three identify. Cassandra: timestamp, dscId, mutId, partNum; only
     the timestamp identifies, since each replica has its own numbers for the same mutation.
     """
-    log_number = F.regexp_extract(F.try_element_at("cursor", F.lit("log")), r"(\d+)\s*$", 1).try_cast("bigint")
+    log_number = F.regexp_extract(
+        F.try_element_at("cursor", F.lit("log")), r"(\d+)\s*$", 1
+    ).try_cast("bigint")
     last = F.coalesce(number("logSeqNum"), F.lit(0))
     mysql = F.array(F.lit(EPOCH), F.lit(STREAM), log_number, number("position"), last)
-    cassandra_numbers = [number("timestamp"), number("dscId"), number("mutId"), F.coalesce(number("partNum"), F.lit(0))]
+    cassandra_numbers = [
+        number("timestamp"),
+        number("dscId"),
+        number("mutId"),
+        F.coalesce(number("partNum"), F.lit(0)),
+    ]
     cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *cassandra_numbers)
     snapshot = F.array(F.lit(EPOCH), F.lit(SNAPSHOT))
-    stands = (
+    return (
         F.when(F.col("snapshot"), _stand(snapshot, snapshot))
         .when(F.col("mysql"), _stand(mysql, mysql))
         .otherwise(_stand(cassandra, F.slice(cassandra, 1, 3)))
     )
-    return stands
 
 
 def _stand(position: Column, identity: Column) -> Column:
     return F.struct(
-        position.cast("array<bigint>").alias("position"), identity.cast("array<string>").alias("identity")
+        position.cast("array<bigint>").alias("position"),
+        identity.cast("array<string>").alias("identity"),
     )
 
 

@@ -64,7 +64,9 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
 
 def layouts(bronze: DataFrame, feed: Feed) -> DataFrame:
     """One row per declared table: its columns in the order of a snapshot row, and in the order of the triplets."""
-    rows = [(name, list(table.columns), list(table.cdc_columns)) for name, table in feed.tables.items()]
+    rows = [
+        (name, list(table.columns), list(table.cdc_columns)) for name, table in feed.tables.items()
+    ]
     return bronze.sparkSession.createDataFrame(
         rows, "object_table string, columns array<string>, cdc_columns array<string>"
     )
@@ -81,8 +83,14 @@ def fields_of(text: Column) -> Column:
         return text.rlike(rf"\A(?:{pattern})(?:,(?:{pattern}))*+\z")
 
     doubled = F.transform(cut(DOUBLING_FIELD), lambda raw: unquoted(raw, r'"(")'))
-    mixed = F.transform(cut(MIXED_FIELD), lambda raw: unquoted(raw, r'(?:\\(?=["\\])|"(?="))(["\\])'))
-    return F.when(whole(DOUBLING_FIELD), doubled).when(whole(MIXED_FIELD), mixed).cast(f"array<{FIELD}>")
+    mixed = F.transform(
+        cut(MIXED_FIELD), lambda raw: unquoted(raw, r'(?:\\(?=["\\])|"(?="))(["\\])')
+    )
+    return (
+        F.when(whole(DOUBLING_FIELD), doubled)
+        .when(whole(MIXED_FIELD), mixed)
+        .cast(f"array<{FIELD}>")
+    )
 
 
 def unquoted(raw: Column, escapes: str) -> Column:
@@ -126,7 +134,9 @@ def by_header() -> Column:
         return F.concat(plain, F.lit(":"), declared(column))
 
     fits = F.col("operational") & (F.size("fields") == F.size("names"))
-    return F.when(fits, F.map_from_arrays(F.array_distinct(F.transform("names", role)), F.col("fields")))
+    return F.when(
+        fits, F.map_from_arrays(F.array_distinct(F.transform("names", role)), F.col("fields"))
+    )
 
 
 def declared(column: Column) -> Column:
@@ -141,7 +151,9 @@ def unreadable() -> Column:
         F.col("names").isNotNull(), F.concat(F.size("names"), F.lit(" as the header"))
     ).otherwise(
         F.concat(
-            F.size("columns"), F.lit(" for a snapshot row or "), 3 * F.size("cdc_columns") + TRAILING,
+            F.size("columns"),
+            F.lit(" for a snapshot row or "),
+            3 * F.size("cdc_columns") + TRAILING,
             F.lit(" for an operation"),
         )
     )
@@ -151,7 +163,10 @@ def unreadable() -> Column:
     return (
         F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
         .when(F.col("text").isNull(), fault("invalid_utf8", "the record is not valid UTF-8"))
-        .when(F.col("fields").isNull(), fault("malformed_csv", "quotes do not close, or text follows a closing quote"))
+        .when(
+            F.col("fields").isNull(),
+            fault("malformed_csv", "quotes do not close, or text follows a closing quote"),
+        )
         .when(
             F.col("columns").isNull() & F.col("names").isNull(),
             fault(
@@ -162,14 +177,16 @@ def unreadable() -> Column:
         )
         .when(
             ~F.coalesce(widths, F.lit(False)),
-            fault("wrong_column_count", "the row has ", F.col("width"), " fields; expected ", expected),
+            fault(
+                "wrong_column_count", "the row has ", F.col("width"), " fields; expected ", expected
+            ),
         )
         .otherwise(_arcion.without_fault())
     )
 
 
 def trailing(from_end: int) -> Column:
-    """opType (3) or cursor (2), counted from the row's end; null on a snapshot row."""
+    """The opType (3) or cursor (2), counted from the row's end; null on a snapshot row."""
     return F.when(F.col("operational"), value(F.get("fields", F.size("fields") - from_end)))
 
 
@@ -204,7 +221,8 @@ def operation_cells() -> Column:
 
     def under_header(name: Column) -> Column:
         new, old, flag = (
-            F.try_element_at(F.col("row"), F.concat(F.lit(f"{role}:"), name)) for role in ("new", "old", "exists")
+            F.try_element_at(F.col("row"), F.concat(F.lit(f"{role}:"), name))
+            for role in ("new", "old", "exists")
         )
         return cell(name, new, old, flag)
 

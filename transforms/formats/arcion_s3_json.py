@@ -45,6 +45,10 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("name", table_name(feed))
         .withColumn("op", field_text("opType"))
         .withColumn("cursor", field_text("cursor"))
+        # Columns of their own: inside the cells' lambda an expression would be evaluated for every cell.
+        .withColumn("new_texts", F.when(F.col("bare"), texts("$")).otherwise(texts("$.after")))
+        .withColumn("old_texts", texts("$.before"))
+        .withColumn("flags", texts("$.exists"))
         .withColumn("cells", F.when(F.col("bare"), bare_cells()).otherwise(envelope_cells()))
     )
     return _arcion.to_events(parsed)
@@ -70,7 +74,10 @@ def unreadable() -> Column:
     return (
         F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
         .when(F.col("text").isNull(), fault("invalid_utf8", "the record is not valid UTF-8"))
-        .when(F.col("document").isNull(), fault("malformed_json", "not JSON, or a name stands twice in one object"))
+        .when(
+            F.col("document").isNull(),
+            fault("malformed_json", "not JSON, or a name stands twice in one object"),
+        )
         .when(F.col("fields").isNull(), fault("malformed_json", "the document is no JSON object"))
         .when(
             ~F.col("bare") & needed,
@@ -91,7 +98,9 @@ def table_name(feed: Feed) -> Column:
 
     A path may well name no table (``part-1.json``): only a bare row, which has nothing else, takes its word unchecked.
     """
-    by_path = F.when(F.col("bare") | F.col("object_table").isin(list(feed.tables)), F.col("object_table"))
+    by_path = F.when(
+        F.col("bare") | F.col("object_table").isin(list(feed.tables)), F.col("object_table")
+    )
     return F.coalesce(F.when(~F.col("bare"), F.col("named")), by_path)
 
 
@@ -100,41 +109,39 @@ def field_text(name: str) -> Column:
     return _arcion.null_marked(F.try_variant_get("document", f"$.{name}", "string"), NULL)
 
 
-def texts(name: str) -> Column:
-    """A field of the envelope as a map of texts; empty where it is null, missing or no object."""
+def texts(path: str) -> Column:
+    """An object within the document as a map of texts; empty where it is null, missing or no object."""
     return F.coalesce(
-        F.try_variant_get("document", f"$.{name}", "map<string,string>"),
+        F.try_variant_get("document", path, "map<string,string>"),
         F.create_map().cast("map<string,string>"),
     )
 
 
 def envelope_cells() -> Column:
     """One cell per column that the flags or an image name."""
-    after, before, exists = texts("after"), texts("before"), texts("exists")
-    names = F.array_distinct(F.concat(F.map_keys(exists), F.map_keys(after), F.map_keys(before)))
+    names = F.array_distinct(
+        F.concat(F.map_keys("flags"), F.map_keys("new_texts"), F.map_keys("old_texts"))
+    )
     return F.transform(
         names,
         lambda name: F.struct(
             name.alias("name"),
-            _arcion.null_marked(F.try_element_at(after, name), NULL).alias("new"),
-            _arcion.null_marked(F.try_element_at(before, name), NULL).alias("old"),
-            F.trim(F.try_element_at(exists, name)).alias("flag"),
-            F.map_contains_key(after, name).alias("new_given"),
-            F.map_contains_key(before, name).alias("old_given"),
+            _arcion.null_marked(F.try_element_at("new_texts", name), NULL).alias("new"),
+            _arcion.null_marked(F.try_element_at("old_texts", name), NULL).alias("old"),
+            F.trim(F.try_element_at("flags", name)).alias("flag"),
+            F.map_contains_key("new_texts", name).alias("new_given"),
+            F.map_contains_key("old_texts", name).alias("old_given"),
         ),
     ).cast(f"array<{_arcion.CELL}>")
 
 
 def bare_cells() -> Column:
     """One cell per column of a bare row: all are given, as if by an insert."""
-    row = F.coalesce(
-        F.col("document").try_cast("map<string,string>"), F.create_map().cast("map<string,string>")
-    )
     return F.transform(
-        F.map_keys(row),
+        F.map_keys("new_texts"),
         lambda name: F.struct(
             name.alias("name"),
-            _arcion.null_marked(F.try_element_at(row, name), NULL).alias("new"),
+            _arcion.null_marked(F.try_element_at("new_texts", name), NULL).alias("new"),
             F.lit(None).cast("string").alias("old"),
             F.lit("1").alias("flag"),
             F.lit(True).alias("new_given"),

@@ -66,7 +66,10 @@ class SourceFormat:
 
 def fault(reason: str, *detail: Column | str) -> Column:
     """A fault struct: a word for the kind, and a sentence made of texts and columns."""
-    parts = [F.lit(part) if isinstance(part, str) else F.coalesce(part.cast("string"), F.lit("null")) for part in detail]
+    parts = [
+        F.lit(part) if isinstance(part, str) else F.coalesce(part.cast("string"), F.lit("null"))
+        for part in detail
+    ]
     return F.struct(F.lit(reason).alias("reason"), F.concat(*parts).alias("detail"))
 
 

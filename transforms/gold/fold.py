@@ -27,7 +27,9 @@ def ordered(changes: DataFrame) -> DataFrame:
     """
     step = F.struct(
         "position",
-        F.coalesce(*[F.when(F.col("effect") == name, F.lit(rank)) for name, rank in CLASSES.items()]).alias("rank"),
+        F.coalesce(
+            *[F.when(F.col("effect") == name, F.lit(rank)) for name, rank in CLASSES.items()]
+        ).alias("rank"),
         "event_id",
         "effect",
         F.array_sort(F.map_entries("before")).alias("before"),
@@ -41,8 +43,13 @@ def ordered(changes: DataFrame) -> DataFrame:
         .groupBy("key", F.col("step.event_id").alias("event_id"))
         .agg(F.min("step").alias("step"), F.count("*").alias("deliveries"))
         .groupBy("key")
-        .agg(F.array_sort(F.collect_list("step")).alias("steps"), F.sum("deliveries").alias("deliveries"))
-        .withColumn("steps", F.when(has_tied_merges(), chained(F.col("steps"))).otherwise(F.col("steps")))
+        .agg(
+            F.array_sort(F.collect_list("step")).alias("steps"),
+            F.sum("deliveries").alias("deliveries"),
+        )
+        .withColumn(
+            "steps", F.when(has_tied_merges(), chained(F.col("steps"))).otherwise(F.col("steps"))
+        )
         .select("key", "steps", "deliveries")
     )
 
@@ -79,21 +86,30 @@ def composite(steps: Column) -> Column:
         kept = F.map_filter(state["columns"], lambda name, _: ~F.map_contains_key(mentioned, name))
         # A merge onto a removed row makes a new one, of which only the mentioned columns are known.
         merged = F.struct(
-            F.when(state["effect"] == "remove", F.lit("put")).otherwise(state["effect"]).alias("effect"),
+            F.when(state["effect"] == "remove", F.lit("put"))
+            .otherwise(state["effect"])
+            .alias("effect"),
             F.map_concat(kept, mentioned).alias("columns"),
         ).cast(_COMPOSITE)
         put = F.struct(F.lit("put").alias("effect"), mentioned.alias("columns")).cast(_COMPOSITE)
         removed = F.struct(
-            F.lit("remove").alias("effect"), F.create_map().cast("map<string,string>").alias("columns")
+            F.lit("remove").alias("effect"),
+            F.create_map().cast("map<string,string>").alias("columns"),
         ).cast(_COMPOSITE)
-        return F.when(step["effect"] == "remove", removed).when(step["effect"] == "put", put).otherwise(merged)
+        return (
+            F.when(step["effect"] == "remove", removed)
+            .when(step["effect"] == "put", put)
+            .otherwise(merged)
+        )
 
     return F.aggregate(steps, nothing, apply)
 
 
 def has_ties() -> Column:
     """True where two different events of the key stand at one position."""
-    return F.exists(_neighbours(lambda one, other: one["position"] == other["position"]), lambda tied: tied)
+    return F.exists(
+        _neighbours(lambda one, other: one["position"] == other["position"]), lambda tied: tied
+    )
 
 
 def _neighbours(relation: Callable[[Column, Column], Column]) -> Column:
@@ -111,7 +127,11 @@ def has_tied_merges() -> Column:
 
 def is_tie_of_merges(one: Column, other: Column) -> Column:
     """True for two merges at one position."""
-    tie = (one["position"] == other["position"]) & (one["effect"] == "merge") & (other["effect"] == "merge")
+    tie = (
+        (one["position"] == other["position"])
+        & (one["effect"] == "merge")
+        & (other["effect"] == "merge")
+    )
     return F.coalesce(tie, F.lit(False))
 
 
@@ -126,15 +146,24 @@ def chained(steps: Column) -> Column:
     def take(state: Column, _: Column) -> Column:
         rest = state["rest"]
         first = rest[0]
-        ties = F.filter(rest, lambda step: (step["event_id"] == first["event_id"]) | is_tie_of_merges(first, step))
+        ties = F.filter(
+            rest,
+            lambda step: (step["event_id"] == first["event_id"]) | is_tie_of_merges(first, step),
+        )
         last = F.try_element_at(state["taken"], F.lit(-1))
         continues_last = F.filter(
-            ties, lambda step: F.coalesce(is_tie_of_merges(last, step) & continues(step, last), F.lit(False))
+            ties,
+            lambda step: F.coalesce(
+                is_tie_of_merges(last, step) & continues(step, last), F.lit(False)
+            ),
         )
         begins = F.filter(
             ties,
-            lambda step: ~F.exists(
-                ties, lambda other: (other["event_id"] != step["event_id"]) & continues(step, other)
+            lambda step: (
+                ~F.exists(
+                    ties,
+                    lambda other: (other["event_id"] != step["event_id"]) & continues(step, other),
+                )
             ),
         )
         chosen = F.coalesce(F.get(continues_last, F.lit(0)), F.get(begins, F.lit(0)), first)

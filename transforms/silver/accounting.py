@@ -73,7 +73,10 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         .agg(
             *[F.sum(name).alias(name) for name in counts],
             F.collect_list(
-                F.when(F.col("newest").isNotNull() & F.col("segment").isNotNull(), F.struct("segment", "newest"))
+                F.when(
+                    F.col("newest").isNotNull() & F.col("segment").isNotNull(),
+                    F.struct("segment", "newest"),
+                )
             ).alias("segments"),
         )
         .withColumn("segments", F.map_from_entries("segments"))
@@ -97,8 +100,12 @@ def falls(books: DataFrame) -> DataFrame:
         .groupBy("table", "segment")
         .agg(F.max("newest").alias("newest"))
     )
-    earlier = Window.partitionBy("table").orderBy("segment").rowsBetween(Window.unboundedPreceding, -1)
-    return newest.withColumn("newest_before", F.max("newest").over(earlier)).where("newest < newest_before")
+    earlier = (
+        Window.partitionBy("table").orderBy("segment").rowsBetween(Window.unboundedPreceding, -1)
+    )
+    return newest.withColumn("newest_before", F.max("newest").over(earlier)).where(
+        "newest < newest_before"
+    )
 
 
 def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

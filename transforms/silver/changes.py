@@ -23,7 +23,9 @@ def changes(fated: DataFrame) -> DataFrame:
 def quarantine(fated: DataFrame) -> DataFrame:
     """One row per event that could not become a change (see ``QUARANTINE``)."""
     refused = fated.where(F.col("fate") == repeats.QUARANTINED)
-    named = refused.withColumn("reason", F.col("fault.reason")).withColumn("detail", F.col("fault.detail"))
+    named = refused.withColumn("reason", F.col("fault.reason")).withColumn(
+        "detail", F.col("fault.detail")
+    )
     return named.select(*[F.col(field.name).cast(field.dataType) for field in QUARANTINE.fields])
 
 
@@ -49,10 +51,18 @@ def new_half() -> Column:
     """The insert that a key change is for the new key: what the old image had goes along."""
     mentioned = F.map_keys("after")
     unchanged = F.map_filter("before", lambda name, _: ~F.array_contains(mentioned, name))
-    return _half(F.col("key"), F.col("old_key"), F.lit(None), F.lit("put"), F.map_concat(unchanged, F.col("after")))
+    return _half(
+        F.col("key"),
+        F.col("old_key"),
+        F.lit(None),
+        F.lit("put"),
+        F.map_concat(unchanged, F.col("after")),
+    )
 
 
-def _half(key: Column, moved_from: Column, derived: Column, effect: Column, after: Column) -> Column:
+def _half(
+    key: Column, moved_from: Column, derived: Column, effect: Column, after: Column
+) -> Column:
     return F.struct(
         key.alias("key"),
         moved_from.alias("moved_from"),

@@ -48,7 +48,7 @@ def declarations(events: DataFrame, feed: Feed) -> DataFrame:
     rows = []
     for name, table in feed.tables.items():
         *qualifiers, plain = name.split(".")
-        catalog, schema = ([None, None] + qualifiers)[-2:]
+        catalog, schema = [None, None, *qualifiers][-2:]
         rows.append((name, catalog, schema, plain, list(table.key), dict(table.columns)))
     return events.sparkSession.createDataFrame(rows, DECLARATION)
 
@@ -67,13 +67,20 @@ def declared_as(feed: Feed) -> Column:
 
 def gold_table(feed: Feed) -> Column:
     """The gold table's name, as ``table_names`` asks; a part that the source does not tell is left out."""
-    parts = {"plain": ["name"], "schema": ["schema", "name"], "catalog": ["catalog", "schema", "name"]}
+    parts = {
+        "plain": ["name"],
+        "schema": ["schema", "name"],
+        "catalog": ["catalog", "schema", "name"],
+    }
     return F.nullif(F.concat_ws("__", *parts[feed.table_names]), F.lit(""))
 
 
 def table_fault() -> Column:
     """An event that names no table, and whose path names none."""
-    return F.when(F.coalesce(F.col("name"), F.lit("")) == "", fault("missing_table", "neither record nor path names it"))
+    return F.when(
+        F.coalesce(F.col("name"), F.lit("")) == "",
+        fault("missing_table", "neither record nor path names it"),
+    )
 
 
 def misfit(feed: Feed) -> Column:
@@ -92,11 +99,15 @@ def misfit(feed: Feed) -> Column:
 
         return F.filter(F.map_entries(image), wrong)
 
-    found = F.coalesce(F.get(of("after"), F.lit(0)), F.get(of("before", F.col("key_columns")), F.lit(0)))
+    found = F.coalesce(
+        F.get(of("after"), F.lit(0)), F.get(of("before", F.col("key_columns")), F.lit(0))
+    )
     type_name = F.try_element_at("column_types", found["key"])
     return F.when(
         found.isNotNull(),
-        fault("value_does_not_fit", found["key"], " is ", found["value"], ", which is no ", type_name),
+        fault(
+            "value_does_not_fit", found["key"], " is ", found["value"], ", which is no ", type_name
+        ),
     )
 
 
@@ -104,17 +115,26 @@ def key_fault() -> Column:
     """A declared table's event whose images do not hold the whole key."""
     missing = F.filter(
         "key_columns",
-        lambda name: F.coalesce(F.try_element_at("after", name), F.try_element_at("before", name)).isNull(),
+        lambda name: F.coalesce(
+            F.try_element_at("after", name), F.try_element_at("before", name)
+        ).isNull(),
     )
     return F.when(
         F.size(missing) > 0,
-        fault("missing_key", "key column ", F.array_join(missing, ", "), " is absent or null in both images"),
+        fault(
+            "missing_key",
+            "key column ",
+            F.array_join(missing, ", "),
+            " is absent or null in both images",
+        ),
     )
 
 
 def key_of(feed: Feed, first: str, second: str) -> Column:
     """The key's canonical texts, each column from the first image that mentions it; null where undeclared."""
-    names = sorted({table.columns[column] for table in feed.tables.values() for column in table.key})
+    names = sorted(
+        {table.columns[column] for table in feed.tables.values() for column in table.key}
+    )
 
     def part(name: Column) -> Column:
         text = F.coalesce(F.try_element_at(first, name), F.try_element_at(second, name))

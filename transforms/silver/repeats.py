@@ -18,7 +18,9 @@ def with_fate(conformed: DataFrame) -> DataFrame:
     faulty = F.col("fault").isNotNull()
     # A quarantined record has no identity; its own place keeps it apart from all others.
     place = F.concat_ws("/", *COORDINATES)
-    same_event = Window.partitionBy("window", F.coalesce("event_id", place)).orderBy("position", "event_at", *COORDINATES)
+    same_event = Window.partitionBy("window", F.coalesce("event_id", place)).orderBy(
+        "position", "event_at", *COORDINATES
+    )
     return (
         conformed.withColumn("payload", F.when(faulty, F.col("payload")))
         .withColumn("delivery", F.row_number().over(same_event))
