@@ -200,7 +200,8 @@ def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) ->
     try:
         stands = (POSITION, EVENT_ID, EVENT_AT)
         absent = current_state.tombstones(rows, table)
-        if not absent.isEmpty():
+        # Counting all of them also fills the cache that both merges read.
+        if absent.count():
             moved = _differ({name: F.col(f"new.{name}") for name in stands})
             whole = {name: F.col(f"new.`{name}`") for name in (*table.key, *stands)}
             graves.merge(absent, table.key, update=(moved, whole), insert=(F.lit(True), whole))

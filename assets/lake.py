@@ -45,11 +45,12 @@ class LakeTable:
         writer.mode("overwrite").save(self.path)
 
     def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
-        """Write the table, in place of what there was, in one commit."""
-        writer = rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        """Write the table with these properties, in place of what there was, in one commit."""
+        # The older writer keeps only properties that begin with "delta.", and drops others without a word.
+        writer = rows.writeTo(f"delta.`{self.path}`").using("delta")
         for name, value in properties.items():
-            writer = writer.option(name, value)
-        writer.save(self.path)
+            writer = writer.tableProperty(name, value)
+        writer.createOrReplace()
 
     def merge(
         self,

@@ -55,16 +55,18 @@ def ordered(changes: DataFrame) -> DataFrame:
 
 
 def folded(ordered_changes: DataFrame) -> DataFrame:
-    """Add the composite of ``steps``: ``effect``, ``columns``, and of the last step position, event id and time."""
+    """One row per key: the composite of its steps, and of the last step position, event id and time.
+
+    ``key``, ``effect``, ``columns``, ``position``, ``event_id``, ``event_at``.
+    """
     last = F.element_at("steps", -1)
-    return (
-        ordered_changes.withColumn("composite", composite(F.col("steps")))
-        .withColumn("effect", F.col("composite.effect"))
-        .withColumn("columns", F.col("composite.columns"))
-        .withColumn("position", last["position"])
-        .withColumn("event_id", last["event_id"])
-        .withColumn("event_at", last["event_at"])
-        .drop("composite")
+    return ordered_changes.withColumn("composite", composite(F.col("steps"))).select(
+        "key",
+        F.col("composite.effect").alias("effect"),
+        F.col("composite.columns").alias("columns"),
+        last["position"].alias("position"),
+        last["event_id"].alias("event_id"),
+        last["event_at"].alias("event_at"),
     )
 
 
@@ -77,32 +79,37 @@ def whole(folded_changes: DataFrame) -> DataFrame:
 
 def composite(steps: Column) -> Column:
     """Apply the steps one after the other, from a change that changes nothing."""
-    nothing = F.struct(
-        F.lit("merge").alias("effect"), F.create_map().cast("map<string,string>").alias("columns")
-    ).cast(_COMPOSITE)
+
+    def change(effect: Column, columns: Column) -> Column:
+        return F.struct(effect.alias("effect"), columns.alias("columns")).cast(_COMPOSITE)
 
     def apply(state: Column, step: Column) -> Column:
-        mentioned = F.map_from_entries(step["after"])
-        kept = F.map_filter(state["columns"], lambda name, _: ~F.map_contains_key(mentioned, name))
-        # A merge onto a removed row makes a new one, of which only the mentioned columns are known.
-        merged = F.struct(
-            F.when(state["effect"] == "remove", F.lit("put"))
-            .otherwise(state["effect"])
-            .alias("effect"),
-            F.map_concat(kept, mentioned).alias("columns"),
-        ).cast(_COMPOSITE)
-        put = F.struct(F.lit("put").alias("effect"), mentioned.alias("columns")).cast(_COMPOSITE)
-        removed = F.struct(
-            F.lit("remove").alias("effect"),
-            F.create_map().cast("map<string,string>").alias("columns"),
-        ).cast(_COMPOSITE)
-        return (
-            F.when(step["effect"] == "remove", removed)
-            .when(step["effect"] == "put", put)
-            .otherwise(merged)
+        return let(
+            F.map_from_entries(step["after"]),
+            lambda mentioned: (
+                F.when(step["effect"] == "remove", change(step["effect"], no_columns()))
+                .when(step["effect"] == "put", change(step["effect"], mentioned))
+                .otherwise(merged(state, mentioned))
+            ),
         )
 
-    return F.aggregate(steps, nothing, apply)
+    def merged(state: Column, mentioned: Column) -> Column:
+        kept = F.map_filter(state["columns"], lambda name, _: ~F.map_contains_key(mentioned, name))
+        # A merge onto a removed row makes a new one, of which only the mentioned columns are known.
+        effect = F.when(state["effect"] == "remove", F.lit("put")).otherwise(state["effect"])
+        return change(effect, F.map_concat(kept, mentioned))
+
+    return F.aggregate(steps, change(F.lit("merge"), no_columns()), apply)
+
+
+def no_columns() -> Column:
+    """The empty image."""
+    return F.create_map().cast("map<string,string>")
+
+
+def let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """``body`` of a value that is computed once: a column used twice in a lambda is computed twice."""
+    return F.transform(F.array(value), body)[0]
 
 
 def has_ties() -> Column:
@@ -144,20 +151,24 @@ def chained(steps: Column) -> Column:
     start = F.struct(F.slice(steps, 1, 0).alias("taken"), steps.alias("rest"))
 
     def take(state: Column, _: Column) -> Column:
-        rest = state["rest"]
-        first = rest[0]
+        first = state["rest"][0]
         ties = F.filter(
-            rest,
+            state["rest"],
             lambda step: (step["event_id"] == first["event_id"]) | is_tie_of_merges(first, step),
         )
         last = F.try_element_at(state["taken"], F.lit(-1))
-        continues_last = F.filter(
+        return let(
+            let(ties, lambda those: following(those, last)), lambda chosen: moved(state, chosen)
+        )
+
+    def following(ties: Column, last: Column) -> Column:
+        continuing = F.filter(
             ties,
             lambda step: F.coalesce(
                 is_tie_of_merges(last, step) & continues(step, last), F.lit(False)
             ),
         )
-        begins = F.filter(
+        beginning = F.filter(
             ties,
             lambda step: (
                 ~F.exists(
@@ -166,10 +177,14 @@ def chained(steps: Column) -> Column:
                 )
             ),
         )
-        chosen = F.coalesce(F.get(continues_last, F.lit(0)), F.get(begins, F.lit(0)), first)
+        return F.coalesce(F.get(continuing, F.lit(0)), F.get(beginning, F.lit(0)), ties[0])
+
+    def moved(state: Column, chosen: Column) -> Column:
         return F.struct(
             F.concat(state["taken"], F.array(chosen)).alias("taken"),
-            F.filter(rest, lambda step: step["event_id"] != chosen["event_id"]).alias("rest"),
+            F.filter(state["rest"], lambda step: step["event_id"] != chosen["event_id"]).alias(
+                "rest"
+            ),
         )
 
     return F.aggregate(steps, start, take, lambda state: state["taken"])
