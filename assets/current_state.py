@@ -102,25 +102,25 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         net = fold.folded(
             based.where((F.size("steps") > 0) & ~F.col("is_late")).select("key", "steps")
         )
-        repeats = counts.delivered - counts.steps
+        repeats = counts.repeats
+        if counts.met_again:
+            again = based.where("is_late OR is_known").select("key")
+            repeats += repeats_of_other_windows(
+                history.join(again, on="key", how="left_semi"), windows
+            )
         if counts.late_keys:
             late = history.join(based.where("is_late").select("key"), on="key", how="left_semi")
-            anew = fold.whole(fold.folded(fold.ordered(late)))
-            net = net.unionByName(anew)
-            repeats += late_repeats(late, windows)
-        if exists and not rebuild:
-            if counts.steps:
-                upsert(gold, graves, current_state.rows(net, table), table)
-        else:
-            create(
-                gold,
-                graves,
-                current_state.rows(fold.whole(net), table),
-                table,
-                table_digest(feed, table),
-            )
+            net = net.unionByName(fold.whole(fold.folded(fold.ordered(late))))
+        # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
+        # changes, and a tombstone just written would then be taken for news that gold has already.
+        rows = current_state.rows(net, table).localCheckpoint()
     finally:
         based.unpersist()
+    if exists and not rebuild:
+        if counts.keys:
+            upsert(gold, graves, rows, table)
+    else:
+        create(gold, graves, rows, table, table_digest(feed, table))
     return Applied(
         tables=(name,),
         changes=counts.delivered,
@@ -140,20 +140,22 @@ class Counts:
     """One pass over the ordered changes, before they are folded."""
 
     delivered: int
-    steps: int
+    repeats: int
     keys: int
     late_keys: int
+    met_again: int
     ties: int
     foreign_copies: int
 
     @classmethod
     def of(cls, based: DataFrame) -> Self:
-        """Count keys and steps; ``delivered`` is how many silver rows they came from."""
+        """Count keys with news, and the events they come from: ``delivered`` all, ``repeats`` those known before."""
         row = based.agg(
             F.coalesce(F.sum("deliveries"), F.lit(0)).alias("delivered"),
-            F.coalesce(F.sum(F.size("steps")), F.lit(0)).alias("steps"),
+            F.coalesce(F.sum("repeats"), F.lit(0)).alias("repeats"),
             F.count_if(F.size("steps") > 0).alias("keys"),
             F.count_if("is_late").alias("late_keys"),
+            F.count_if(F.col("is_late") | F.col("is_known")).alias("met_again"),
             F.count_if(fold.has_ties()).alias("ties"),
             F.count_if(F.col("copies") > 1).alias("foreign_copies"),
         ).first()
@@ -161,11 +163,11 @@ class Counts:
         return cls(**row.asDict())
 
 
-def late_repeats(late: DataFrame, windows: Sequence[str]) -> int:
-    """How many events of these windows another window has delivered, too, among keys that are folded anew."""
+def repeats_of_other_windows(history: DataFrame, windows: Sequence[str]) -> int:
+    """How many events of these windows another window has delivered, too, by the history of the keys concerned."""
     here = F.col("window").isin(list(windows))
     by_event = (
-        late.where(F.col("derived").isNull())
+        history.where(F.col("derived").isNull())
         .groupBy("event_id")
         .agg(F.bool_or(here).alias("here"), F.bool_or(~here).alias("elsewhere"))
     )
@@ -196,28 +198,23 @@ def create(
 
 def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:
     """Merge rows into both tables."""
-    rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        stands = (POSITION, EVENT_ID, EVENT_AT)
-        absent = current_state.tombstones(rows, table)
-        # Counting all of them also fills the cache that both merges read.
-        if absent.count():
-            moved = _differ({name: F.col(f"new.{name}") for name in stands})
-            whole = {name: F.col(f"new.`{name}`") for name in (*table.key, *stands)}
-            graves.merge(absent, table.key, update=(moved, whole), insert=(F.lit(True), whole))
-        values = {name: _merged(name) for name in table.columns if name not in table.key}
-        values |= {name: F.col(f"new.{name}") for name in stands}
-        new_row = {name: F.col(f"new.`{name}`") for name in (*table.columns, *stands)}
-        present = F.col(f"new.{EFFECT}") != "remove"
-        gold.merge(
-            rows,
-            table.key,
-            delete=~present,
-            update=(_differ(values), {f"`{name}`": value for name, value in values.items()}),
-            insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
-        )
-    finally:
-        rows.unpersist()
+    stands = (POSITION, EVENT_ID, EVENT_AT)
+    absent = current_state.tombstones(rows, table)
+    if not absent.isEmpty():
+        moved = _differ({name: F.col(f"new.{name}") for name in stands})
+        whole = {name: F.col(f"new.`{name}`") for name in (*table.key, *stands)}
+        graves.merge(absent, table.key, update=(moved, whole), insert=(F.lit(True), whole))
+    values = {name: _merged(name) for name in table.columns if name not in table.key}
+    values |= {name: F.col(f"new.{name}") for name in stands}
+    new_row = {name: F.col(f"new.`{name}`") for name in (*table.columns, *stands)}
+    present = F.col(f"new.{EFFECT}") != "remove"
+    gold.merge(
+        rows,
+        table.key,
+        delete=~present,
+        update=(_differ(values), {f"`{name}`": value for name, value in values.items()}),
+        insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
+    )
 
 
 def _merged(name: str) -> Column:

@@ -25,6 +25,7 @@ CHANGE = T.StructType(
         T.StructField("before", TEXTS, False),
         T.StructField("after", TEXTS, False),
         T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("settled", T.IntegerType(), False),
         T.StructField("event_id", T.StringType(), False),
         T.StructField("event_at", T.TimestampType(), True),
         T.StructField("extracted_at", T.TimestampType(), True),
@@ -46,6 +47,8 @@ the feed file's name for it, null where the feed does not declare it.
 exists (``key_change``), null for the others.
 ``before``, ``after``: the images, absent and null kept apart.
 ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
+``settled``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
+mutation differ in the others, and the smallest position counts.
 ``event_id``: the same for every delivery of one event (design: order and identity per format).
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
 The last four are the bronze record's coordinates: provenance, never order.

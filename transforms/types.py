@@ -12,9 +12,25 @@ from pyspark.sql import functions as F
 
 _NESTED = re.compile(r"^\s*(array|map|struct)\s*<", re.IGNORECASE)
 _DECIMAL = re.compile(
-    r"^\s*(?:decimal|numeric|dec)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*$", re.IGNORECASE
+    r"^\s*(?:decimal|numeric|dec)\s*(?:\(\s*\d+\s*(?:,\s*(\d+)\s*)?\)\s*)?$", re.IGNORECASE
 )
 _TEXT = re.compile(r"^\s*(string|binary)\s*$", re.IGNORECASE)
+_FLOATING = re.compile(r"^\s*(float|real|double)\s*$", re.IGNORECASE)
+
+_NUMBER = r"^\s*[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$"
+"""Group 1 is the whole part, group 2 the fraction, group 3 the exponent."""
+
+# Spark's own casts are more lenient than a mirror may be: a date drops any text behind it, a year alone is the first of
+# January, a time alone is today's, a fraction is cut to microseconds, and a zone is ignored where the type has none.
+_DAY = r"(?!0000)\d{4}-\d{1,2}-\d{1,2}"
+_MIDNIGHT = r"(?:[T ]00:00(?::00(?:\.0+)?)?Z?)?"
+_CLOCK = r"(?:[T ]\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.(?:\d{1,6}0*)?)?)?{zone})?"
+_ZONE = r"\s*(?:[A-Za-z+-].*)?"
+_WRITTEN_AS = {
+    "date": rf"^\s*{_DAY}{_MIDNIGHT}\s*$",
+    "timestamp": rf"^\s*{_DAY}{_CLOCK.replace('{zone}', _ZONE)}\s*$",
+    "timestamp_ntz": rf"^\s*{_DAY}{_CLOCK.replace('{zone}', '')}\s*$",
+}
 
 
 def typed(text: Column, type_name: str) -> Column:
@@ -29,12 +45,45 @@ def fits(text: Column, type_name: str) -> Column:
     if _TEXT.match(type_name):
         return F.lit(True)
     value = typed(text, type_name)
-    holds = text.isNull() | value.isNotNull()
-    if _DECIMAL.match(type_name):
+    holds = value.isNotNull() & _keeps_all(text, value, type_name)
+    return text.isNull() | F.coalesce(holds, F.lit(False))
+
+
+def _keeps_all(text: Column, value: Column, type_name: str) -> Column:
+    """True where the value says all that the text says; null or true where the text is no value anyway."""
+    if _NESTED.match(type_name):
+        return _is_read_whole(text, type_name)
+    if decimal := _DECIMAL.match(type_name):
         # Spark rounds to the declared scale without a word: 1.239 would become 1.24.
-        exact = text.try_cast("decimal(38,18)")
-        return holds & (text.isNull() | exact.isNull() | (exact == value))
-    return holds
+        return fraction_digits(text) <= int(decimal[1] or 0)
+    if _FLOATING.match(type_name):
+        # 1e400 would become infinity; a text that says infinity may.
+        finite = F.abs(value) != F.lit("Infinity").cast("double")
+        return finite | text.rlike(r"(?i)^\s*[+-]?inf")
+    written_as = _WRITTEN_AS.get(type_name.strip().lower())
+    return F.lit(True) if written_as is None else text.rlike(written_as)
+
+
+def fraction_digits(text: Column) -> Column:
+    """How many digits a number needs after the point, however it is written: 1 for ``1.50`` and for ``15e-1``."""
+    whole, fraction, exponent = (F.regexp_extract(text, _NUMBER, group) for group in (1, 2, 3))
+    digits = F.concat(whole, fraction)
+    significant = F.rtrim(digits, F.lit("0"))
+    shift = F.coalesce(exponent.try_cast("int"), F.lit(0))
+    needed = F.char_length(fraction) - F.char_length(digits) + F.char_length(significant) - shift
+    return F.when(significant == "", F.lit(0)).otherwise(needed)
+
+
+def _is_read_whole(text: Column, type_name: str) -> Column:
+    """True where the text is one JSON document and every part of it has the type's shape.
+
+    Read on its own, a document that goes on after its end, or that has one wrong field, gives what could be read of it.
+    """
+    wrapped = F.concat(F.lit('{"value":'), text, F.lit(',"end":0}'))
+    shape = f"value {type_name}, end int, _corrupt_record string"
+    reading = F.from_json(wrapped, shape, {"columnNameOfCorruptRecord": "_corrupt_record"})
+    names = F.map_keys(F.try_parse_json(wrapped).try_cast("map<string,variant>"))
+    return (F.size(names) == 2) & (reading["end"] == 0) & reading["_corrupt_record"].isNull()
 
 
 def canonical(text: Column, type_name: str) -> Column:

@@ -62,7 +62,8 @@ class Store:
     def put(self, bucket: str, objects: Mapping[str, bytes]) -> None:
         """Create the bucket and put the objects, by key."""
         client = self.client()
-        client.create_bucket(Bucket=bucket)
+        with suppress(client.exceptions.BucketAlreadyOwnedByYou):
+            client.create_bucket(Bucket=bucket)
         for key, body in objects.items():
             client.put_object(Bucket=bucket, Key=key, Body=body)
 

@@ -31,6 +31,8 @@ _OPERATIONS = {
     "REPLACE": "replace",
 }
 
+_YEARS_1_TO_9999 = (-62_135_596_800_000, 253_402_300_799_999)
+
 
 def null_marked(text: Column, marker: str) -> Column:
     """The text, or null where it is the format's marker for null."""
@@ -43,7 +45,8 @@ def to_events(parsed: DataFrame) -> DataFrame:
     ``bare`` marks a snapshot row without an envelope: no operation, no cursor, no flags of its own.
     """
     return (
-        parsed.withColumn("cursor", cursor_fields(F.col("cursor")))
+        parsed.withColumn("cursor_text", F.col("cursor"))
+        .withColumn("cursor", cursor_fields(F.col("cursor_text")))
         .withColumn("snapshot", F.col("bare") | F.col("cursor").isNull())
         .withColumn("operation", operation())
         .withColumn("mysql", F.coalesce(F.map_contains_key("cursor", F.lit("log")), F.lit(False)))
@@ -55,6 +58,7 @@ def to_events(parsed: DataFrame) -> DataFrame:
         .withColumn("effect", effect())
         .withColumn("position", F.col("stand.position"))
         .withColumn("identity", F.col("stand.identity"))
+        .withColumn("settled", F.size("identity"))
         .withColumn("segment", F.when(F.col("mysql"), F.get("position", F.lit(2))))
         .withColumn("event_at", milliseconds("timestamp"))
         .withColumn("extracted_at", milliseconds("extractionTimestamp"))
@@ -63,15 +67,23 @@ def to_events(parsed: DataFrame) -> DataFrame:
 
 
 def cursor_fields(text: Column) -> Column:
-    """The cursor's JSON text as a map with mended names; null for a null cursor, empty for one that is no object."""
+    """The cursor's JSON text as a map with mended names; null for a null cursor, empty for one that is no object.
+
+    Empty also where two names are one after mending: neither can be trusted.
+    """
     parsed = F.try_parse_json(text).try_cast("map<string,string>")
-    mended = F.transform_keys(
-        F.coalesce(parsed, F.create_map().cast("map<string,string>")),
-        lambda name, _: F.when(
-            F.regexp_replace(name, r"\s", "") == "dscI", F.lit("dscId")
-        ).otherwise(F.regexp_replace(name, r"\s", "")),
-    )
-    return F.when(text.isNotNull(), mended)
+    names = F.transform(F.map_keys(parsed), mended)
+    fields = F.when(
+        F.size(F.array_distinct(names)) == F.size(names),
+        F.map_from_arrays(names, F.map_values(parsed)),
+    ).otherwise(F.create_map().cast("map<string,string>"))
+    return F.when(text.isNotNull(), fields)
+
+
+def mended(name: Column) -> Column:
+    """The cursor's name without stray blanks and with its last letter."""
+    whole = F.regexp_replace(name, r"\s", "")
+    return F.when(whole == "dscI", F.lit("dscId")).otherwise(whole)
 
 
 def operation() -> Column:
@@ -178,6 +190,12 @@ def number(name: str) -> Column:
     return F.try_element_at("cursor", F.lit(name)).try_cast("bigint")
 
 
+def number_or_zero(name: str) -> Column:
+    """A field that a cursor may leave out: 0 where it does, null where it is no number."""
+    given = F.try_element_at("cursor", F.lit(name)).isNotNull()
+    return F.when(given, number(name)).otherwise(F.lit(0))
+
+
 def position() -> Column:
     """Where the event stands, and what identifies it there.
 
@@ -187,13 +205,13 @@ def position() -> Column:
     log_number = F.regexp_extract(
         F.try_element_at("cursor", F.lit("log")), r"(\d+)\s*$", 1
     ).try_cast("bigint")
-    last = F.coalesce(number("logSeqNum"), F.lit(0))
-    mysql = F.array(F.lit(EPOCH), F.lit(STREAM), log_number, number("position"), last)
+    mysql_numbers = [log_number, number("position"), number_or_zero("logSeqNum")]
+    mysql = F.array(F.lit(EPOCH), F.lit(STREAM), *mysql_numbers)
     cassandra_numbers = [
         number("timestamp"),
         number("dscId"),
         number("mutId"),
-        F.coalesce(number("partNum"), F.lit(0)),
+        number_or_zero("partNum"),
     ]
     cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *cassandra_numbers)
     snapshot = F.array(F.lit(EPOCH), F.lit(SNAPSHOT))
@@ -213,20 +231,22 @@ def _stand(position: Column, identity: Column) -> Column:
 
 def position_fault() -> Column:
     """A cursor that names no place in the source's log."""
-    cursor = F.to_json("cursor")
     return F.when(
         F.exists("stand.position", lambda part: part.isNull()),
         fault(
             "unknown_cursor",
-            *("the cursor gives no position: ", cursor),
+            *("the cursor gives no position: ", F.col("cursor_text")),
             "; known: MySQL's log, position, logSeqNum and Cassandra's timestamp, dscId, mutId, partNum",
         ),
     )
 
 
 def milliseconds(name: str) -> Column:
-    """A field of the cursor in milliseconds since 1970, as a UTC timestamp."""
-    return F.timestamp_millis(number(name))
+    """A field of the cursor in milliseconds since 1970, as a UTC timestamp; null outside the years 1 to 9999.
+
+    It tells when and never orders, so that a wrong one costs no event; a cursor in microseconds has one.
+    """
+    return F.when(number(name).between(*_YEARS_1_TO_9999), F.timestamp_millis(number(name)))
 
 
 def without_fault() -> Column:

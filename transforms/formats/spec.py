@@ -31,6 +31,7 @@ EVENT_COLUMNS = (
     "after",
     "position",
     "identity",
+    "settled",
     "segment",
     "event_at",
     "extracted_at",
@@ -42,6 +43,7 @@ EVENT_COLUMNS = (
 ``catalog``, ``schema``, ``name``: the table as the stream or the object's path names it.
 ``operation``, ``effect``, ``before``, ``after``, ``position``, ``event_at``, ``extracted_at``: as in ``change.CHANGE``.
 ``identity``: array of texts that, with table, operation and images, make two deliveries the same event.
+``settled``: how many leading numbers of the position are the same in every delivery of the event.
 ``segment``: the number of the log file that the event stands in, null where the source has none: within a source's life
 it rises with time.
 ``flags_disagree``: true where the exists flags can be read but are not those that the operation should have.

@@ -69,10 +69,10 @@ def _stands(table: Table, layer: DataFrame, copy: int) -> DataFrame:
 
 
 def against(ordered_changes: DataFrame, based: DataFrame) -> DataFrame:
-    """Add what the base says of each key: ``is_late``, ``known`` and ``copies``.
+    """Add what the base says of each key: ``is_late``, ``is_known`` and ``copies``.
 
     ``is_late``: some change is not newer than the base, so the key must be folded anew from its whole history.
-    ``known``: how many steps are the key's last applied event coming again: no news, and dropped from ``steps``.
+    ``is_known``: the key's last applied event came again; it is no news and dropped from ``steps``.
     """
     last = F.col("base")
 
@@ -81,12 +81,15 @@ def against(ordered_changes: DataFrame, based: DataFrame) -> DataFrame:
         return ~F.coalesce(same, F.lit(False))
 
     def is_old(step: Column) -> Column:
-        return F.coalesce(step["position"] <= last["position"], F.lit(False))
+        # Another delivery may stand at a larger position: only the settled part says that an event is new.
+        whole, settled = last["position"], step["settled"]
+        older = F.slice(step["position"], F.lit(1), settled) <= F.slice(whole, F.lit(1), settled)
+        return F.coalesce(older, F.lit(False))
 
     news = F.filter("steps", is_news)
     return (
         ordered_changes.join(based, on="key", how="left")
-        .withColumn("known", F.size("steps") - F.size(news))
+        .withColumn("is_known", F.size(news) < F.size("steps"))
         .withColumn("steps", news)
         .withColumn("is_late", F.exists("steps", is_old))
         .withColumn("copies", F.coalesce("copies", F.lit(0)))
@@ -97,7 +100,7 @@ def against(ordered_changes: DataFrame, based: DataFrame) -> DataFrame:
 def without_base(ordered_changes: DataFrame) -> DataFrame:
     """The same columns as ``against``, where there is no table yet."""
     return (
-        ordered_changes.withColumn("known", F.lit(0))
+        ordered_changes.withColumn("is_known", F.lit(False))
         .withColumn("is_late", F.lit(False))
         .withColumn("copies", F.lit(0).cast("bigint"))
     )

@@ -21,9 +21,10 @@ CLASSES = {"remove": 0, "put": 1, "merge": 2}
 
 
 def ordered(changes: DataFrame) -> DataFrame:
-    """One row per key: ``key``, its distinct changes ``steps`` in the order in which they apply, and ``deliveries``.
+    """One row per key: ``key``, its distinct changes ``steps`` in the order in which they apply, and two counts.
 
-    Several deliveries of one event are one step, at the smallest of their positions; ``deliveries`` counts them all.
+    Several deliveries of one event are one step, at the smallest of their positions. ``deliveries`` counts them all,
+    ``repeats`` those beyond the first; the derived half of a key change is in neither, for its event counts once.
     """
     step = F.struct(
         "position",
@@ -35,22 +36,28 @@ def ordered(changes: DataFrame) -> DataFrame:
         F.array_sort(F.map_entries("before")).alias("before"),
         F.array_sort(F.map_entries("after")).alias("after"),
         "event_at",
+        "settled",
+        F.col("derived").isNotNull().alias("is_derived"),
     )
     return (
         changes.select("key", step.alias("step"))
         # One shuffle serves both aggregations: rows of a key are together, so are those of a key and an event.
         .repartition("key")
         .groupBy("key", F.col("step.event_id").alias("event_id"))
-        .agg(F.min("step").alias("step"), F.count("*").alias("deliveries"))
+        .agg(F.min("step").alias("step"), F.count("*").alias("copies"))
+        .withColumn(
+            "deliveries", F.when(F.col("step.is_derived"), F.lit(0)).otherwise(F.col("copies"))
+        )
         .groupBy("key")
         .agg(
             F.array_sort(F.collect_list("step")).alias("steps"),
             F.sum("deliveries").alias("deliveries"),
+            F.sum(F.greatest(F.col("deliveries") - 1, F.lit(0))).alias("repeats"),
         )
         .withColumn(
             "steps", F.when(has_tied_merges(), chained(F.col("steps"))).otherwise(F.col("steps"))
         )
-        .select("key", "steps", "deliveries")
+        .select("key", "steps", "deliveries", "repeats")
     )
 
 

@@ -1,0 +1,157 @@
+"""Drops through the whole of Weir's meaning, many scenarios in one Spark frame.
+
+A scenario is a handful of objects. Its name serves as the window of its records, and stands in front of every key
+before the fold, so that scenarios never meet; what comes out is plain Python, to be compared with what is expected.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from assets.object_source import records_of
+from transforms.feed import Feed, Table, TableNames
+from transforms.formats import FORMATS
+from transforms.gold import current_state, fold
+from transforms.record import BRONZE
+from transforms.silver import changes, conform, repeats
+from transforms.tables import table_of_object
+
+BRONZE_OF_TABLES = T.StructType([*BRONZE.fields, T.StructField("object_table", T.StringType())])
+LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
+PREFIX = ("_scenario", "_table")
+"""The columns that stand in front of every key."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Objects by name, as landed."""
+
+    drop: Mapping[str, bytes]
+    table_names: TableNames = "plain"
+
+
+@dataclass
+class Outcome:
+    """What became of a scenario: ``records`` that were cut, and where each of them went."""
+
+    records: int = 0
+    changes: list[dict[str, object]] = field(default_factory=list)
+    duplicates: int = 0
+    quarantine: list[dict[str, object]] = field(default_factory=list)
+    state: dict[str, list[dict[str, object]]] = field(default_factory=dict)
+
+
+def outcomes(
+    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
+) -> dict[str, Outcome]:
+    """Every scenario's outcome, by name."""
+    found = {name: Outcome() for name in scenarios}
+    frames = [
+        fated(spark, replace(feed, table_names=naming), scenarios, found)
+        for naming in sorted({scenario.table_names for scenario in scenarios.values()})
+    ]
+    # Checkpoints, not caches: the plans are large, and each of the queries below would be planned over all of it again.
+    events = reduce(DataFrame.unionByName, frames).localCheckpoint()
+    steps = changes.changes(events).localCheckpoint()
+    for row in steps.collect():
+        found[row["window"]].changes.append(
+            {name: plain(value) for name, value in row.asDict().items()}
+        )
+    for row in changes.quarantine(events).collect():
+        found[row["window"]].quarantine.append(row.asDict())
+    duplicates = events.where(F.col("fate") == repeats.DUPLICATE).groupBy("window").count()
+    for row in duplicates.collect():
+        found[row["window"]].duplicates = row["count"]
+    for window, table, state_row in current(steps, feed):
+        found[window].state.setdefault(table, []).append(state_row)
+    for outcome in found.values():
+        outcome.changes.sort(key=coordinates)
+        outcome.quarantine.sort(key=coordinates)
+        for rows in outcome.state.values():
+            rows.sort(key=str)
+    return found
+
+
+def fated(
+    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario], found: dict[str, Outcome]
+) -> DataFrame:
+    """The events of the scenarios that name gold's tables as the feed does; their records are counted on the way."""
+    rows = []
+    for window, scenario in scenarios.items():
+        if scenario.table_names != feed.table_names:
+            continue
+        for name, data in sorted(scenario.drop.items()):
+            table = table_of_object(name, feed.tables)
+            for one in records_of(feed, name, data, split=FORMATS[feed.format].split):
+                found[window].records += 1
+                place = (window, name, "generation", one.line, one.byte_offset)
+                rows.append(
+                    (*place, one.header, bytearray(one.payload), one.defect, LANDED_AT, table)
+                )
+    bronze = spark.createDataFrame(rows, BRONZE_OF_TABLES)
+    events = FORMATS[feed.format].to_events(bronze, feed)
+    return repeats.with_fate(conform.conform(events, feed))
+
+
+def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, object]]]:
+    """The rows of every declared table after all changes: scenario, gold table and row."""
+    keyed = steps.where("declared IS NOT NULL").withColumn(
+        "key", F.concat(F.array("window", "table"), "key")
+    )
+    net = fold.whole(fold.folded(fold.ordered(keyed))).localCheckpoint()
+    named = {(row["declared"], row["table"]) for row in keyed.select("declared", "table").collect()}
+    found = []
+    for declared in feed.tables.values():
+        mirrors = [table for name, table in named if name == declared.name]
+        table = with_prefix(declared)
+        of_table = net.where(F.get("key", F.lit(1)).isin(mirrors))
+        rows = current_state.gold(current_state.rows(of_table, table), table)
+        for row in rows.select(*[shown(name, kind) for name, kind in rows.dtypes]).collect():
+            values = {name: plain(value) for name, value in row.asDict().items()}
+            mirrored = {name: values[name] for name in declared.columns}
+            found.append((str(values["_scenario"]), str(values["_table"]), mirrored))
+    return found
+
+
+def with_prefix(table: Table) -> Table:
+    """The table with the scenario and the gold table's name in front of its key."""
+    columns = {**dict.fromkeys(PREFIX, "string"), **table.columns}
+    return replace(table, key=(*PREFIX, *table.key), columns=columns)
+
+
+def shown(name: str, kind: str) -> Column:
+    """Timestamps as text: collecting them would turn them to this machine's time zone."""
+    column = F.col(f"`{name}`")
+    return column.cast("string").alias(name) if kind.startswith("timestamp") else column
+
+
+def plain(value: object) -> object:
+    """A value as JSON has it: decimals, dates and infinities as text, bytes as base64, times in UTC."""
+    match value:
+        case Decimal():
+            return str(value)
+        case datetime():
+            return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        case date():
+            return value.isoformat()
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case float() if not math.isfinite(value):
+            return str(value)
+        case _:
+            return value
+
+
+def coordinates(row: dict[str, object]) -> tuple[object, ...]:
+    """Where the record stood; of a key change, the delete comes first."""
+    return (row["object"], row["line"], row["byte_offset"], row.get("derived") is None)

@@ -1,0 +1,98 @@
+"""Arcion's published samples, where they are at hand: the state after each statement is what its document says.
+
+``WEIR_SAMPLES`` names the folder; they are not part of the project. In print, lines of CSV are wrapped with a slash.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from tests.transforms.formats.test_golden import TABLES
+from transforms.feed import Feed
+
+INDIA = {"r_regionkey": 10, "r_name": "India", "r_comment": "India"}
+USA = {"r_regionkey": 10, "r_name": "India", "r_comment": "USA"}
+NATION = {
+    "n_nationkey": 100,
+    "n_name": "Testing name",
+    "n_regionkey": 2,
+    "n_comment": "Testing comment",
+}
+
+SNAPSHOT_ROW = {"r_regionkey": 0, "r_name": "AFRICA", "r_comment": "AFRICA"}
+
+STATEMENTS: dict[str, list[tuple[str, dict[str, list[dict[str, object]]]]]] = {
+    "csv snapshot": [("internal_00.csv", {"region": [SNAPSHOT_ROW]})],
+    "csv": [
+        ("internal_01.csv", {"region": [INDIA]}),
+        ("internal_02.csv", {"region": [USA]}),
+        ("internal_03.csv", {}),
+    ],
+    "csv of the older page": [
+        ("old_s3_file_format_00.csv", {"region": [INDIA]}),
+        ("old_s3_file_format_01.csv", {"region": [USA]}),
+        ("old_s3_file_format_02.csv", {}),
+    ],
+    "json snapshot": [("internal_04.json", {"nation": [NATION]}), ("internal_06.json", {})],
+    "json realtime": [("internal_07.json", {"region": [INDIA]}), ("internal_09.json", {})],
+    "json of the older page": [
+        ("old_s3_file_format_04.json", {"region": [INDIA]}),
+        ("old_s3_file_format_05.json", {"region": [USA]}),
+        ("old_s3_file_format_06.json", {}),
+    ],
+}
+"""Of each page, its files in the order of their statements, and the state after each."""
+
+PREFIXES = [
+    pytest.param(page, length, id=f"{page}-{length}")
+    for page, statements in STATEMENTS.items()
+    for length in range(1, len(statements) + 1)
+]
+
+
+@pytest.fixture(scope="module")
+def samples(root: Path) -> Path:
+    folder = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples")) / "arcion_s3"
+    if not folder.is_dir():
+        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+    """The outcome of every page's first so many statements."""
+    found: dict[str, Outcome] = {}
+    for format_name in ("arcion_s3_csv", "arcion_s3_json"):
+        scenarios = {
+            f"{page}-{length}": Scenario(
+                {f"region/{name}": sample(samples / name) for name, _ in statements[:length]}
+            )
+            for page, statements in STATEMENTS.items()
+            for length in range(1, len(statements) + 1)
+            if page.split()[0] == format_name.rpartition("_")[2]
+        }
+        feed = Feed("samples", format_name, "/nowhere", tables=TABLES)
+        found |= outcomes(spark, feed, scenarios)
+    return found
+
+
+def sample(file: Path) -> bytes:
+    """The file, without the wrapping and the indentation of the page."""
+    text = file.read_text()
+    return (re.sub(r"/\n *", "", text) if file.suffix == ".csv" else text).strip().encode()
+
+
+@pytest.mark.parametrize(("page", "length"), PREFIXES)
+def test_after_each_statement_the_state_is_as_the_document_says(
+    states: dict[str, Outcome], page: str, length: int
+) -> None:
+    outcome = states[f"{page}-{length}"]
+    assert outcome.quarantine == []
+    assert len(outcome.changes) == outcome.records == length
+    assert outcome.state == STATEMENTS[page][length - 1][1]
