@@ -3,15 +3,17 @@
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 import dagster as dg
 
 from assets import ledger, partitions
-from assets.lake import Lake
+from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import raise_clearly, read_objects
 from transforms.feed import Feed
 from transforms.formats import FORMATS
+from transforms.record import BRONZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         description=f"Every record that landed in {feed.landing}, verbatim, malformed ones too. It only grows.",
     )
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+        started = monotonic()
         found = land(lake, feed, partitions.keys_of(context))
         size = sum(one.size for one in found.new)
         context.log.info(f"bronze.{feed.name}: {len(found.new)} new objects, {size:,} bytes")
@@ -72,6 +75,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             metadata={
                 "objects": len(found.new),
                 "bytes": size,
+                "seconds": round(monotonic() - started, 1),
                 "replaced_objects": len(found.replaced),
                 "replaced": dg.MetadataValue.md(
                     "\n".join(f"- {name}" for name in found.replaced) or "none"
@@ -80,6 +84,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                     "\n".join(f"- {line}" for line in found.left_out) or "none"
                 ),
                 "dagster/table_name": f"bronze.{feed.name}",
+                "dagster/column_schema": columns_of(BRONZE),
             }
         )
 

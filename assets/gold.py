@@ -2,6 +2,7 @@
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator
+from time import monotonic
 
 import dagster as dg
 
@@ -49,6 +50,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
     )
     def gold(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)
+        started = monotonic()
         done = current_state.apply(lake, feed, table, windows)
         if done.rebuilt:
             context.log.warning(
@@ -66,6 +68,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
             asset_key=gold_key,
             metadata={
                 "dagster/row_count": done.rows,
+                "seconds": round(monotonic() - started, 1),
                 "changes": done.changes,
                 "repeats_of_other_windows": done.repeats,
                 "keys_changed": done.keys,

@@ -13,8 +13,16 @@ from dagster_pyspark import LazyPySparkResource
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 LAYERS = ("bronze", "silver", "quarantine", "gold", "accounting", "progress")
+
+
+def columns_of(schema: T.StructType) -> dg.TableSchema:
+    """A table's columns as the UI shows them."""
+    return dg.TableSchema(
+        [dg.TableColumn(field.name, field.dataType.simpleString()) for field in schema]
+    )
 
 
 @dataclass(frozen=True, slots=True)

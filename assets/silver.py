@@ -3,6 +3,7 @@
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 import dagster as dg
 from pyspark import StorageLevel
@@ -10,9 +11,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from assets import ledger, partitions, verdicts
-from assets.lake import Lake
+from assets.lake import Lake, columns_of
 from expectations import silver as rules
-from transforms.change import CHANGE
+from transforms.change import CHANGE, QUARANTINE
 from transforms.errors import TableNameCollision
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
@@ -132,7 +133,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 kinds={"silver", "deltalake"},
                 description="One row per normalized change: a function of its own window's bronze and nothing else.",
                 metadata={
-                    "dagster/column_schema": columns_of_changes(),
+                    "dagster/column_schema": columns_of(CHANGE),
                     "dagster/table_name": f"silver.{feed.name}",
                 },
             ),
@@ -141,7 +142,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 deps=[["bronze", feed.name]],
                 kinds={"deltalake"},
                 description="What could not become a change, with the reason and the bronze coordinates.",
-                metadata={"dagster/table_name": f"quarantine.{feed.name}"},
+                metadata={
+                    "dagster/column_schema": columns_of(QUARANTINE),
+                    "dagster/table_name": f"quarantine.{feed.name}",
+                },
             ),
         ],
         check_specs=verdicts.specs(silver_key, rules.RULES),
@@ -154,6 +158,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
+        started = monotonic()
         made = derive(lake, feed, windows)
         total = {name: sum(row[name] for row in made.books) for name in accounting.COUNTS}
         context.log.info(
@@ -164,6 +169,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             asset_key=silver_key,
             metadata={
                 "dagster/partition_row_count": total["changes"] + total["derived"],
+                "seconds": round(monotonic() - started, 1),
                 **{name: total[name] for name in accounting.COUNTS},
                 "accounting": dg.MetadataValue.md(as_table(made.books)),
                 "books": dg.MetadataValue.json([book(row) for row in made.books]),
@@ -196,11 +202,4 @@ def as_table(books: Sequence[Row]) -> str:
     ]
     return "\n".join(
         "| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]
-    )
-
-
-def columns_of_changes() -> dg.TableSchema:
-    """Silver's columns for the UI."""
-    return dg.TableSchema(
-        [dg.TableColumn(field.name, field.dataType.simpleString()) for field in CHANGE.fields]
     )
