@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -87,40 +86,31 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
-    rebuild = exists and gold.properties().get(DECLARATION) != table_digest(feed, table)
-    if rebuild:
+    # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
+    anew = not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
+    if anew:
         refuse_stale_silver(lake, feed, name)
-    fresh = history if rebuild else history.where(F.col("window").isin(list(windows)))
-    steps = fold.ordered(fresh)
-    if exists and not rebuild:
+        based = current_state.without_base(fold.ordered(history))
+    else:
+        steps = fold.ordered(history.where(F.col("window").isin(list(windows))))
         based = current_state.against(steps, current_state.base(table, gold.read(), graves.read()))
-    else:
-        based = current_state.without_base(steps)
-    based = based.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        counts = Counts.of(based)
-        net = fold.folded(
-            based.where((F.size("steps") > 0) & ~F.col("is_late")).select("key", "steps")
-        )
-        repeats = counts.repeats
-        if counts.met_again:
-            again = based.where("is_late OR is_known").select("key")
-            repeats += repeats_of_other_windows(
-                history.join(again, on="key", how="left_semi"), windows
-            )
-        if counts.late_keys:
-            late = history.join(based.where("is_late").select("key"), on="key", how="left_semi")
-            net = net.unionByName(fold.whole(fold.folded(fold.ordered(late))))
-        # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
-        # changes, and a tombstone just written would then be taken for news that gold has already.
-        rows = current_state.rows(net, table).localCheckpoint()
-    finally:
-        based.unpersist()
-    if exists and not rebuild:
-        if counts.keys:
-            upsert(gold, graves, rows, table)
-    else:
+    based = based.localCheckpoint()
+    counts = Counts.of(based)
+    net = fold.folded(based.where((F.size("steps") > 0) & ~F.col("is_late")).select("key", "steps"))
+    repeats = counts.repeats
+    if counts.met_again:
+        again = based.where("is_late OR is_known").select("key")
+        repeats += repeats_of_other_windows(history.join(again, on="key", how="left_semi"), windows)
+    if counts.late_keys:
+        late = history.join(based.where("is_late").select("key"), on="key", how="left_semi")
+        net = net.unionByName(fold.whole(fold.folded(fold.ordered(late))))
+    # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
+    # changes, and a tombstone just written would then be taken for news that gold has already.
+    rows = current_state.rows(net, table).localCheckpoint()
+    if anew:
         create(gold, graves, rows, table, table_digest(feed, table))
+    elif counts.keys:
+        upsert(gold, graves, rows, table)
     return Applied(
         tables=(name,),
         changes=counts.delivered,
@@ -131,7 +121,7 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         foreign_copies=counts.foreign_copies,
         rows=gold.read().count(),
         tombstones=graves.read().count(),
-        rebuilt=rebuild,
+        rebuilt=exists and anew,
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from time import monotonic
 
 import dagster as dg
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
@@ -34,23 +33,19 @@ class Derived:
 def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
     objects = ledger.read_objects(lake, feed, windows)
-    fated = fates(lake, feed, windows, objects).persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        books = accounting.accounting(fated, feed_digest(feed)).collect()
-        books_table = lake.table("accounting", feed.name)
-        earlier = books_table.read() if books_table.exists() else None
-        refuse_collisions(feed, books, earlier)
-        silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
-        silver.replace_windows(changes.changes(fated).sortWithinPartitions("table", "key"), windows)
-        written = int(silver.last_commit().get("numOutputRows", -1))
-        quarantine.replace_windows(changes.quarantine(fated), windows)
-        refused = int(quarantine.last_commit().get("numOutputRows", -1))
-        books_table.replace_windows(
-            lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows
-        )
-        falls = accounting.falls(books_table.read()).collect()
-    finally:
-        fated.unpersist()
+    # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
+    fated = fates(lake, feed, windows, objects).localCheckpoint()
+    books = accounting.accounting(fated, feed_digest(feed)).collect()
+    books_table = lake.table("accounting", feed.name)
+    earlier = books_table.read() if books_table.exists() else None
+    refuse_collisions(feed, books, earlier)
+    silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
+    silver.replace_windows(changes.changes(fated).sortWithinPartitions("table", "key"), windows)
+    written = int(silver.last_commit().get("numOutputRows", -1))
+    quarantine.replace_windows(changes.quarantine(fated), windows)
+    refused = int(quarantine.last_commit().get("numOutputRows", -1))
+    books_table.replace_windows(lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows)
+    falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
     return Derived(books, count(books, landed, written, refused, falls), samples(books, falls))
 

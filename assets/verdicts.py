@@ -16,7 +16,7 @@ def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec
         dg.AssetCheckSpec(
             name=rule.name,
             asset=dg.AssetKey(list(asset)),
-            description=f"{rule.says} If not: {rule.remedy}",
+            description=f"{rule.says} If not: {of_feed(rule.remedy, asset)}",
             blocking=rule.severity == "blocking",
         )
         for rule in rules
@@ -46,10 +46,18 @@ def results(
             else dg.AssetCheckSeverity.WARN,
             description=rule.says
             if verdict.passed
-            else f"{verdict.violations:,} against: {rule.says} {rule.remedy}",
+            else (
+                f"{verdict.violations:,} violation{'s' if verdict.violations != 1 else ''} of: {rule.says}\n"
+                f"{of_feed(rule.remedy, asset)}"
+            ),
             metadata={
                 "violations": verdict.violations,
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
                 **({"found": dg.MetadataValue.md(seen)} if seen else {}),
             },
         )
+
+
+def of_feed(text: str, asset: Sequence[str]) -> str:
+    """A rule's advice with the feed's name in it, so that a command in it can be copied."""
+    return text.replace("<feed>", asset[1])

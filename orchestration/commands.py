@@ -6,22 +6,27 @@ Kept apart so that ``weir --help`` need not import Spark and Dagster.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 from rich.console import Console
 
 from assets.compaction import compact_feed
-from orchestration import planning, querying, running, summary
-from orchestration.console import say
+from assets.lake import Lake
+from orchestration import planning, querying, quickly, running, summary
+from orchestration.console import say, waiting, without_notices
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
 from orchestration.spark import warehouse_uri
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed
+from transforms.feed import Feed, Table
 from transforms.table_names import gold_name
 
 
@@ -29,11 +34,12 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     """Run what is new, or the windows asked for; returns the exit code."""
     check_java()
     chosen = choose(feeds, only)
-    lake = lake_of(warehouse_uri(warehouse))
-    say(f"starting Spark; tables go to {lake.warehouse}")
-    plans = [
-        planning.asked(feed, windows) if windows else planning.due(lake, feed) for feed in chosen
-    ]
+    # Before Spark starts: a range that is none is said at once.
+    plans = [planning.asked(feed, windows) for feed in chosen] if windows else None
+    lake = opened(warehouse, chosen)
+    if plans is None:
+        with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
+            plans = list(pool.map(lambda feed: planning.due(lake, feed), chosen))
     for plan in plans:
         report_waiting(plan)
     plans = [plan for plan in plans if plan.windows]
@@ -41,14 +47,29 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     if not plans:
         console.print("Nothing new: every drop in the landing is in gold already.")
         return 0
-    outcomes = running.run(plans, lake)
+    with waiting("starting"):
+        outcomes = running.run(plans, lake)
     summary.show(outcomes, console)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
+def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
+    """The warehouse, with its session started."""
+    lake = quickly.fitted(lake_of(warehouse_uri(warehouse)), feeds)
+    say(f"starting Spark; the tables are in {lake.warehouse}")
+    with waiting("starting Spark"), without_notices():
+        _ = lake.spark
+    return lake
+
+
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     """The feeds of a folder, or those named."""
-    found = load_feeds(feeds.expanduser().resolve())
+    folder = feeds.expanduser().resolve()
+    found = load_feeds(folder)
+    if not found:
+        raise FeedMisdeclared(
+            str(folder), "the feeds' folder", "has no feed file: write <feed>.yaml"
+        )
     known = {feed.name: feed for feed in found}
     for name in only:
         if name not in known:
@@ -60,60 +81,111 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
 
 def report_waiting(plan: planning.Plan) -> None:
     """Say which objects are not read and why: nothing is left out in silence."""
+    name = plan.feed.name
     if plan.early:
-        say(
-            f"{plan.feed.name}: {len(plan.early)} windows have not begun and wait: {', '.join(plan.early[:5])}"
-        )
+        say(f"{name}: {len(plan.early)} windows have not begun and wait: {some(plan.early)}")
     if plan.left_out:
-        say(
-            f"{plan.feed.name}: {len(plan.left_out)} objects are no drops of this feed: {'; '.join(plan.left_out[:5])}"
-        )
+        say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
+
+
+def some(texts: Sequence[str]) -> str:
+    """The first five, and that there are more."""
+    return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")
 
 
 def query(sql: str, warehouse: str, style: str) -> None:
     """Print what a statement gives."""
     check_java()
-    lake = lake_of(warehouse_uri(warehouse))
-    querying.show(querying.query(lake, sql), style, sys.stdout)
+    # Before Spark starts: what is no statement is said at once.
+    querying.parsed(sql)
+    lake = opened(warehouse)
+    try:
+        with waiting("reading"):
+            rows = querying.query(lake, sql)
+            querying.show(rows, style, sys.stdout)
+    except PySparkException as fault:
+        raise querying.refusal(sql, fault) from fault
 
 
 def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> None:
     """Compact every gold table and say what was kept and dropped."""
     check_java()
-    lake = lake_of(warehouse_uri(warehouse))
-    for feed in choose(feeds, only):
-        names = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
-        for done in compact_feed(lake, feed, names, dry_run=dry_run):
-            verb = "would drop" if dry_run else "dropped"
-            print(
-                f"gold.{feed.name}.{done.table}: {verb} {done.idle} tombstones whose key is back, "
-                f"kept {done.kept} whose key is absent; files {done.files_before} -> {done.files_after}"
-            )
+    chosen = choose(feeds, only)
+    lake = opened(warehouse)
+    would = "would be " if dry_run else ""
+    with waiting("compacting"):
+        for feed in chosen:
+            names = gold_tables(lake, feed)
+            if not names:
+                print(f"{feed.name}: nothing in gold yet")
+            for done in compact_feed(lake, feed, names, dry_run=dry_run):
+                print(
+                    f"gold.{feed.name}.{done.table}: {counted(done.idle, 'tombstone')} whose key is back"
+                    f" {would}dropped, {done.kept:,} of absent keys kept;"
+                    f" {counted(done.files_before, 'file')}"
+                    + ("" if dry_run else f" -> {done.files_after:,}"),
+                    flush=True,
+                )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:
+    """Every gold table that the feed's changes went to, with the declaration that it has."""
+    books = lake.table("accounting", feed.name)
+    if not books.exists():
+        return {}
+    named = books.read().where(F.col("changes") > 0).select("declared", "table").distinct()
+    found = {
+        row["table"]: feed.tables[row["declared"]]
+        for row in named.collect()
+        if row["declared"] in feed.tables
+    }
+    plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
+    return dict(sorted((plain | found).items()))
 
 
 def demo(folder: Path) -> int:
-    """Lay out the sample drops under ``folder/landing`` and run them; returns the exit code."""
+    """Lay out the sample drops and their feeds in ``folder`` and run them; returns the exit code."""
     check_java()
     folder = folder.resolve()
-    laid_out = 0
-    for source in sorted((ROOT / "demo").rglob("*")):
-        target = folder / "landing" / source.relative_to(ROOT / "demo")
-        if source.is_file() and not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-            laid_out += 1
-    say(f"laid out {laid_out} sample drops in {folder / 'landing'}")
-    code = run(
-        ROOT / "feeds", os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse")), (), None
-    )
+    drops = lay_out(ROOT / "demo", folder / "landing")
+    lay_out(ROOT / "feeds", folder / "feeds")
+    there = f"laid out {drops} sample drops in" if drops else "the sample drops are in"
+    say(f"{there} {folder / 'landing'}")
+    warehouse = os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse"))
+    code = run(folder / "feeds", warehouse, (), None)
     if code == 0:
-        print(NEXT)
+        print(what_next(warehouse))
     return code
+
+
+def lay_out(source: Path, target: Path) -> int:
+    """Copy every file that is not there yet; returns how many."""
+    copied = 0
+    for file in sorted(source.rglob("*")):
+        copy = target / file.relative_to(source)
+        if file.is_file() and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+            copied += 1
+    return copied
+
+
+def what_next(warehouse: str) -> str:
+    """Commands that can be copied from the terminal as they are."""
+    program = ".venv/bin/weir" if Path(".venv/bin/weir").exists() else "weir"
+    is_default = Path(warehouse) == Path("warehouse").resolve() or "WEIR_WAREHOUSE" in os.environ
+    where = "" if is_default else f" --warehouse {shlex.quote(warehouse)}"
+    return NEXT.format(query=f"{program} query{where}")
 
 
 NEXT = """\
 Try next:
-  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"
-  .venv/bin/weir query "SELECT table, reason, detail, object, line FROM quarantine.shop"
+  {query} "SELECT * FROM gold.shop.customers ORDER BY id"
+  {query} "SELECT table, reason, detail, object, line FROM quarantine.shop"
   make ui     # the same runs in Dagster, on 127.0.0.1:3000
   docs/arcion_s3.md says how to point Weir at your own drops"""

@@ -7,10 +7,12 @@ names, so each becomes a temporary view; the rest of the statement stays as it w
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 import sqlglot
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -25,55 +27,101 @@ from transforms.errors import QueryRefused
 
 FORMATS = ("table", "jsonl", "csv")
 
+Name = tuple[str, ...]
+
 
 def query(lake: Lake, sql: str) -> DataFrame:
-    """Run one statement that reads; the names of Weir's tables in it are their paths."""
+    """Run one statement that reads; the names of Weir's tables in it are their paths.
+
+    Raises:
+        QueryRefused: It is no such statement, names a table that is not there, or Spark does not understand it.
+    """
+    statement = parsed(sql)
+    paths = {name: path_of(lake, name) for name in names_in(statement)}
+    if isinstance(statement, exp.Describe):
+        # Of the table itself and not of a view of it, so that its history can be shown, too.
+        new_names = {name: f"delta.`{path}`" for name, path in paths.items()}
+    else:
+        new_names = {name: quoted(view) for name, view in views_of(statement).items()}
+        for name, view in views_of(statement).items():
+            lake.spark.read.format("delta").load(paths[name]).createOrReplaceTempView(quoted(view))
     try:
-        statement = sqlglot.parse_one(sql, dialect="spark")
+        return lake.spark.sql(renamed(sql, statement, new_names))
+    except PySparkException as fault:
+        raise refusal(sql, fault) from fault
+
+
+def parsed(sql: str) -> exp.Expr:
+    """The statement, if it is one and reads."""
+    try:
+        statements = sqlglot.parse(sql, dialect="spark")
     except SqlglotError as fault:
-        raise QueryRefused(sql, str(fault).split("\n")[0]) from fault
-    if not isinstance(statement, exp.Query | exp.Describe):
+        # Its text underlines the place with what terminals take for colours.
+        raise QueryRefused(sql, re.sub(r"\x1b\[\d*m", "", str(fault)).split("\n")[0]) from fault
+    found = [one for one in statements if one is not None and not isinstance(one, exp.Semicolon)]
+    if len(found) != 1:
+        raise QueryRefused(sql, f"one statement is run at a time, and here are {len(found)}")
+    if not isinstance(found[0], exp.Query | exp.Describe | exp.Values):
         raise QueryRefused(sql, "only statements that read are run here")
-    text = sql
-    for number, name in enumerate(sorted(names_in(statement), key=len, reverse=True)):
-        text = replace_name(text, name, view_of(lake, name, number))
-    return lake.spark.sql(text)
+    return found[0]
 
 
-def names_in(statement: exp.Expr) -> set[tuple[str, ...]]:
-    """The dotted names in the statement that begin with a layer."""
+def names_in(statement: exp.Expr) -> set[Name]:
+    """The dotted names of tables in the statement that begin with a layer."""
     dotted = {tuple(part.name for part in table.parts) for table in statement.find_all(exp.Table)}
     return {name for name in dotted if len(name) in (2, 3) and name[0].lower() in LAYERS}
 
 
-def view_of(lake: Lake, name: tuple[str, ...], number: int) -> str:
-    """A temporary view of one table; an error that lists what there is where it does not exist."""
+def path_of(lake: Lake, name: Name) -> str:
+    """Where the table lies; an error that says so where it does not exist."""
     layer, feed, *table = name
     found = lake.table(layer.lower(), feed, *table)
     if not found.exists():
         raise QueryRefused(".".join(name), f"there is no such table in {lake.warehouse}")
-    view = f"weir_view_{number}"
-    found.read().createOrReplaceTempView(view)
-    return view
+    return found.path
 
 
-def replace_name(sql: str, name: tuple[str, ...], view: str) -> str:
-    """Put the view's name where the dotted name stands, and leave everything else as it was typed."""
-    tokens = sqlglot.tokenize(sql, read="spark")
-    width = 2 * len(name) - 1
+def views_of(statement: exp.Expr) -> dict[Name, str]:
+    """A view's name for each table: its last part, so that columns can be written after it, if nothing else is so."""
+    names = names_in(statement)
+    taken = [alias.name.lower() for alias in statement.find_all(exp.TableAlias)]
+    taken += [table.name.lower() for table in statement.find_all(exp.Table) if not table.db]
+    taken += [name[-1].lower() for name in names]
+    return {
+        name: name[-1] if taken.count(name[-1].lower()) == 1 else "__".join(name) for name in names
+    }
+
+
+def renamed(sql: str, statement: exp.Expr, new_names: Mapping[Name, str]) -> str:
+    """Put the new names where tables are named, alone or before a column, and leave the rest as it was typed."""
+    places: dict[int, tuple[int, str]] = {}
+    aliases = {alias.name for alias in statement.find_all(exp.TableAlias)}
+    named = [list(table.parts) for table in statement.find_all(exp.Table)]
+    # With bronze as an alias, bronze.shop.x is a field of its column shop.
+    named += [
+        column.parts[:-1]
+        for column in statement.find_all(exp.Column)
+        if column.parts[0].name not in aliases
+    ]
+    for parts in named:
+        name = tuple(part.name for part in parts)
+        if name in new_names:
+            places[parts[0].meta["start"]] = (parts[-1].meta["end"] + 1, new_names[name])
     pieces, at = [], 0
-    position = 0
-    while position < len(tokens):
-        found = tokens[position : position + width]
-        if tuple(token.text for token in found[::2]) == name and all(
-            token.text == "." for token in found[1::2]
-        ):
-            pieces += [sql[at : found[0].start], view]
-            at = found[-1].end + 1
-            position += width
-        else:
-            position += 1
+    for start, (end, new_name) in sorted(places.items()):
+        pieces += [sql[at:start], new_name]
+        at = end
     return "".join([*pieces, sql[at:]])
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def refusal(sql: str, fault: PySparkException) -> QueryRefused:
+    """Spark's own words on what is wrong, without the plan and the stack that follow them."""
+    return QueryRefused(sql, str(fault).strip().split("\n")[0].strip().removesuffix("."))
 
 
 def show(rows: DataFrame, style: str, out: TextIO) -> None:
@@ -82,47 +130,57 @@ def show(rows: DataFrame, style: str, out: TextIO) -> None:
         for line in json_lines(rows):
             print(line, file=out)
     elif style == "csv":
-        writer = csv.writer(out)
+        writer = csv.writer(out, lineterminator="\n")
         writer.writerow(rows.columns)
-        writer.writerows(
-            [_plain(row[name]) for name in rows.columns] for row in _as_text(rows).toLocalIterator()
-        )
+        writer.writerows(["" if value is None else value for value in row] for row in texts(rows))
     else:
-        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for name in rows.columns:
             table.add_column(name, overflow="fold")
-        for row in _as_text(rows).toLocalIterator():
-            table.add_row(*[_plain(row[name], "NULL") for name in rows.columns])
-        Console(
-            file=out, width=None if out.isatty() else 10_000, markup=False, highlight=False
-        ).print(table)
+        for row in texts(rows):
+            table.add_row(*["NULL" if value is None else value for value in row])
+        width = None if out.isatty() else 10_000
+        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
 def json_lines(rows: DataFrame) -> Iterator[str]:
-    """One JSON object per row: numbers exact, timestamps ISO in UTC, binary base64."""
-    whole = F.to_json(F.struct(*[F.col(f"`{name}`") for name in rows.columns]), _JSON)
+    """One JSON object per row: numbers exact, timestamps ISO in UTC, binary base64, nulls kept."""
+    repeated = sorted({name for name in rows.columns if rows.columns.count(name) > 1})
+    if repeated:
+        fault = (
+            f"several columns are called {', '.join(repeated)}: give them names of their own (AS)"
+        )
+        raise QueryRefused("--format jsonl", fault)
+    whole = F.to_json(F.struct(*[F.col(quoted(name)) for name in rows.columns]), _JSON)
     for row in rows.select(whole.alias("line")).toLocalIterator():
         yield row["line"]
 
 
-_JSON = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
+_JSON = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
-def _as_text(rows: DataFrame) -> DataFrame:
-    """Every column as text: nested ones as JSON, binary as base64, timestamps ISO in UTC."""
+def texts(rows: DataFrame) -> Iterator[list[str | None]]:
+    """Every value as text: nested ones as JSON, binary as base64, timestamps ISO in UTC."""
+    # Numbered, since a statement may give two columns one name.
+    numbered = rows.toDF(*[str(number) for number in range(len(rows.columns))])
 
     def text(field: T.StructField) -> Column:
-        column = F.col(f"`{field.name}`")
-        if isinstance(field.dataType, T.ArrayType | T.MapType | T.StructType):
-            return F.to_json(column, _JSON).alias(field.name)
-        if isinstance(field.dataType, T.BinaryType):
-            return F.base64(column).alias(field.name)
-        if isinstance(field.dataType, T.TimestampType):
-            return F.date_format(column, "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX").alias(field.name)
-        return column.cast("string").alias(field.name)
+        column = F.col(quoted(field.name))
+        match field.dataType:
+            case T.ArrayType() | T.MapType() | T.StructType():
+                return F.to_json(column, _JSON)
+            case T.BinaryType():
+                return F.base64(column)
+            case T.TimestampType():
+                return F.date_format(column, _JSON["timestampFormat"])
+            case T.TimestampNTZType():
+                return F.date_format(column, _JSON["timestampNTZFormat"])
+        return column.cast("string")
 
-    return rows.select(*[text(field) for field in rows.schema.fields])
-
-
-def _plain(value: str | None, null: str = "") -> str:
-    return null if value is None else value
+    whole = F.array(*[text(field) for field in numbered.schema.fields]).alias("texts")
+    for row in numbered.select(whole).toLocalIterator():
+        yield row["texts"]

@@ -40,22 +40,34 @@ def lines(outcome: Outcome) -> dict[str, Line]:
                 line.changes += _int(book["changes"])
                 line.duplicates += _int(book["duplicates"])
                 line.quarantined += _int(book["quarantined"])
+    mirrors = mirrored(outcome)
     for path, values in outcome.metadata:
         if path[0] == "gold" and "repeats_of_other_windows" in values:
-            line = found.setdefault(path[-1], Line())
+            line = found.setdefault(mirrors[path[-1]], Line())
             repeats = _int(values["repeats_of_other_windows"])
             line.changes -= repeats
             line.duplicates += repeats
             line.rows = _int(values["dagster/row_count"])
         elif path[0] == "gold":
             name = path[-1].removesuffix(TOMBSTONES)
-            found.setdefault(name, Line()).tombstones = _int(values["dagster/row_count"])
+            line = found.setdefault(mirrors.get(name, name), Line())
+            line.tombstones = _int(values["dagster/row_count"])
+    return found
+
+
+def mirrored(outcome: Outcome) -> dict[str, str]:
+    """The gold table of each gold asset: with ``table_names`` other than plain, the schema decides its name."""
+    found = {}
+    for path, values in outcome.metadata:
+        if path[0] == "gold" and "tables" in values:
+            tables = str(values["tables"])
+            found[path[-1]] = tables if tables and "," not in tables else path[-1]
     return found
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """Print the table, what the checks found and what went wrong."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("table", no_wrap=True)
     for head in ("source events", "changes", "duplicates", "quarantined", "rows", "tombstones"):
         table.add_column(head, justify="right")
@@ -74,11 +86,13 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
                 *("-" if value is None else f"{value:,}" for value in numbers),
             )
     if table.row_count:
+        console.print()
         console.print(table)
+        console.print()
     show_checks(outcomes, console)
     for outcome in outcomes:
         for error in outcome.errors:
-            console.print(f"error: {error}", style="red", markup=False, highlight=False)
+            print_as_is(console, f"error: {error}", "red")
 
 
 def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
@@ -92,14 +106,17 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
     console.print(
         f"checks: {passed} passed, {len(warned)} warnings, {len(failed)} failed", highlight=False
     )
-    for word, found in (("failed", failed), ("warning", warned)):
+    for word, color, found in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in found:
             where = ".".join(check.asset_key.path)
-            console.print(
-                f"  {word}: {where}: {check.check_name}: {check.description}",
-                markup=False,
-                highlight=False,
-            )
+            print_as_is(console, f"  {word}: {where}: {check.check_name}", color)
+            for line in (check.description or "").splitlines():
+                print_as_is(console, f"    {line}")
+
+
+def print_as_is(console: Console, text: str, style: str | None = None) -> None:
+    """Print a line unwrapped and as it is: a command in it must stay one that can be copied."""
+    console.print(text, style=style, soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
 def _books(values: Mapping[str, object]) -> list[dict[str, object]]:

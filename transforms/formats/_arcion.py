@@ -101,17 +101,10 @@ def operation_fault() -> Column:
         & ~F.col("bare")
         & F.upper(F.trim("op")).isin("U", "D", "UPDATE", "DELETE")
     )
-    return F.when(
-        lost,
-        fault(
-            "missing_cursor",
-            "opType ",
-            F.col("op"),
-            " needs a cursor to be put in order, and it is null",
-        ),
-    ).when(
-        F.col("operation").isNull(),
-        fault("unknown_operation", "opType ", F.col("op"), " is not known; known: I, U, D, R"),
+    without_place = " needs a cursor to be put in order, and it is null"
+    unheard_of = " is not known; known: I, U, D, R"
+    return F.when(lost, fault("missing_cursor", "opType ", F.col("op"), without_place)).when(
+        F.col("operation").isNull(), fault("unknown_operation", "opType ", F.col("op"), unheard_of)
     )
 
 

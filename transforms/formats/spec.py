@@ -67,12 +67,20 @@ class SourceFormat:
 
 
 def fault(reason: str, *detail: Column | str) -> Column:
-    """A fault struct: a word for the kind, and a sentence made of texts and columns."""
+    """A fault struct: a word for the kind, and a sentence made of texts and columns, long values cut short."""
     parts = [
-        F.lit(part) if isinstance(part, str) else F.coalesce(part.cast("string"), F.lit("null"))
-        for part in detail
+        F.lit(part) if isinstance(part, str) else shown(part.cast("string")) for part in detail
     ]
     return F.struct(F.lit(reason).alias("reason"), F.concat(*parts).alias("detail"))
+
+
+def shown(text: Column) -> Column:
+    """A value as a sentence shows it; the whole of it stands in the record."""
+    size = F.char_length(text)
+    short = F.concat(
+        F.substring(text, 1, 300), F.lit(" ... ("), size.cast("string"), F.lit(" characters)")
+    )
+    return F.coalesce(F.when(size > 320, short).otherwise(text), F.lit("null"))
 
 
 NO_FAULT = "struct<reason:string,detail:string>"

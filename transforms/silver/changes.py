@@ -50,7 +50,11 @@ def old_half() -> Column:
 def new_half() -> Column:
     """The insert that a key change is for the new key: what the old image had goes along."""
     mentioned = F.map_keys("after")
-    unchanged = F.map_filter("before", lambda name, _: ~F.array_contains(mentioned, name))
+    # A replace is the whole row; an update leaves what it does not mention as it was.
+    goes_along = F.col("operation") == "update"
+    unchanged = F.map_filter(
+        "before", lambda name, _: goes_along & ~F.array_contains(mentioned, name)
+    )
     return _half(
         F.col("key"),
         F.col("old_key"),

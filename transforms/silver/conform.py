@@ -36,9 +36,13 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("name", F.coalesce("declared_name", "name"))
         .withColumn("source_table", F.concat_ws(".", "catalog", "schema", "name"))
         .withColumn("table", gold_table(feed))
-        .withColumn("fault", F.coalesce("fault", table_fault(), misfit(feed), key_fault()))
-        .withColumn("key", key_of(feed, "after", "before"))
+        .withColumn("new_key", key_of(feed, "after", "before"))
         .withColumn("old_key", key_of(feed, "before", "after"))
+        # A delete is of the row that was there, whatever its new image says.
+        .withColumn(
+            "key", F.when(F.col("effect") == "remove", F.col("old_key")).otherwise(F.col("new_key"))
+        )
+        .withColumn("fault", F.coalesce("fault", table_fault(), misfit(feed), key_fault()))
         .withColumn("event_id", event_id())
     )
 
@@ -84,24 +88,21 @@ def table_fault() -> Column:
 
 
 def misfit(feed: Feed) -> Column:
-    """The first value of the new image, or of the key, that its declared type cannot hold."""
+    """The first value that goes into gold or into the key, and that its declared type cannot hold.
+
+    Of the old image that is the key, and all of it where the key changes: the row goes along to the new key.
+    """
     names = sorted({name for table in feed.tables.values() for name in table.columns.values()})
 
-    def unfit(value: Column, type_name: Column) -> Column:
-        verdicts = {name: ~types.fits(value, name) for name in names}
+    def unfit(entry: Column) -> Column:
+        type_name = F.try_element_at("column_types", entry["key"])
+        verdicts = {name: ~types.fits(entry["value"], name) for name in names}
         return types.by_type(names, type_name, verdicts, F.lit(False))
 
-    def of(image: str, only: Column | None = None) -> Column:
-        def wrong(entry: Column) -> Column:
-            type_name = F.try_element_at("column_types", entry["key"])
-            bad = unfit(entry["value"], type_name)
-            return bad if only is None else bad & F.array_contains(only, entry["key"])
-
-        return F.filter(F.map_entries(image), wrong)
-
-    found = F.coalesce(
-        F.get(of("after"), F.lit(0)), F.get(of("before", F.col("key_columns")), F.lit(0))
-    )
+    moved = F.coalesce(F.col("new_key") != F.col("old_key"), F.lit(False))
+    old = F.map_filter("before", lambda name, _: moved | F.array_contains("key_columns", name))
+    entries = F.concat(F.map_entries("after"), F.map_entries(old))
+    found = F.get(F.filter(entries, unfit), F.lit(0))
     type_name = F.try_element_at("column_types", found["key"])
     return F.when(
         found.isNotNull(),
@@ -112,21 +113,12 @@ def misfit(feed: Feed) -> Column:
 
 
 def key_fault() -> Column:
-    """A declared table's event whose images do not hold the whole key."""
-    missing = F.filter(
-        "key_columns",
-        lambda name: F.coalesce(
-            F.try_element_at("after", name), F.try_element_at("before", name)
-        ).isNull(),
-    )
+    """A declared table's event whose key has a part that is null, or that no image mentions."""
+    parts = F.zip_with("key_columns", "key", lambda name, part: F.when(part.isNull(), name))
+    missing = F.filter(parts, lambda name: name.isNotNull())
     return F.when(
         F.size(missing) > 0,
-        fault(
-            "missing_key",
-            "key column ",
-            F.array_join(missing, ", "),
-            " is absent or null in both images",
-        ),
+        fault("missing_key", "key column ", F.array_join(missing, ", "), " is absent or null"),
     )
 
 
@@ -137,11 +129,14 @@ def key_of(feed: Feed, first: str, second: str) -> Column:
     )
 
     def part(name: Column) -> Column:
-        text = F.coalesce(F.try_element_at(first, name), F.try_element_at(second, name))
+        mentioned = F.map_contains_key(F.col(first), name)
+        text = F.when(mentioned, F.try_element_at(first, name)).otherwise(
+            F.try_element_at(second, name)
+        )
         type_name = F.try_element_at("column_types", name)
         return types.by_type(names, type_name, {t: types.canonical(text, t) for t in names}, text)
 
-    return F.when(F.col("fault").isNull(), F.transform("key_columns", part))
+    return F.transform("key_columns", part)
 
 
 def event_id() -> Column:
