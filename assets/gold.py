@@ -11,17 +11,18 @@ from assets.lake import Lake
 from expectations import gold as rules
 from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
-from transforms.table_names import TOMBSTONES, gold_name
+from transforms.table_names import TOMBSTONES, asset_name, gold_name
 
 
 def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
     """The gold asset of one declared table, with its tombstones."""
     name = gold_name(table.name, feed.table_names)
-    gold_key, graves_key = ["gold", feed.name, name], ["gold", feed.name, name + TOMBSTONES]
+    safe = asset_name(name)
+    gold_key, graves_key = ["gold", feed.name, safe], ["gold", feed.name, safe + TOMBSTONES]
     silver_key = dg.AssetKey(["silver", feed.name])
 
     @dg.multi_asset(
-        name=f"gold_{feed.name}_{''.join(c if c.isalnum() else '_' for c in name)}",
+        name=f"gold_{feed.name}_{safe}",
         specs=[
             dg.AssetSpec(
                 gold_key,
@@ -46,7 +47,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
         group_name=feed.name,
         partitions_def=partitions.windows_of(feed),
         backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"gold_{feed.name}_{''.join(c if c.isalnum() else '_' for c in name)}",
+        pool=f"gold_{feed.name}_{safe}",
     )
     def gold(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)

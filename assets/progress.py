@@ -6,13 +6,13 @@ import dagster as dg
 from assets import ledger, partitions
 from assets.lake import Lake
 from transforms.feed import Feed
-from transforms.table_names import gold_name
+from transforms.table_names import asset_name, gold_name
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's progress asset: downstream of every gold table."""
     upstream = [
-        ["gold", feed.name, gold_name(table.name, feed.table_names)]
+        ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
         for table in feed.tables.values()
     ]
 

@@ -5,6 +5,7 @@ Not here: whether two tables collide (``orchestration/feed_files.py`` for declar
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from transforms.feed import TableNames
@@ -22,3 +23,8 @@ def gold_name(table: str, table_names: TableNames) -> str:
     does not have are not made up.
     """
     return "__".join(table.split(".")[-_PARTS[table_names] :])
+
+
+def asset_name(gold_table: str) -> str:
+    """Name the table where only letters, digits and underscores may stand, as in Dagster's asset keys."""
+    return re.sub(r"\W", "_", gold_table, flags=re.ASCII)
