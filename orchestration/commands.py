@@ -20,7 +20,7 @@ from rich.console import Console
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from orchestration import planning, querying, quickly, running, summary
-from orchestration.console import say, waiting, without_notices
+from orchestration.console import counted, say, waiting, without_notices
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
@@ -126,11 +126,6 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> 
                     + ("" if dry_run else f" -> {done.files_after:,}"),
                     flush=True,
                 )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets import partitions
 from transforms.feed import Feed
 
 
@@ -21,7 +20,6 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         job_name(feed),
         selection=dg.AssetSelection.groups(feed.name),
-        partitions_def=partitions.windows_of(feed),
         executor_def=dg.in_process_executor,
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},

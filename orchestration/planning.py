@@ -41,9 +41,9 @@ class Plan:
 
 def asked(feed: Feed, text: str) -> Plan:
     """The windows that a person names: ``FROM..TO``, inclusive, or one."""
-    first, _, last = text.partition("..")
+    first, is_range, last = text.partition("..")
     try:
-        windows = windows_between(first, last or first, feed.window)
+        windows = windows_between(first, last if is_range else first, feed.window)
     except ValueError as fault:
         raise WindowOutOfRange(feed.name, text, str(fault)) from fault
     if not windows:

@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from orchestration.console import counted
 from orchestration.running import Outcome, is_blocked
 from transforms.table_names import TOMBSTONES
 
@@ -104,7 +105,8 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
     warned = [one for one in checks if not one[1].passed and not is_blocked(one[1])]
     passed = len(checks) - len(failed) - len(warned)
     console.print(
-        f"checks: {passed} passed, {len(warned)} warnings, {len(failed)} failed", highlight=False
+        f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed",
+        highlight=False,
     )
     for word, color, found in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in found:

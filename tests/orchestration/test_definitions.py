@@ -1,0 +1,251 @@
+"""What Dagster sees of a folder of feed files: assets, checks, jobs, schedules, sensors, pools."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.partitions.context import partition_loading_context
+
+from orchestration import definitions
+from orchestration.feed_files import load_feeds
+from orchestration.resources import Deployment, lake_of
+from transforms.feed import Feed
+
+SHOP = """\
+format: arcion_s3_json
+landing: s3://drops/shop/
+window: hour
+tables:
+  customers: {key: [id], columns: {id: int, name: string}}
+  order details: {key: [id, line], columns: {id: int, line: int, total: "decimal(10,2)"}}
+"""
+TPCH = """\
+format: arcion_s3_csv
+landing: drops/tpch
+window: day
+table_names: schema
+tables:
+  public.region: {key: [r_regionkey], columns: {r_regionkey: int, r_name: string}}
+"""
+SILVER_CHECKS = {
+    "accounting_is_exact": True,
+    "no_null_key": True,
+    "position_rises_with_source_time": True,
+    "exists_flags_agree_with_operation": False,
+    "no_event_twice": False,
+    "nothing_quarantined": False,
+    "tables_are_declared": False,
+}
+GOLD_CHECKS = {"one_row_per_key": True, "no_late_event": False, "positions_rise_within_key": False}
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory: pytest.TempPathFactory) -> list[Feed]:
+    folder = tmp_path_factory.mktemp("feeds")
+    (folder / "shop.yaml").write_text(SHOP)
+    (folder / "tpch.yaml").write_text(TPCH)
+    return load_feeds(folder)
+
+
+@pytest.fixture(scope="module")
+def built(feeds: list[Feed], tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
+    return definitions.build(feeds, lake_of(str(tmp_path_factory.mktemp("warehouse")), {}))
+
+
+def keys(*names: str) -> set[dg.AssetKey]:
+    return {dg.AssetKey(name.split("/")) for name in names}
+
+
+def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
+    built: dg.Definitions,
+) -> None:
+    graph = built.resolve_asset_graph()
+    assert graph.get_all_asset_keys() == keys(
+        "landing/shop",
+        "bronze/shop",
+        "silver/shop",
+        "quarantine/shop",
+        "gold/shop/customers",
+        "gold/shop/customers__tombstones",
+        "gold/shop/order_details",
+        "gold/shop/order_details__tombstones",
+        "progress/shop",
+        "landing/tpch",
+        "bronze/tpch",
+        "silver/tpch",
+        "quarantine/tpch",
+        "gold/tpch/public__region",
+        "gold/tpch/public__region__tombstones",
+        "progress/tpch",
+    )
+
+    def parents(name: str) -> set[dg.AssetKey]:
+        return set(graph.get(dg.AssetKey(name.split("/"))).parent_keys)
+
+    assert parents("bronze/shop") == keys("landing/shop")
+    assert parents("silver/shop") == parents("quarantine/shop") == keys("bronze/shop")
+    assert parents("gold/shop/customers") == keys("silver/shop")
+    assert parents("gold/shop/customers__tombstones") == keys("silver/shop")
+    assert parents("progress/shop") == keys("gold/shop/customers", "gold/shop/order_details")
+    assert parents("progress/tpch") == keys("gold/tpch/public__region")
+
+
+def test_every_asset_is_in_its_feeds_group_and_says_what_it_is(built: dg.Definitions) -> None:
+    graph = built.resolve_asset_graph()
+    for key in graph.get_all_asset_keys():
+        node = graph.get(key)
+        assert node.group_name == key.path[1]
+        assert node.description, key
+        assert node.kinds, key
+
+
+def test_what_stops_a_run_is_a_blocking_check_and_the_rest_warns(built: dg.Definitions) -> None:
+    graph = built.resolve_asset_graph()
+    found = {
+        (check.asset_key.to_user_string(), check.name): graph.get(check).blocking
+        for check in graph.asset_check_keys
+    }
+    expected = {
+        (asset, name): blocking
+        for asset, checks in (
+            ("silver/shop", SILVER_CHECKS),
+            ("silver/tpch", SILVER_CHECKS),
+            ("gold/shop/customers", GOLD_CHECKS),
+            ("gold/shop/order_details", GOLD_CHECKS),
+            ("gold/tpch/public__region", GOLD_CHECKS),
+        )
+        for name, blocking in checks.items()
+    }
+    assert found == expected
+
+
+def test_the_advice_of_a_check_names_the_feed(built: dg.Definitions) -> None:
+    graph = built.resolve_asset_graph()
+    check = graph.get(dg.AssetCheckKey(dg.AssetKey(["silver", "shop"]), "nothing_quarantined"))
+    assert check.description is not None
+    assert "FROM quarantine.shop" in check.description
+    assert "<feed>" not in check.description
+
+
+def test_a_feed_has_one_job_one_schedule_and_one_sensor(built: dg.Definitions) -> None:
+    repository = built.get_repository_def()
+    jobs = {job.name for job in repository.get_all_jobs() if not job.name.startswith("__")}
+    assert jobs == {"shop_to_gold", "tpch_to_gold"}
+    assert {one.name: (one.job_name, one.cron_schedule) for one in repository.schedule_defs} == {
+        "shop_every_hour": ("shop_to_gold", "0 * * * *"),
+        "tpch_every_day": ("tpch_to_gold", "0 0 * * *"),
+    }
+    assert {one.name: one.job_name for one in repository.sensor_defs} == {
+        "shop_drops": "shop_to_gold",
+        "tpch_drops": "tpch_to_gold",
+    }
+
+
+def test_a_job_makes_everything_of_its_feed_and_nothing_of_another(built: dg.Definitions) -> None:
+    job = built.resolve_job_def("tpch_to_gold")
+    assert job.asset_layer.selected_asset_keys == keys(
+        "bronze/tpch",
+        "silver/tpch",
+        "quarantine/tpch",
+        "gold/tpch/public__region",
+        "gold/tpch/public__region__tombstones",
+        "progress/tpch",
+    )
+    assert job.executor_def is dg.in_process_executor
+
+
+def test_every_table_has_a_pool_of_its_own_so_that_it_has_one_writer(
+    built: dg.Definitions,
+) -> None:
+    graph = built.resolve_asset_graph()
+    pools = {
+        key.to_user_string(): graph.get(key).pools or set()
+        for key in graph.get_all_asset_keys()
+        if key.path[0] != "landing"
+    }
+    assert pools == {
+        "bronze/shop": {"bronze_shop"},
+        "silver/shop": {"silver_shop"},
+        "quarantine/shop": {"silver_shop"},
+        "gold/shop/customers": {"gold_shop_customers"},
+        "gold/shop/customers__tombstones": {"gold_shop_customers"},
+        "gold/shop/order_details": {"gold_shop_order_details"},
+        "gold/shop/order_details__tombstones": {"gold_shop_order_details"},
+        "progress/shop": {"progress_shop"},
+        "bronze/tpch": {"bronze_tpch"},
+        "silver/tpch": {"silver_tpch"},
+        "quarantine/tpch": {"silver_tpch"},
+        "gold/tpch/public__region": {"gold_tpch_public__region"},
+        "gold/tpch/public__region__tombstones": {"gold_tpch_public__region"},
+        "progress/tpch": {"progress_tpch"},
+    }
+
+
+def test_the_open_window_is_a_partition_and_the_next_one_is_not(built: dg.Definitions) -> None:
+    graph = built.resolve_asset_graph()
+    now = datetime(2026, 11, 20, 5, 17, tzinfo=UTC)
+    for asset, first, still_open, later in (
+        ("bronze/shop", "2020-01-01T00", "2026-11-20T05", "2026-11-20T06"),
+        ("bronze/tpch", "2020-01-01", "2026-11-20", "2026-11-21"),
+    ):
+        windows = graph.get(dg.AssetKey(asset.split("/"))).partitions_def
+        assert isinstance(windows, dg.TimeWindowPartitionsDefinition)
+        with partition_loading_context(effective_dt=now):
+            assert windows.get_first_partition_key() == first
+            assert windows.get_last_partition_key() == still_open
+            assert windows.has_partition_key(still_open)
+            assert not windows.has_partition_key(later)
+
+
+def test_a_range_of_windows_is_one_run(built: dg.Definitions) -> None:
+    graph = built.resolve_asset_graph()
+    for key in graph.get_all_asset_keys():
+        if key.path[0] != "landing":
+            assert graph.get(key).backfill_policy == dg.BackfillPolicy.single_run(), key
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_without_feeds_there_is_a_code_location_with_nothing_in_it(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "feeds"
+    if there:
+        folder.mkdir()
+    monkeypatch.setenv("WEIR_FEEDS", str(folder))
+    loaded = definitions.defs()
+    assert loaded.resolve_asset_graph().get_all_asset_keys() == set()
+
+
+def test_the_deployment_is_what_the_environment_names(tmp_path: Path, root: Path) -> None:
+    assert Deployment.from_environment({}) == Deployment(root / "feeds", str(root / "warehouse"))
+    named = {"WEIR_FEEDS": str(tmp_path / "feeds"), "WEIR_WAREHOUSE": "s3://lake/weir"}
+    assert Deployment.from_environment(named) == Deployment(tmp_path / "feeds", "s3a://lake/weir")
+
+
+LOAD = """
+import warnings
+warnings.simplefilter("error")
+from orchestration.definitions import defs
+graph = defs().resolve_asset_graph()
+print(*sorted(key.to_user_string() for key in graph.get_all_asset_keys()))
+"""
+
+
+def test_it_loads_with_no_environment_and_from_any_folder(tmp_path: Path, root: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(root), "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert {"landing/shop", "gold/shop/customers", "gold/tpch/nation"} <= set(answer.stdout.split())
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,129 @@
+"""Which windows a run does, in which runs; no Spark is needed to say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from assets import bronze, ledger
+from assets.lake import Lake
+from assets.landing import LandedObject
+from orchestration import planning
+from orchestration.planning import Plan
+from orchestration.resources import lake_of
+from transforms.errors import WindowOutOfRange
+from transforms.feed import Feed
+
+HOURLY = Feed("shop", "arcion_s3_json", "/nowhere", window="hour")
+DAILY = Feed("tpch", "arcion_s3_csv", "/nowhere", window="day")
+
+
+@pytest.fixture
+def lake() -> Lake:
+    return lake_of("/nowhere", {})
+
+
+def landed(
+    monkeypatch: pytest.MonkeyPatch,
+    new: Sequence[str],
+    unfinished: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+) -> None:
+    """What the landing and the tables would say: windows with new objects, and those not finished."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
+    found = bronze.Arrivals(objects, [], list(left_out))
+    monkeypatch.setattr(bronze, "arrivals", lambda *_: found)
+    monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
+
+
+def refusal(feed: Feed, windows: str) -> str:
+    with pytest.raises(WindowOutOfRange) as caught:
+        planning.asked(feed, windows)
+    return str(caught.value)
+
+
+def test_a_range_is_inclusive_and_a_single_window_is_one() -> None:
+    asked = planning.asked(HOURLY, "2025-11-19T23..2025-11-20T01")
+    assert asked.windows == ["2025-11-19T23", "2025-11-20T00", "2025-11-20T01"]
+    assert planning.asked(HOURLY, "2025-11-20T03").windows == ["2025-11-20T03"]
+    assert planning.asked(DAILY, "2024-02-28..2024-03-01").windows == [
+        "2024-02-28",
+        "2024-02-29",
+        "2024-03-01",
+    ]
+
+
+def test_the_open_window_can_be_asked_for_and_the_next_one_not() -> None:
+    now = datetime.now(UTC)
+    still_open = f"{now:%Y-%m-%d}"
+    assert planning.asked(DAILY, still_open).windows == [still_open]
+    later = f"{now + timedelta(days=1):%Y-%m-%d}"
+    assert refusal(DAILY, f"{still_open}..{later}") == (
+        f"feed tpch: window {later}: it has not begun yet"
+    )
+
+
+def test_what_is_no_range_is_refused_with_the_form_that_is_meant() -> None:
+    assert refusal(HOURLY, "2025-11-20T05..2025-11-20T03") == (
+        "feed shop: window 2025-11-20T05..2025-11-20T03: the range ends before it begins"
+    )
+    assert refusal(HOURLY, "yesterday") == (
+        "feed shop: window yesterday: 'yesterday' is no window of one hour;"
+        " expected the form 2026-11-20T03"
+    )
+    assert "expected the form 2026-11-20" in refusal(DAILY, "2025-11-20T03..2025-11-20T05")
+    assert "expected the form 2026-11-20T03" in refusal(HOURLY, "2025-11-20T03..")
+    assert refusal(DAILY, "2019-12-31..2020-01-01") == (
+        "feed tpch: window 2019-12-31: windows begin at 2020-01-01"
+    )
+
+
+def test_new_objects_and_unfinished_windows_are_due_once_each_in_order(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landed(monkeypatch, new=["2025-11-20", "2025-11-18", "2025-11-20"], unfinished=["2025-11-19"])
+    assert planning.due(lake, DAILY).windows == ["2025-11-18", "2025-11-19", "2025-11-20"]
+
+
+def test_nothing_new_is_an_empty_plan(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    landed(monkeypatch, new=[])
+    plan = planning.due(lake, DAILY)
+    assert (plan.windows, plan.early, plan.left_out, plan.ranges()) == ([], [], [], [])
+
+
+def test_drops_of_a_window_that_has_not_begun_wait_and_are_named(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = f"{datetime.now(UTC) + timedelta(days=3):%Y-%m-%d}"
+    landed(monkeypatch, new=["2025-11-20", later], left_out=["x.tmp: temporary"])
+    plan = planning.due(lake, DAILY)
+    assert plan.windows == ["2025-11-20"]
+    assert plan.early == [later]
+    assert plan.left_out == ["x.tmp: temporary"]
+
+
+@pytest.mark.parametrize(
+    ("windows", "ranges"),
+    [
+        ([], []),
+        (["2025-11-20T03"], [("2025-11-20T03", "2025-11-20T03")]),
+        (["2025-11-20T03", "2025-11-20T04"], [("2025-11-20T03", "2025-11-20T04")]),
+        # 48 empty windows between cost less than a second run; 49 do not.
+        (["2025-11-20T00", "2025-11-22T01"], [("2025-11-20T00", "2025-11-22T01")]),
+        (
+            ["2025-11-20T00", "2025-11-22T02"],
+            [("2025-11-20T00", "2025-11-20T00"), ("2025-11-22T02", "2025-11-22T02")],
+        ),
+        (
+            ["2025-01-01T00", "2025-01-01T05", "2025-06-01T00", "2025-06-01T01"],
+            [("2025-01-01T00", "2025-01-01T05"), ("2025-06-01T00", "2025-06-01T01")],
+        ),
+    ],
+)
+def test_near_windows_are_one_run_and_far_ones_are_not(
+    windows: list[str], ranges: list[tuple[str, str]]
+) -> None:
+    assert Plan(HOURLY, windows, [], []).ranges() == ranges

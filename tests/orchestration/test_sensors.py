@@ -1,0 +1,137 @@
+"""New drops ask for their windows: the sensor of a feed whose landing is a real folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration import definitions
+from orchestration.resources import lake_of
+from transforms.errors import UnreadableLanding
+from transforms.feed import Feed
+
+
+class Look:
+    """The sensor over a folder, tick after tick."""
+
+    def __init__(self, folder: Path) -> None:
+        feed = Feed("shop", "arcion_s3_json", str(folder))
+        self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
+        (self.sensor,) = self.repository.sensor_defs
+        self.cursor: str | None = None
+        self.run_keys: list[str | None] = []
+        self.skip_message: str | None = None
+
+    def __call__(self) -> list[str]:
+        """The windows that this tick asks for."""
+        with dg.DagsterInstance.ephemeral() as instance:
+            context = dg.build_sensor_context(
+                instance=instance, cursor=self.cursor, repository_def=self.repository
+            )
+            tick = self.sensor.evaluate_tick(context)
+        self.skip_message = tick.skip_message
+        self.cursor = tick.cursor or self.cursor
+        requests = tick.run_requests or []
+        self.run_keys = [one.run_key for one in requests]
+        assert all(one.tags.get("feed") == "shop" for one in requests)
+        return [str(one.partition_key) for one in requests]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def lay(folder: Path, name: str, text: str = "{}\n") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_the_first_look_asks_for_every_window_and_the_next_for_none(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    lay(folder, "2025-11-20/03/part_2.json.gz")
+    lay(folder, "2025-11-20/05/part_1.json")
+    look = Look(folder)
+    assert look() == ["2025-11-20T03", "2025-11-20T05"]
+    assert look() == []
+
+
+def test_an_empty_landing_asks_for_nothing_and_says_where_it_looked(folder: Path) -> None:
+    look = Look(folder)
+    assert look() == []
+    assert look.skip_message == f"no new drops in {folder}"
+
+
+def test_a_new_object_for_an_old_window_asks_for_that_window_again(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    lay(folder, "2025-11-20/04/part_1.json")
+    look = Look(folder)
+    look()
+    first = set(look.run_keys)
+    lay(folder, "2025-11-20/03/part_2.json")
+    assert look() == ["2025-11-20T03"]
+    # Dagster starts no second run for a key that it has seen.
+    assert not first & set(look.run_keys)
+    assert look() == []
+
+
+def test_a_replaced_object_asks_for_its_window_again(folder: Path) -> None:
+    file = lay(folder, "2025-11-20/03/part_1.json", "{}\n")
+    lay(folder, "2025-11-20/04/part_1.json")
+    look = Look(folder)
+    look()
+    file.write_text("[]\n")
+    os.utime(file, (1_763_700_000, 1_763_700_000))
+    assert look() == ["2025-11-20T03"]
+    assert look() == []
+
+
+def test_an_object_that_is_gone_asks_for_nothing_that_is_not_there(folder: Path) -> None:
+    file = lay(folder, "2025-11-20/03/part_1.json")
+    look = Look(folder)
+    look()
+    file.unlink()
+    assert look() == []
+
+
+def test_what_is_no_drop_asks_for_nothing(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/_SUCCESS")
+    lay(folder, "2025-11-20/03/part_1.json.tmp")
+    lay(folder, "2025-11-20/03/notes.txt")
+    assert Look(folder)() == []
+
+
+def test_a_first_look_at_many_windows_does_not_flood_the_queue(folder: Path) -> None:
+    windows = [f"2025-11-{day:02}T{hour:02}" for day in (20, 21) for hour in range(24)] + [
+        "2025-11-22T00"
+    ]
+    for window in windows:
+        lay(folder, f"{window.replace('T', '/')}/part_1.json")
+    look = Look(folder)
+    assert look() == windows[:24]
+    assert look() == windows[24:48]
+    assert look() == windows[48:]
+    assert look() == []
+
+
+def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: Path) -> None:
+    later = datetime.now(UTC) + timedelta(days=2)
+    lay(folder, f"{later:%Y-%m-%d/%H}/part_1.json")
+    lay(folder, "2019-12-31/23/part_1.json")
+    lay(folder, "2025-11-20/03/part_1.json")
+    look = Look(folder)
+    assert look() == ["2025-11-20T03"]
+    assert list(json.loads(look.cursor or "")) == ["2025-11-20T03"]
+    assert look() == []
+
+
+def test_a_landing_that_cannot_be_listed_fails_the_tick_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableLanding, match=r"there is no such folder\. Create it"):
+        Look(tmp_path / "none")()

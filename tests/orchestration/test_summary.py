@@ -1,0 +1,168 @@
+"""What a run prints at its end."""
+
+from __future__ import annotations
+
+import io
+
+import dagster as dg
+import pytest
+from rich.console import Console
+
+from orchestration import summary
+from orchestration.planning import Plan
+from orchestration.running import Outcome
+from transforms.feed import Feed
+
+FEED = Feed("shop", "arcion_s3_json", "/nowhere")
+
+
+def book(table: str | None, events: int, changes: int, duplicates: int, quarantined: int) -> object:
+    return {
+        "table": table,
+        "events": events,
+        "changes": changes,
+        "duplicates": duplicates,
+        "quarantined": quarantined,
+    }
+
+
+def outcome(*metadata: tuple[str, dict[str, object]]) -> Outcome:
+    return Outcome(
+        Plan(FEED, ["2025-11-20T03"], [], []),
+        [(tuple(path.split("/")), values) for path, values in metadata],
+    )
+
+
+def silver(*books: object) -> tuple[str, dict[str, object]]:
+    return "silver/shop", {"books": list(books)}
+
+
+def gold(table: str, rows: int, repeats: int = 0, made: str = "") -> tuple[str, dict[str, object]]:
+    values = {"dagster/row_count": rows, "repeats_of_other_windows": repeats}
+    return f"gold/shop/{table}", values | {"tables": made or table}
+
+
+def tombstones(table: str, rows: int) -> tuple[str, dict[str, object]]:
+    return f"gold/shop/{table}__tombstones", {"dagster/row_count": rows}
+
+
+def check(
+    name: str, *, passed: bool, severity: dg.AssetCheckSeverity, description: str = ""
+) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey(["silver", "shop"]),
+        check_name=name,
+        passed=passed,
+        metadata={},
+        severity=severity,
+        description=description,
+    )
+
+
+def shown(*outcomes: Outcome, width: int = 100) -> str:
+    out = io.StringIO()
+    summary.show(outcomes, Console(file=out, width=width))
+    return out.getvalue()
+
+
+def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
+    made = outcome(
+        silver(book("customers", 5, 4, 1, 0), book("customers", 3, 2, 0, 1)),
+        gold("customers", 4),
+        tombstones("customers", 1),
+        silver(book("customers", 2, 2, 0, 0)),
+        gold("customers", 1_005),
+        tombstones("customers", 2),
+    )
+    assert summary.lines(made) == {"customers": summary.Line(10, 8, 1, 1, 1_005, 2)}
+
+
+def test_a_repeat_from_another_window_counts_as_a_duplicate_so_that_the_sum_is_right() -> None:
+    made = outcome(silver(book("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
+    line = summary.lines(made)["orders"]
+    assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 6, 3, 1)
+    assert line.events == line.changes + line.duplicates + line.quarantined
+
+
+def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> None:
+    made = outcome(silver(book(None, 1, 0, 0, 1), book("comets", 2, 2, 0, 0)))
+    assert summary.lines(made) == {
+        "(no table)": summary.Line(events=1, quarantined=1),
+        "comets": summary.Line(events=2, changes=2),
+    }
+
+
+def test_a_gold_table_that_is_named_by_its_schema_is_on_one_line_with_its_events() -> None:
+    made = outcome(
+        silver(book("zoo__pets", 2, 2, 0, 0)),
+        gold("pets", 2, made="zoo__pets"),
+        tombstones("pets", 0),
+    )
+    assert summary.lines(made) == {"zoo__pets": summary.Line(2, 2, 0, 0, 2, 0)}
+
+
+def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None:
+    made = outcome(
+        silver(book("customers", 17_000, 17_000, 0, 0), book(None, 1, 0, 0, 1)),
+        gold("customers", 6),
+        tombstones("customers", 1),
+    )
+    assert [line.rstrip() for line in shown(made).splitlines()] == [
+        "",
+        "table             source events   changes   duplicates   quarantined   rows   tombstones",
+        "─" * 88,
+        "shop.(no table)               1         0            0             1      -            -",
+        "shop.customers           17,000    17,000            0             0      6            1",
+        "",
+    ]
+
+
+def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_do() -> None:
+    made = outcome()
+    made.checks.extend(
+        [
+            check("accounting_is_exact", passed=True, severity=dg.AssetCheckSeverity.ERROR),
+            check("no_event_twice", passed=True, severity=dg.AssetCheckSeverity.WARN),
+            check(
+                "nothing_quarantined",
+                passed=False,
+                severity=dg.AssetCheckSeverity.WARN,
+                description='4 violations of: Fits [so].\nLook: weir query "SELECT [bold] :smile:".',
+            ),
+            check(
+                "no_null_key",
+                passed=False,
+                severity=dg.AssetCheckSeverity.ERROR,
+                description="1 violation of: Keys.\nReport it.",
+            ),
+        ]
+    )
+    assert shown(made, width=40).splitlines() == [
+        "checks: 2 passed, 1 warning, 1 failed",
+        "  failed: silver.shop: no_null_key",
+        "    1 violation of: Keys.",
+        "    Report it.",
+        "  warning: silver.shop: nothing_quarantined",
+        "    4 violations of: Fits [so].",
+        '    Look: weir query "SELECT [bold] :smile:".',
+    ]
+    assert made.failed
+
+
+def test_a_warning_does_not_fail_a_run_and_an_error_does() -> None:
+    made = outcome()
+    warned = check("no_event_twice", passed=False, severity=dg.AssetCheckSeverity.WARN)
+    made.checks.append(warned)
+    assert not made.failed
+    made.errors.append("feed shop: cannot read [/nowhere]: there is no such folder.")
+    assert made.failed
+    assert shown(made).splitlines()[-1] == (
+        "error: feed shop: cannot read [/nowhere]: there is no such folder."
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"), [((), ""), ((outcome(),), "")], ids=["no run", "a run of nothing"]
+)
+def test_nothing_is_printed_of_nothing(outcomes: tuple[Outcome, ...], expected: str) -> None:
+    assert shown(*outcomes) == expected
