@@ -124,10 +124,6 @@ def _without_stack(command: Callable[..., Any], arguments: list[str] | None) -> 
     except (WeirError, JavaMissing, JarsMissing) as fault:
         click.secho(f"error: {fault}", fg="red", err=True)
         sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough, as in `weir query ... | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from rich.console import Console
 
@@ -99,12 +98,8 @@ def query(sql: str, warehouse: str, style: str) -> None:
     # Before Spark starts: what is no statement is said at once.
     querying.parsed(sql)
     lake = opened(warehouse)
-    try:
-        with waiting("reading"):
-            rows = querying.query(lake, sql)
-            querying.show(rows, style, sys.stdout)
-    except PySparkException as fault:
-        raise querying.refusal(sql, fault) from fault
+    with waiting("reading"):
+        querying.show(querying.query(lake, sql), style, sys.stdout)
 
 
 def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> None:

@@ -7,13 +7,16 @@ names, so each becomes a temporary view; the rest of the statement stays as it w
 from __future__ import annotations
 
 import csv
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 import sqlglot
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame
+from pyspark.logger import PySparkLogger
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from rich import box
@@ -53,6 +56,9 @@ def query(lake: Lake, sql: str) -> DataFrame:
 
 def parsed(sql: str) -> exp.Expr:
     """The statement, if it is one and reads."""
+    # A fault is told once, in Weir's words: both would log it before, and the second one its stack, too.
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         statements = sqlglot.parse(sql, dialect="spark")
     except SqlglotError as fault:
@@ -119,9 +125,23 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def refusal(sql: str, fault: PySparkException) -> QueryRefused:
+def refusal(what: str, fault: PySparkException | Py4JJavaError) -> QueryRefused:
     """Spark's own words on what is wrong, without the plan and the stack that follow them."""
-    return QueryRefused(sql, str(fault).strip().split("\n")[0].strip().removesuffix("."))
+    text = str(fault)
+    if isinstance(fault, Py4JJavaError):
+        cause = fault.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        text = str(cause.getMessage() or cause)
+    return QueryRefused(what, text.strip().split("\n")[0].strip().removesuffix("."))
+
+
+def read(rows: DataFrame) -> Iterator[Row]:
+    """The rows, a partition at a time; a fault on the way is told as one of the statement."""
+    try:
+        yield from rows.toLocalIterator()
+    except (PySparkException, Py4JJavaError) as fault:
+        raise refusal("reading the answer", fault) from fault
 
 
 def show(rows: DataFrame, style: str, out: TextIO) -> None:
@@ -152,7 +172,7 @@ def json_lines(rows: DataFrame) -> Iterator[str]:
         )
         raise QueryRefused("--format jsonl", fault)
     whole = F.to_json(F.struct(*[F.col(quoted(name)) for name in rows.columns]), _JSON)
-    for row in rows.select(whole.alias("line")).toLocalIterator():
+    for row in read(rows.select(whole.alias("line"))):
         yield row["line"]
 
 
@@ -182,5 +202,5 @@ def texts(rows: DataFrame) -> Iterator[list[str | None]]:
         return column.cast("string")
 
     whole = F.array(*[text(field) for field in numbered.schema.fields]).alias("texts")
-    for row in numbered.select(whole).toLocalIterator():
+    for row in read(numbered.select(whole)):
         yield row["texts"]
