@@ -26,8 +26,8 @@ help: ## list the commands
 	@echo
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
-run: $(READY) ## the demo: sample drops from landing to gold, with a summary
-	@$(BIN)/weir demo
+run: $(READY) .dagster/dagster.yaml ## the demo: sample drops from landing to gold, with a summary
+	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/weir demo
 
 test: $(READY) ## every test
 	@$(BIN)/python -m pytest
@@ -40,11 +40,11 @@ check: $(READY) ## lint, format, types, import contracts, and the tests without 
 	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
 
 ui: $(READY) .dagster/dagster.yaml ## Dagster's web pages and daemon on 127.0.0.1:3000
-	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p 3000
+	@DAGSTER_HOME="$(CURDIR)/.dagster" PYTHONWARNINGS="ignore:Function" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p 3000
 
-.dagster/dagster.yaml: dagster.yaml
+.dagster/dagster.yaml: orchestration/dagster.yaml
 	@mkdir -p .dagster
-	@cp dagster.yaml $@
+	@cp orchestration/dagster.yaml $@
 
 lock: ## pin every dependency anew in requirements.lock (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/java.py --python-only
@@ -69,7 +69,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on \
 		--require-hashes -r requirements.lock
-	@$(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 		--no-build-isolation --no-deps -e .
 	@$(BIN)/python -m orchestration.jars
 	@touch $@

@@ -1,7 +1,7 @@
 """Landing to bronze: every record of every new object, verbatim, with its coordinates."""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -11,6 +11,7 @@ from assets import ledger, partitions
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import raise_clearly, read_objects
+from assets.wording import counted
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BRONZE
@@ -18,30 +19,40 @@ from transforms.record import BRONZE
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What lies in the landing against what bronze holds: the objects to read, and the names read before."""
+    """What lies in the landing against what bronze holds.
+
+    ``new`` are the objects to read, ``replaced`` the names of those read before as they then were; ``landed`` counts
+    all drops that are there, and ``left_out`` says which objects are none.
+    """
 
     new: list[LandedObject]
     replaced: list[str]
     left_out: list[str]
+    landed: int
 
 
-def arrivals(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -> Arrivals:
-    """List the landing and leave out every object generation that bronze holds."""
+def arrivals(
+    feed: Feed, known: Iterable[ledger.ReadObject], windows: Sequence[str] | None = None
+) -> Arrivals:
+    """List the landing, of these windows or of all, and leave out every object generation that bronze holds."""
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
     landed = [one for one in landing.list() if wanted is None or one.window in wanted]
-    known = ledger.read_objects(lake, feed, windows)
     generations = {(one.name, one.generation) for one in known}
-    names = {one.name for one in known}
+    names = {name for name, _ in generations}
     new = [one for one in landed if (one.name, one.generation) not in generations]
     return Arrivals(
-        new, sorted(one.name for one in new if one.name in names), list(landing.left_out)
+        new=new,
+        replaced=sorted(one.name for one in new if one.name in names),
+        left_out=list(landing.left_out),
+        landed=len(landed),
     )
 
 
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
-    found = arrivals(lake, feed, windows)
+    ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+    found = arrivals(feed, ledger.read_objects(lake, feed, windows), windows)
     bronze = lake.table("bronze", feed.name)
     if found.new or not bronze.exists():
         with raise_clearly():
@@ -66,7 +77,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         started = monotonic()
         found = land(lake, feed, partitions.keys_of(context))
         size = sum(one.size for one in found.new)
-        context.log.info(f"bronze.{feed.name}: {len(found.new)} new objects, {size:,} bytes")
+        context.log.info(
+            f"bronze.{feed.name}: {counted(len(found.new), 'new object')}, {counted(size, 'byte')}"
+        )
         for name in found.replaced:
             context.log.warning(
                 f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"

@@ -8,6 +8,7 @@ import dagster as dg
 
 from assets import current_state, partitions, verdicts
 from assets.lake import Lake
+from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
@@ -38,7 +39,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
             dg.AssetSpec(
                 graves_key,
                 deps=[silver_key],
-                kinds={"deltalake"},
+                kinds={"tombstones", "deltalake"},
                 description="One row per key that was deleted, with the position of the delete, until compaction.",
                 metadata={"dagster/table_name": f"gold.{feed.name}.{name}{TOMBSTONES}"},
             ),
@@ -58,7 +59,9 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
             )
         context.log.info(
-            f"gold.{feed.name}.{name}: {done.keys:,} keys changed, {done.rows:,} rows, {done.tombstones:,} tombstones"
+            f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
+            f" and {counted(done.tombstones, 'tombstone')}"
+            + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
         )
         violations = {
             rules.ONE_ROW_PER_KEY.name: done.foreign_copies,

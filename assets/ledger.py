@@ -7,7 +7,7 @@ the feed has now. Losing ``progress`` costs time, never truth: every step can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,8 +15,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets.lake import Lake
+from transforms.errors import WindowSizeChanged
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
+from transforms.windows import WINDOW_LENGTHS
 
 PROGRESS = T.StructType(
     [
@@ -55,10 +57,30 @@ def read_objects(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -
     ]
 
 
-def unfinished(lake: Lake, feed: Feed) -> list[str]:
-    """Windows whose bronze is not in gold yet, or was derived under another declaration."""
+def other_windows(lake: Lake, feed: Feed) -> list[str]:
+    """A window in bronze that is none of the feed's size, if there is any: files are not opened to know."""
+    bronze = lake.table("bronze", feed.name)
+    if not bronze.exists():
+        return []
+    ours = F.length("window") == WINDOW_LENGTHS[feed.window]
+    return [row["window"] for row in bronze.read().where(~ours).select("window").take(1)]
+
+
+def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
+    """Raise where bronze was read by the hour and the feed now says day, or the other way round.
+
+    Raises:
+        WindowSizeChanged: the same drops would be read once more, into other windows.
+    """
+    for window in windows:
+        if len(window) != WINDOW_LENGTHS[feed.window]:
+            raise WindowSizeChanged(feed.name, feed.window, window)
+
+
+def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
+    """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
     objects: dict[str, int] = {}
-    for one in read_objects(lake, feed):
+    for one in known:
         objects[one.window] = objects.get(one.window, 0) + 1
     progress = lake.table("progress", feed.name)
     rows = progress.read().collect() if progress.exists() else []

@@ -5,6 +5,7 @@ import dagster as dg
 
 from assets import ledger, partitions
 from assets.lake import Lake
+from assets.wording import counted
 from transforms.feed import Feed
 from transforms.table_names import asset_name, gold_name
 
@@ -23,13 +24,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         partitions_def=partitions.windows_of(feed),
         backfill_policy=dg.BackfillPolicy.single_run(),
         pool=f"progress_{feed.name}",
-        kinds={"deltalake"},
+        kinds={"progress", "deltalake"},
         description="One row per window that went all the way to gold; `weir run` leaves such windows out.",
     )
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
         objects = ledger.finish(lake, feed, windows)
-        context.log.info(f"{feed.name}: {len(windows)} windows are in gold, from {objects} objects")
+        context.log.info(
+            f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, 'object')}"
+        )
         return dg.MaterializeResult(metadata={"windows": len(windows), "objects": objects})
 
     return progress

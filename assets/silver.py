@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from assets import ledger, partitions, verdicts
 from assets.lake import Lake, columns_of
+from assets.wording import counted
 from expectations import silver as rules
 from transforms.change import CHANGE, QUARANTINE
 from transforms.errors import TableNameCollision
@@ -135,7 +136,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             dg.AssetSpec(
                 quarantine_key,
                 deps=[["bronze", feed.name]],
-                kinds={"deltalake"},
+                kinds={"quarantine", "deltalake"},
                 description="What could not become a change, with the reason and the bronze coordinates.",
                 metadata={
                     "dagster/column_schema": columns_of(QUARANTINE),
@@ -157,8 +158,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         made = derive(lake, feed, windows)
         total = {name: sum(row[name] for row in made.books) for name in accounting.COUNTS}
         context.log.info(
-            f"silver.{feed.name}: {total['events']:,} source events = {total['changes']:,} changes"
-            f" + {total['duplicates']:,} duplicates + {total['quarantined']:,} quarantined"
+            f"silver.{feed.name}: {counted(total['events'], 'source event')}"
+            f" = {counted(total['changes'], 'change')} + {counted(total['duplicates'], 'duplicate')}"
+            f" of the same window + {total['quarantined']:,} quarantined"
         )
         yield dg.MaterializeResult(
             asset_key=silver_key,

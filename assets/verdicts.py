@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import dagster as dg
 
+from assets.wording import counted
 from expectations import gx
 from expectations.rule import Rule
 
@@ -47,7 +48,7 @@ def results(
             description=rule.says
             if verdict.passed
             else (
-                f"{verdict.violations:,} violation{'s' if verdict.violations != 1 else ''} of: {rule.says}\n"
+                f"{counted(verdict.violations, 'violation')} of: {rule.says}\n"
                 f"{of_feed(rule.remedy, asset)}"
             ),
             metadata={

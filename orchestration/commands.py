@@ -18,8 +18,9 @@ from rich.console import Console
 
 from assets.compaction import compact_feed
 from assets.lake import Lake
+from assets.wording import counted
 from orchestration import planning, querying, quickly, running, summary
-from orchestration.console import counted, say, waiting, without_notices
+from orchestration.console import say, waiting, without_notices
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
@@ -41,15 +42,26 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
             plans = list(pool.map(lambda feed: planning.due(lake, feed), chosen))
     for plan in plans:
         report_waiting(plan)
-    plans = [plan for plan in plans if plan.windows]
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    if not plans:
-        console.print("Nothing new: every drop in the landing is in gold already.")
+    work = [plan for plan in plans if plan.windows]
+    if not work:
+        print(nothing_to_do(plans))
         return 0
+    console = Console(width=None if sys.stdout.isatty() else 120)
     with waiting("starting"):
-        outcomes = running.run(plans, lake)
+        outcomes = running.run(work, lake)
     summary.show(outcomes, console)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
+
+
+def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
+    """Why there is nothing to do: every drop is in gold already, or there is none yet."""
+    empty = [plan.feed for plan in plans if not plan.landed]
+    lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
+    waiting_only = any(plan.early for plan in plans)
+    if len(empty) < len(plans):
+        rest = ", but for those that wait" if waiting_only else ""
+        lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
+    return "\n".join(lines)
 
 
 def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
@@ -82,7 +94,9 @@ def report_waiting(plan: planning.Plan) -> None:
     """Say which objects are not read and why: nothing is left out in silence."""
     name = plan.feed.name
     if plan.early:
-        say(f"{name}: {len(plan.early)} windows have not begun and wait: {some(plan.early)}")
+        say(
+            f"{name}: {counted(len(plan.early), 'window')} not begun yet, so their drops wait: {some(plan.early)}"
+        )
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
 

@@ -50,11 +50,6 @@ def say(text: str) -> None:
     _CLOCK.spoke_at = time.monotonic()
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it is not one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
     """Say every ten silent seconds what is being waited for: here at first ``doing``, then each step that starts."""

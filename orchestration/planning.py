@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from assets import bronze, ledger, partitions
@@ -20,13 +20,15 @@ GAP = 48
 class Plan:
     """The windows of one feed that a run has to do.
 
-    ``early`` are windows that have not begun, by the date in their objects' paths: they wait.
+    ``early`` are windows that have not begun, by the date in their objects' paths: they wait. ``landed`` counts
+    the drops in the landing, new or not.
     """
 
     feed: Feed
     windows: list[str]
     early: list[str]
     left_out: list[str]
+    landed: int = 0
 
     def ranges(self) -> list[tuple[str, str]]:
         """First and last window of each Dagster run."""
@@ -53,9 +55,12 @@ def asked(feed: Feed, text: str) -> Plan:
 
 def due(lake: Lake, feed: Feed) -> Plan:
     """The windows with new objects, and those that an earlier run did not finish."""
-    found = bronze.arrivals(lake, feed)
-    windows = {one.window for one in found.new} | set(ledger.unfinished(lake, feed))
-    return bounded(feed, sorted(windows), found.left_out, complain=False)
+    known = ledger.read_objects(lake, feed)
+    ledger.refuse_other_size(feed, (one.window for one in known))
+    found = bronze.arrivals(feed, known)
+    windows = {one.window for one in found.new} | set(ledger.unfinished(lake, feed, known))
+    plan = bounded(feed, sorted(windows), found.left_out, complain=False)
+    return replace(plan, landed=found.landed)
 
 
 def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, complain: bool) -> Plan:

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from orchestration.console import counted
+from assets.wording import counted
 from orchestration.running import Outcome, is_blocked
 from transforms.table_names import TOMBSTONES
 

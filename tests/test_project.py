@@ -13,7 +13,7 @@ import yaml
 TOP_LEVEL = (
     *("orchestration", "assets", "expectations", "transforms", "tests"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"),
-    *("requirements.lock", "workspace.yaml", "dagster.yaml", ".gitignore", ".ci/run"),
+    *("requirements.lock", "workspace.yaml", "orchestration/dagster.yaml", ".gitignore", ".ci/run"),
 )
 TARGETS = ("help", "run", "test", "check", "ui", "lock", "clean")
 

@@ -65,6 +65,18 @@ class WindowOutOfRange(WeirError):
         super().__init__(f"feed {feed}: window {window}: {fault}")
 
 
+class WindowSizeChanged(WeirError):
+    """A feed's windows have another length than those in which its drops were read."""
+
+    def __init__(self, feed: str, size: str, window: str) -> None:
+        self.feed, self.size, self.window = feed, size, window
+        other = {"hour": "day", "day": "hour"}[size]
+        super().__init__(
+            f"feed {feed}: window: {size}: bronze was read by the {other}, window {window} for one. "
+            f"Set `window: {other}` again; or give the feed file another name, which reads every drop anew."
+        )
+
+
 class DeclarationChanged(WeirError):
     """A feed file changed in a way that old windows must be derived again before gold can follow."""
 

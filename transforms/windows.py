@@ -17,6 +17,9 @@ _SHAPES = {
     "hour": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}", re.ASCII),
     "day": re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII),
 }
+WINDOW_LENGTHS: dict[WindowSize, int] = {"hour": len("2026-11-20T03"), "day": len("2026-11-20")}
+"""How many characters a window's text has."""
+
 # Digits that only look like a date seldom look like one of our time.
 _EARLIEST_YEAR = 1970
 _STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}

@@ -10,10 +10,11 @@ import pytest
 from assets import bronze, ledger
 from assets.lake import Lake
 from assets.landing import LandedObject
+from assets.ledger import ReadObject
 from orchestration import planning
 from orchestration.planning import Plan
 from orchestration.resources import lake_of
-from transforms.errors import WindowOutOfRange
+from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed import Feed
 
 HOURLY = Feed("shop", "arcion_s3_json", "/nowhere", window="hour")
@@ -30,12 +31,14 @@ def landed(
     new: Sequence[str],
     unfinished: Sequence[str] = (),
     left_out: Sequence[str] = (),
+    known: Sequence[ReadObject] = (),
 ) -> None:
     """What the landing and the tables would say: windows with new objects, and those not finished."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
-    found = bronze.Arrivals(objects, [], list(left_out))
+    found = bronze.Arrivals(objects, [], list(left_out), len(objects))
     monkeypatch.setattr(bronze, "arrivals", lambda *_: found)
+    monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
     monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
 
 
@@ -92,6 +95,18 @@ def test_nothing_new_is_an_empty_plan(lake: Lake, monkeypatch: pytest.MonkeyPatc
     landed(monkeypatch, new=[])
     plan = planning.due(lake, DAILY)
     assert (plan.windows, plan.early, plan.left_out, plan.ranges()) == ([], [], [], [])
+
+
+def test_a_feed_that_was_read_by_the_hour_cannot_be_read_by_the_day(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landed(monkeypatch, new=[], known=[ReadObject("2025-11-20T03", "x", "g", 1)])
+    with pytest.raises(WindowSizeChanged) as caught:
+        planning.due(lake, DAILY)
+    assert str(caught.value).startswith(
+        "feed tpch: window: day: bronze was read by the hour, window 2025-11-20T03 for one. "
+        "Set `window: hour` again;"
+    )
 
 
 def test_drops_of_a_window_that_has_not_begun_wait_and_are_named(

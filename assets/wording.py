@@ -1,0 +1,8 @@
+"""How numbers are told in messages."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where it is not one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
