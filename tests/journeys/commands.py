@@ -1,0 +1,45 @@
+"""Runs the commands of the README as a person would: as processes, in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+LONG = 600
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def command(folder: Path, *words: str) -> Done:
+    """Run a command in ``folder``, without what the tests' own process has in its environment for Weir."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("WEIR_", "AWS_", "DAGSTER_", "PYSPARK_", "MAKE"))
+    }
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        env=inherited,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def weir(folder: Path, *words: str) -> Done:
+    """Run ``weir`` in ``folder``."""
+    return command(folder, str(Path(sys.executable).parent / "weir"), *words)

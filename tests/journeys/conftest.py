@@ -1,0 +1,135 @@
+"""What the journeys share: one Dagster server over one small feed, with three of its windows run as a backfill."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.drops import change, lay
+from tests.journeys.server import Server, running
+
+BACKFILL_SECONDS = 420
+
+FEED = """\
+# A zoo, captured by Arcion.
+format: arcion_s3_json
+landing: ../drops
+window: hour
+tables:
+  pets: {key: [id], columns: {id: int, name: string, weight: "decimal(6,2)"}}
+  keepers: {key: [id], columns: {id: int, name: string}}
+"""
+WINDOWS = ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05")
+ASSETS = (
+    ("bronze", "zoo"),
+    ("silver", "zoo"),
+    ("quarantine", "zoo"),
+    ("gold", "zoo", "pets"),
+    ("gold", "zoo", "pets__tombstones"),
+    ("gold", "zoo", "keepers"),
+    ("gold", "zoo", "keepers__tombstones"),
+    ("progress", "zoo"),
+)
+
+LAUNCH = """
+mutation Launch($params: LaunchBackfillParams!) {
+  launchPartitionBackfill(backfillParams: $params) {
+    __typename
+    ... on LaunchBackfillSuccess { backfillId }
+    ... on PythonError { message }
+  }
+}
+"""
+STATE = """
+query State($id: String!) {
+  partitionBackfillOrError(backfillId: $id) {
+    ... on PartitionBackfill { status error { message } }
+  }
+  runsOrError(filter: {tags: [{key: "dagster/backfill", value: $id}]}) {
+    ... on Runs { results { runId status tags { key value } } }
+  }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Backfill:
+    """A backfill that is over: its state and its runs, as GraphQL gives them."""
+
+    server: Server
+    status: str
+    runs: list[Any]
+
+
+def lay_zoo(landing: Path) -> None:
+    """Four windows of changes; the last of them is not part of the backfill."""
+    ada = {"id": "1", "name": "Ada", "weight": "3.50"}
+    bo = {"id": "2", "name": "Bo", "weight": "12.00"}
+    cy = {"id": "3", "name": "Cy", "weight": None}
+    lay(
+        landing,
+        "2025-11-20/03/part_1.json",
+        change("pets", "I", 10, after=ada),
+        change("pets", "I", 11, after=bo),
+        change("keepers", "I", 12, after={"id": "7", "name": "Mo"}),
+    )
+    lay(
+        landing,
+        "2025-11-20/04/part_1.json",
+        change("pets", "U", 20, ada, {**ada, "name": "Ava"}),
+        change("pets", "I", 21, after=cy),
+        change("pets", "I", 11, after=bo),
+    )
+    lay(
+        landing,
+        "2025-11-20/05/part_1.json",
+        change("pets", "D", 30, before=bo),
+        change("keepers", "I", 31, after={"id": "8", "name": "Nik"}),
+        '{"tableName": {"name": "pets"}, "opType": "I", "cut off',
+    )
+    lay(
+        landing,
+        "2025-11-20/06/part_1.json",
+        change("pets", "U", 40, cy, {**cy, "name": "not in the backfill"}),
+    )
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Server]:
+    """Dagster over an empty warehouse and a landing of four windows."""
+    folder = tmp_path_factory.mktemp("zoo")
+    (folder / "feeds").mkdir()
+    (folder / "feeds" / "zoo.yaml").write_text(FEED)
+    lay_zoo(folder / "drops")
+    environment = {
+        "WEIR_FEEDS": str(folder / "feeds"),
+        "WEIR_WAREHOUSE": str(folder / "warehouse"),
+        "WEIR_SPARK_DRIVER_MEMORY": "1g",
+    }
+    with running(root, folder, environment) as dagster:
+        yield dagster
+
+
+@pytest.fixture(scope="session")
+def backfill(server: Server) -> Backfill:
+    """Three windows of every asset, launched as the button on the asset graph does, and waited for."""
+    params = {
+        "assetSelection": [{"path": list(path)} for path in ASSETS],
+        "partitionNames": list(WINDOWS),
+        "title": "three hours at the zoo",
+    }
+    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
+    assert launched["__typename"] == "LaunchBackfillSuccess", launched
+    deadline = time.monotonic() + BACKFILL_SECONDS
+    while True:
+        state = server.ask(STATE, id=launched["backfillId"])
+        status = state["partitionBackfillOrError"]["status"]
+        if status.startswith("COMPLETED") or status in ("FAILED", "CANCELED"):
+            return Backfill(server, status, state["runsOrError"]["results"])
+        assert time.monotonic() < deadline, f"{state}\n{server.said}"
+        time.sleep(2)

@@ -1,0 +1,133 @@
+"""Dagster as `make ui` starts it, on a free port: web pages, daemon and a code location over a small feed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Server:
+    """One running `dagster dev`."""
+
+    url: str
+    home: Path
+    warehouse: Path
+    log: Path
+
+    @property
+    def said(self) -> str:
+        """The end of what the server printed."""
+        return self.log.read_text(errors="replace")[-3000:]
+
+    def ask(self, query: str, **variables: object) -> Any:
+        """What GraphQL answers; errors of the query itself raise."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(
+            f"{self.url}/graphql", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            answer = json.load(response)
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
+
+READY = """
+{
+  workspaceOrError { ... on Workspace { locationEntries { loadStatus locationOrLoadError { __typename } } } }
+  instance { daemonHealth { allDaemonStatuses { daemonType required healthy } } }
+}
+"""
+
+
+def is_ready(server: Server) -> bool:
+    """True once the code location is loaded and every daemon lives."""
+    try:
+        state = server.ask(READY)
+    except OSError:
+        return False
+    entries = state["workspaceOrError"].get("locationEntries", [])
+    daemons = state["instance"]["daemonHealth"]["allDaemonStatuses"]
+    return (
+        bool(entries)
+        and all(entry["loadStatus"] == "LOADED" for entry in entries)
+        and all(
+            (entry["locationOrLoadError"] or {}).get("__typename") == "RepositoryLocation"
+            for entry in entries
+        )
+        and all(daemon["healthy"] for daemon in daemons if daemon["required"])
+    )
+
+
+@contextlib.contextmanager
+def running(root: Path, folder: Path, environment: Mapping[str, str]) -> Iterator[Server]:
+    """Start it, wait until it is ready, and end it with everything that it started."""
+    home = folder / "dagster"
+    home.mkdir()
+    shutil.copy(root / "orchestration" / "dagster.yaml", home / "dagster.yaml")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(
+        f"http://127.0.0.1:{port}",
+        home,
+        Path(environment["WEIR_WAREHOUSE"]),
+        folder / "dagster.log",
+    )
+    with server.log.open("wb") as log:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "dagster", "dev"),
+                *("-w", str(root / "workspace.yaml"), "-h", "127.0.0.1", "-p", str(port)),
+            ],
+            cwd=root,
+            env={**os.environ, "DAGSTER_HOME": str(home), **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not is_ready(server):
+            assert process.poll() is None, f"dagster dev ended:\n{server.said}"
+            assert time.monotonic() < deadline, f"dagster dev is not ready:\n{server.said}"
+            time.sleep(1)
+        yield server
+    finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ask the whole group to end, and make it end."""
+    for number, patience in ((signal.SIGTERM, 20), (signal.SIGKILL, 10)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=patience)
+        deadline = time.monotonic() + patience
+        while is_alive(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+
+def is_alive(group: int) -> bool:
+    """True while any process of the group runs."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""An empty folder, a feed file and a few drops typed from Arcion's document: gold is what its statements mean."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.commands import weir
+
+pytestmark = pytest.mark.journey
+
+FEED = """\
+format: arcion_s3_json
+landing: drops
+tables:
+  region:
+    key: [r_regionkey]
+    columns: {r_regionkey: int, r_name: string, r_comment: string}
+"""
+
+
+STATEMENTS = (
+    Path(__file__).parents[1] / "cases/arcion_s3_json/document_realtime_3_delete/drop/2026-11-20/03"
+)
+
+
+def land(folder: Path, window: str, statement: int) -> None:
+    """One statement of the document, as it stands there, is one object of the landing."""
+    drop = folder / "feeds" / "drops" / window / f"{statement}.json"
+    drop.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(STATEMENTS / f"realtime_{statement}.json", drop)
+
+
+def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -> None:
+    land(tmp_path, "2026-11-20/03", 1)
+    land(tmp_path, "2026-11-20/03", 2)
+    feed = tmp_path / "feeds" / "hand.yaml"
+    feed.write_text(FEED)
+
+    ran = weir(tmp_path, "run")
+    assert ran.code == 0, ran.err
+    assert "hand.region" in ran.out
+    assert "0 failed" in ran.out
+    sql = "SELECT r_regionkey, r_name, r_comment FROM gold.hand.region"
+    before = weir(tmp_path, "query", "--format", "jsonl", sql)
+    assert [json.loads(line) for line in before.out.splitlines()] == [
+        {"r_regionkey": 10, "r_name": "India", "r_comment": "USA"}
+    ], before.err
+
+    land(tmp_path, "2026-11-20/04", 3)
+    deleted = weir(tmp_path, "run", "--windows", "2026-11-20T04..2026-11-20T04")
+    assert deleted.code == 0, deleted.err
+    assert "2026-11-20T03" not in deleted.err
+    after = weir(tmp_path, "query", sql, "--format", "csv")
+    assert after.out == "r_regionkey,r_name,r_comment\n", after.err
+
+    compacted = weir(tmp_path, "compact", "--dry-run")
+    assert compacted.code == 0, compacted.err
+    assert "1 of absent keys kept" in compacted.out
+
+    feed.write_text(FEED + "window: day\n")
+    changed = weir(tmp_path, "run")
+    assert changed.code == 2
+    assert changed.out == ""
+    assert "bronze was read by the hour" in changed.err.splitlines()[-1]

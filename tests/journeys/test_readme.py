@@ -1,0 +1,94 @@
+"""The README's commands in a fresh copy of the project, to the letter."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.commands import Done, command
+
+pytestmark = pytest.mark.journey
+
+
+@pytest.fixture(scope="module")
+def clone(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What git tracks, with the environment that stands beside it already."""
+    if not (root / ".venv" / ".ready").exists():
+        pytest.skip("there is no .venv made by make: run `make test`")
+    clone = tmp_path_factory.mktemp("clone")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (root / name).exists():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, clone / name)
+    (clone / ".venv").symlink_to(root / ".venv")
+    return clone
+
+
+@pytest.fixture(scope="module")
+def first(clone: Path) -> Iterator[Done]:
+    """``make run`` in the fresh copy."""
+    yield command(clone, "make", "run")
+
+
+def test_make_alone_lists_what_the_readme_lists(clone: Path) -> None:
+    listed = command(clone, "make")
+    assert listed.code == 0
+    readme = (clone / "README.md").read_text(encoding="utf-8")
+    promised = re.findall(r"^\| `make (\w+)` \|", readme, re.MULTILINE)
+    assert {"run", "test", "check", "ui"} <= set(promised)
+    for target in promised:
+        assert f"  make {target} " in listed.out
+
+
+def test_make_run_shows_what_came_what_became_of_it_and_what_to_try(first: Done) -> None:
+    assert first.code == 0, first.err
+    for word in ("source events", "changes", "duplicates", "quarantined", "rows", "tombstones"):
+        assert word in first.out
+    rows = {line.split()[0]: line.split()[1:] for line in first.out.splitlines() if "shop." in line}
+    events, changes, duplicates, quarantined = map(int, rows["shop.customers"][:4])
+    assert events == changes + duplicates + quarantined
+    assert min(changes, duplicates, quarantined) > 0
+    assert re.search(r"^checks: \d+ passed, \d+ warnings?, 0 failed$", first.out, re.MULTILINE)
+    assert "Try next:" in first.out
+
+
+def test_what_it_says_to_try_next_works_as_printed(first: Done, clone: Path) -> None:
+    lines = [line.strip() for line in first.out.split("Try next:")[1].splitlines()]
+    queries = [line for line in lines if " query " in line]
+    assert len(queries) == 2
+    for line in queries:
+        done = command(clone, *shlex.split(line))
+        assert done.code == 0, done.err
+        assert len(done.out.splitlines()) > 3
+
+
+def test_a_second_make_run_finds_nothing_new_and_says_so(first: Done, clone: Path) -> None:
+    assert first.code == 0
+    again = command(clone, "make", "run")
+    assert again.code == 0, again.err
+    assert "Nothing new: every drop in the landing is in gold already." in again.out
+    assert "source events" not in again.out
+
+
+def test_it_leaves_nothing_in_the_tree_that_git_would_see(first: Done, clone: Path) -> None:
+    assert first.code == 0
+    made = {path.name for path in clone.iterdir()}
+    ignored = {line.strip("/\n") for line in (clone / ".gitignore").read_text().splitlines()}
+    tracked = subprocess.run(
+        ["git", "ls-files"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known = {name.split("/")[0] for name in tracked.stdout.splitlines()} | ignored
+    assert made <= known

@@ -1,0 +1,75 @@
+"""What a person sees in the UI after a backfill: the asset graph, windows, checks and metadata, in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.journeys.conftest import Backfill
+
+pytestmark = pytest.mark.journey
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+PATIENCE = 30_000
+"""Milliseconds: a busy machine draws a graph slowly."""
+
+
+@pytest.fixture(scope="module")
+def page(backfill: Backfill) -> Iterator[Page]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: apt-get install --no-install-recommends chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(
+            base_url=backfill.server.url, viewport={"width": 1500, "height": 1000}
+        )
+        page.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        yield page
+        browser.close()
+
+
+def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
+    page.goto("/locations/weir/asset-groups/zoo")
+    for name in ("keepers", "keepers__tombstones", "pets", "pets__tombstones"):
+        expect(page.get_by_text(name, exact=True).first).to_be_visible()
+    # Landing, bronze, silver, quarantine and progress bear the feed's name; what they are stands on their tags.
+    for kind in ("Bronze", "Silver", "Gold", "quarantine", "tombstones", "progress"):
+        expect(page.get_by_text(kind, exact=True).first).to_be_visible()
+
+
+def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:
+    page.goto("/assets/gold/zoo/pets")
+    expect(page.get_by_text("Row count", exact=True).first).to_be_visible()
+    for column in ("id", "name", "weight", "_weir_position"):
+        expect(page.get_by_text(column, exact=True).first).to_be_visible()
+    expect(page.get_by_text("decimal(6,2)").first).to_be_visible()
+    expect(page.get_by_text("gold.zoo.pets", exact=True).first).to_be_visible()
+    for name in ("seconds", "keys_changed", "repeats_of_other_windows"):
+        expect(page.get_by_text(name, exact=True).first).to_be_visible()
+
+
+def test_the_windows_that_ran_are_marked_and_the_open_one_is_offered(page: Page) -> None:
+    page.goto("/assets/gold/zoo/pets?view=partitions")
+    expect(page.get_by_text("Materialized (3)")).to_be_visible()
+    expect(page.get_by_text("Failed (0)")).to_be_visible()
+
+
+def test_checks_show_their_verdict_and_what_to_do(page: Page) -> None:
+    page.goto("/assets/silver/zoo?view=checks")
+    for name in ("accounting_is_exact", "no_null_key", "no_event_twice", "nothing_quarantined"):
+        expect(page.get_by_text(name).first).to_be_visible()
+    page.goto("/assets/silver/zoo?view=checks&checkDetail=nothing_quarantined")
+    expect(page.get_by_text("1 violation of").first).to_be_visible()
+    expect(page.get_by_text("weir query").first).to_be_visible()
+
+
+def test_schedule_and_sensor_wait_for_a_person_to_turn_them_on(page: Page) -> None:
+    page.goto("/automation")
+    for name in ("zoo_every_hour", "zoo_drops"):
+        expect(page.get_by_text(name, exact=True)).to_be_visible()
+    assert page.get_by_role("checkbox").count() >= 2
+    assert page.get_by_role("checkbox", checked=True).count() == 0
