@@ -1,7 +1,7 @@
 """Landing to bronze: every record of every new object, verbatim, with its coordinates."""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -32,12 +32,19 @@ class Arrivals:
 
 
 def arrivals(
-    feed: Feed, known: Iterable[ledger.ReadObject], windows: Sequence[str] | None = None
+    feed: Feed,
+    read: Callable[[Sequence[str]], Iterable[ledger.ReadObject]],
+    windows: Sequence[str] | None = None,
 ) -> Arrivals:
-    """List the landing, of these windows or of all, and leave out every object generation that bronze holds."""
+    """List the landing, of these windows or of all, and leave out every object generation that bronze holds.
+
+    ``read`` says what bronze holds of objects with the given names, in whatever window: one that was written anew may
+    have come into another.
+    """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
     landed = [one for one in landing.list() if wanted is None or one.window in wanted]
+    known = read([one.name for one in landed]) if landed else []
     generations = {(one.name, one.generation) for one in known}
     names = {name for name, _ in generations}
     new = [one for one in landed if (one.name, one.generation) not in generations]
@@ -52,7 +59,7 @@ def arrivals(
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
     ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
-    found = arrivals(feed, ledger.read_objects(lake, feed, windows), windows)
+    found = arrivals(feed, lambda names: ledger.read_objects(lake, feed, names=names), windows)
     bronze = lake.table("bronze", feed.name)
     if found.new or not bronze.exists():
         with raise_clearly():

@@ -13,7 +13,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import Lake, LakeTable
-from transforms.errors import DeclarationChanged
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
 from transforms.gold import current_state, fold
@@ -24,14 +23,25 @@ DECLARATION = "weir.declaration"
 
 
 @dataclass(frozen=True, slots=True)
+class GoldTable:
+    """One gold table after an apply: its sizes, and how many of the run's events another window had delivered."""
+
+    name: str
+    rows: int
+    tombstones: int
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
 class Applied:
     """What an apply did, summed over the gold tables of one declared table.
 
     ``changes`` counts the run's silver rows, ``repeats`` those of them that another window had delivered before;
-    ``rows`` and ``tombstones`` are the tables' sizes afterwards.
+    ``rows`` and ``tombstones`` are the tables' sizes afterwards. ``waits_for`` are windows to be derived anew under a
+    changed declaration before gold can follow it.
     """
 
-    tables: tuple[str, ...] = ()
+    tables: tuple[GoldTable, ...] = ()
     changes: int = 0
     repeats: int = 0
     keys: int = 0
@@ -41,16 +51,21 @@ class Applied:
     rows: int = 0
     tombstones: int = 0
     rebuilt: bool = False
+    waits_for: tuple[str, ...] = ()
 
     def plus(self, other: Self) -> Self:
         """Both together."""
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in self.__slots__
-            if name not in ("tables", "rebuilt")
+            if name not in ("tables", "rebuilt", "waits_for")
         }
         return replace(
-            self, tables=self.tables + other.tables, rebuilt=self.rebuilt or other.rebuilt, **sums
+            self,
+            tables=self.tables + other.tables,
+            rebuilt=self.rebuilt or other.rebuilt,
+            waits_for=tuple(sorted({*self.waits_for, *other.waits_for})),
+            **sums,
         )
 
 
@@ -80,16 +95,20 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
 
     Keys whose changes are all newer than what gold knows are folded onto it; the others are folded anew from silver.
-    A table that was made under another declaration is made anew as a whole.
+    A table that was made under another declaration is made anew as a whole, once all its windows are derived anew;
+    until then it stays as it is.
     """
-    history = lake.table("silver", feed.name).read().where(F.col("table") == name)
+    silver = lake.table("silver", feed.name).read()
+    # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
+    history = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     anew = not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
     if anew:
-        refuse_stale_silver(lake, feed, name)
+        if stale := stale_windows(lake, feed, name):
+            return Applied(waits_for=tuple(stale))
         based = current_state.without_base(fold.ordered(history))
     else:
         steps = fold.ordered(history.where(F.col("window").isin(list(windows))))
@@ -111,16 +130,17 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         create(gold, graves, rows, table, table_digest(feed, table))
     elif counts.keys:
         upsert(gold, graves, rows, table)
+    sizes = gold.read().count(), graves.read().count()
     return Applied(
-        tables=(name,),
+        tables=(GoldTable(name, *sizes, repeats),),
         changes=counts.delivered,
         repeats=repeats,
         keys=counts.keys,
         late_keys=counts.late_keys,
         ties=counts.ties,
         foreign_copies=counts.foreign_copies,
-        rows=gold.read().count(),
-        tombstones=graves.read().count(),
+        rows=sizes[0],
+        tombstones=sizes[1],
         rebuilt=exists and anew,
     )
 
@@ -164,15 +184,13 @@ def repeats_of_other_windows(history: DataFrame, windows: Sequence[str]) -> int:
     return by_event.where("here AND elsewhere").count()
 
 
-def refuse_stale_silver(lake: Lake, feed: Feed, name: str) -> None:
-    """Raise where some window's silver was derived under another declaration: its keys may be others."""
+def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
+    """The windows whose silver was derived under another declaration: its keys may be others."""
     books = lake.table("accounting", feed.name).read()
     stale = books.where(
         (F.col("table") == name) & (F.col("declaration") != feed_digest(feed))
     ).select("window")
-    windows = sorted({row["window"] for row in stale.distinct().collect()})
-    if windows:
-        raise DeclarationChanged(feed.name, name, windows)
+    return sorted(row["window"] for row in stale.distinct().collect())
 
 
 def create(

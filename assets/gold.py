@@ -2,6 +2,7 @@
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator
+from dataclasses import asdict
 from time import monotonic
 
 import dagster as dg
@@ -31,7 +32,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 kinds={"gold", "deltalake"},
                 description=f"One row per key of {table.name}: its current state.",
                 metadata={
-                    "dagster/table_name": f"gold.{feed.name}.{name}",
+                    **stored_as(feed, name),
                     "dagster/column_schema": schema_of(table),
                 },
             ),
@@ -40,7 +41,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 deps=[silver_key],
                 kinds={"tombstones", "deltalake"},
                 description="One row per key that was deleted, with the position of the delete, until compaction.",
-                metadata={"dagster/table_name": f"gold.{feed.name}.{name}{TOMBSTONES}"},
+                metadata=stored_as(feed, name + TOMBSTONES),
             ),
         ],
         check_specs=verdicts.specs(gold_key, rules.RULES),
@@ -53,6 +54,12 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
         windows = partitions.keys_of(context)
         started = monotonic()
         done = current_state.apply(lake, feed, table, windows)
+        if done.waits_for:
+            context.log.warning(
+                f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
+                f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived anew before gold can follow:"
+                " `weir run` does so, or a backfill of these windows"
+            )
         if done.rebuilt:
             context.log.warning(
                 f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
@@ -76,7 +83,8 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 "repeats_of_other_windows": done.repeats,
                 "keys_changed": done.keys,
                 "keys_folded_anew": done.late_keys,
-                "tables": ", ".join(done.tables),
+                "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
+                "waits_for": len(done.waits_for),
                 # Dagster reads a column's lineage from a materialization only, not from the definition.
                 "dagster/column_lineage": lineage_of(table, silver_key),
             },
@@ -87,6 +95,12 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
         )
 
     return gold
+
+
+def stored_as(feed: Feed, name: str) -> dict[str, str]:
+    """The table's name for the UI, where it is known before the stream has told which schemas there are."""
+    known = feed.table_names == "plain"
+    return {"dagster/table_name": f"gold.{feed.name}.{name}"} if known else {}
 
 
 def schema_of(table: Table) -> dg.TableSchema:

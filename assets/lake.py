@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -44,13 +44,20 @@ class LakeTable:
         """Add rows in one commit."""
         rows.write.format("delta").mode("append").partitionBy(*partition_by).save(self.path)
 
-    def replace_windows(self, rows: DataFrame, windows: Sequence[str]) -> None:
-        """Put ``rows`` in place of all rows of these windows, in one commit."""
-        writer = rows.write.format("delta").partitionBy("window")
+    def replace_windows(
+        self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
+    ) -> int:
+        """Put ``rows`` in place of all rows of these windows, in one commit; returns how many Delta says it wrote."""
+        writer = rows.write.format("delta").partitionBy(*partition_by)
+        before = -1
         if self.exists():
+            before = self._newest_commit()["version"]
             quoted = ", ".join(f"'{window}'" for window in windows)
             writer = writer.option("replaceWhere", f"window IN ({quoted})")
         writer.mode("overwrite").save(self.path)
+        newest = self._newest_commit()
+        # Delta makes no commit where nothing goes and nothing comes; the newest is then an earlier one.
+        return int(newest["operationMetrics"]["numOutputRows"]) if newest["version"] > before else 0
 
     def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         """Write the table with these properties, in place of what there was, in one commit."""
@@ -85,12 +92,12 @@ class LakeTable:
             insert[0], dict(insert[1])
         ).execute()
 
-    def last_commit(self) -> dict[str, str]:
-        """What Delta itself counted in the newest commit: ``numOutputRows`` and the like."""
-        newest = (
-            DeltaTable.forPath(self.spark, self.path).history(1).select("operationMetrics").first()
-        )
-        return dict(newest["operationMetrics"]) if newest else {}
+    def _newest_commit(self) -> Row:
+        """``version``, and what Delta itself counted in ``operationMetrics``."""
+        history = DeltaTable.forPath(self.spark, self.path).history(1)
+        newest = history.select("version", "operationMetrics").first()
+        assert newest is not None  # a Delta table has at least the commit that made it
+        return newest
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""

@@ -7,6 +7,7 @@ the feed has now. Losing ``progress`` costs time, never truth: every step can be
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,14 +42,22 @@ class ReadObject:
     records: int
 
 
-def read_objects(lake: Lake, feed: Feed, windows: Sequence[str] | None = None) -> list[ReadObject]:
-    """The object generations in bronze, of these windows or of all."""
+def read_objects(
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+) -> list[ReadObject]:
+    """The object generations in bronze: all, those of these windows, or those of these names."""
     bronze = lake.table("bronze", feed.name)
     if not bronze.exists():
         return []
     rows = bronze.read()
     if windows is not None:
         rows = rows.where(F.col("window").isin(list(windows)))
+    if names is not None:
+        wanted = lake.spark.createDataFrame([(name,) for name in names], "object string")
+        rows = rows.join(F.broadcast(wanted), on="object", how="left_semi")
     # Line 0 is the mark of an object without records.
     records = F.count_if(F.col("line") > 0).alias("records")
     found = rows.groupBy("window", "object", "generation").agg(records).collect()
@@ -91,12 +100,11 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     """Write down that these windows are in gold; returns the number of object generations in them."""
-    counts = dict.fromkeys(windows, 0)
-    for one in read_objects(lake, feed, windows):
-        counts[one.window] += 1
+    counts = Counter(one.window for one in read_objects(lake, feed, windows))
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed), now) for window, count in counts.items()]
+    # One small file: a backfill may have thousands of windows, and most of them no objects.
     lake.table("progress", feed.name).replace_windows(
-        lake.spark.createDataFrame(rows, PROGRESS), windows
+        lake.spark.createDataFrame(rows, PROGRESS).coalesce(1), windows, partition_by=()
     )
-    return sum(counts.values())
+    return counts.total()

@@ -41,11 +41,11 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     earlier = books_table.read() if books_table.exists() else None
     refuse_collisions(feed, books, earlier)
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
-    silver.replace_windows(changes.changes(fated).sortWithinPartitions("table", "key"), windows)
-    written = int(silver.last_commit().get("numOutputRows", -1))
-    quarantine.replace_windows(changes.quarantine(fated), windows)
-    refused = int(quarantine.last_commit().get("numOutputRows", -1))
-    books_table.replace_windows(lake.spark.createDataFrame(books, accounting.ACCOUNTING), windows)
+    sorted_changes = changes.changes(fated).sortWithinPartitions("table", "key")
+    written = silver.replace_windows(sorted_changes, windows)
+    refused = quarantine.replace_windows(changes.quarantine(fated), windows)
+    rows = lake.spark.createDataFrame(books, accounting.ACCOUNTING).coalesce(1)
+    books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
     return Derived(books, count(books, landed, written, refused, falls), samples(books, falls))
@@ -70,9 +70,12 @@ def fates(
 
 def refuse_collisions(feed: Feed, books: Sequence[Row], earlier: DataFrame | None) -> None:
     """Raise before anything is written where two source tables would share a gold table."""
-    pairs = {(row["table"], row["source_table"]) for row in books if row["changes"]}
+    pairs = {
+        (row["table"], row["source_table"]) for row in books if row["changes"] and row["declared"]
+    }
     if earlier is not None:
-        known = earlier.where("changes > 0").select("table", "source_table").distinct().collect()
+        to_gold = earlier.where("changes > 0 AND declared IS NOT NULL")
+        known = to_gold.select("table", "source_table").distinct().collect()
         pairs |= {(row["table"], row["source_table"]) for row in known}
     for table, sources in accounting.collisions(pairs).items():
         raise TableNameCollision(feed.name, table, sources)

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 from pyspark.sql import functions as F
 from rich.console import Console
 
+from assets import partitions
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
@@ -25,7 +27,7 @@ from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
 from orchestration.spark import warehouse_uri
-from transforms.errors import FeedMisdeclared
+from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed import Feed, Table
 from transforms.table_names import gold_name
 
@@ -35,22 +37,39 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     check_java()
     chosen = choose(feeds, only)
     # Before Spark starts: a range that is none is said at once.
-    plans = [planning.asked(feed, windows) for feed in chosen] if windows else None
+    asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
     lake = opened(warehouse, chosen)
-    if plans is None:
-        with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
-            plans = list(pool.map(lambda feed: planning.due(lake, feed), chosen))
+    plans, faults = (asked, 0) if asked is not None else due(lake, chosen)
     for plan in plans:
         report_waiting(plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
-        print(nothing_to_do(plans))
-        return 0
+        print(nothing_to_do(plans), end="")
+        return 2 if faults else 0
     console = Console(width=None if sys.stdout.isatty() else 120)
     with waiting("starting"):
         outcomes = running.run(work, lake)
     summary.show(outcomes, console)
-    return 1 if any(outcome.failed for outcome in outcomes) else 0
+    if any(outcome.failed for outcome in outcomes):
+        return 1
+    return 2 if faults else 0
+
+
+def due(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
+    """What is new in each feed, and how many feeds could not say: one that cannot be read stops no other."""
+
+    def plan(feed: Feed) -> planning.Plan | WeirError:
+        try:
+            return planning.due(lake, feed)
+        except WeirError as fault:
+            return fault
+
+    with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(plan, feeds))
+    faults = [one for one in found if isinstance(one, WeirError)]
+    for fault in faults:
+        click.secho(f"error: {fault}", fg="red", err=True)
+    return [one for one in found if isinstance(one, planning.Plan)], len(faults)
 
 
 def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
@@ -61,7 +80,7 @@ def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
     if len(empty) < len(plans):
         rest = ", but for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
-    return "\n".join(lines)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
@@ -96,6 +115,11 @@ def report_waiting(plan: planning.Plan) -> None:
     if plan.early:
         say(
             f"{name}: {counted(len(plan.early), 'window')} not begun yet, so their drops wait: {some(plan.early)}"
+        )
+    if plan.ancient:
+        first = f"{partitions.FIRST:%Y-%m-%d}"
+        say(
+            f"{name}: drops whose paths name windows before {first} are left out: {some(plan.ancient)}"
         )
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")

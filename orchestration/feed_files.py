@@ -20,7 +20,8 @@ from orchestration.feed_yaml import read_yaml
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed import Feed, Table, TableNames, WindowSize
 from transforms.formats import FORMATS
-from transforms.table_names import TOMBSTONES, gold_name
+from transforms.table_names import TOMBSTONES, UNFIT, asset_name, gold_name
+from transforms.tables import matches
 
 LATER_FORMATS: Final = frozenset(
     {"arcion_kafka", "debezium", "tigergraph", "dgraph", "yugabyte", "yugabyte_xcluster"}
@@ -30,7 +31,8 @@ LATER_FORMATS: Final = frozenset(
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
-_UNFIT_IN_NAME: Final = re.compile(r"[/\\\x00-\x1f]|^\s|\s$")
+_UNFIT_IN_NAME: Final = re.compile(UNFIT)
+_UNFIT_IN_COLUMN: Final = re.compile(r"[ ,;{}()\n\t=.`]")
 
 _Text = Annotated[str, Field(min_length=1)]
 _Texts = Annotated[list[_Text], Field(min_length=1)]
@@ -104,6 +106,7 @@ class _FeedFile:
             declared = _DeclaredFeed.model_validate(content)
         except ValidationError as faults:
             raise first_fault(str(self.file), faults, _DeclaredFeed, _DeclaredTable) from None
+        self._check_glob("files", declared.files)
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
@@ -153,15 +156,24 @@ class _FeedFile:
         columns = self._columns(f"{place}.columns", declared.columns)
         self._check_names(f"{place}.key", declared.key, columns)
         for column in declared.key:
-            if "map<" in columns[column]:
-                fault = f"{column} is a {columns[column]}, and maps cannot be compared"
+            if "<" in columns[column]:
+                fault = (
+                    f"{column} is a {columns[column]}, and a key's columns must be of simple types"
+                )
                 raise self._misdeclared(f"{place}.key", fault)
         order = list(columns) if declared.cdc_columns is None else declared.cdc_columns
         self._check_names(f"{place}.cdc_columns", order, columns)
         if missing := [column for column in columns if column not in order]:
             fault = f"leaves out {', '.join(missing)}; it must name every column once"
             raise self._misdeclared(f"{place}.cdc_columns", fault)
+        self._check_glob(f"{place}.path", declared.path)
         return Table(name, tuple(declared.key), columns, tuple(order), declared.path)
+
+    def _check_glob(self, place: str, glob: str | None) -> None:
+        try:
+            matches("", glob or "")
+        except re.error as fault:
+            raise self._misdeclared(place, f"{glob!r} is no glob: {fault}") from None
 
     def _check_table_name(self, name: str, place: str) -> None:
         if _UNFIT_IN_NAME.search(name):
@@ -181,6 +193,9 @@ class _FeedFile:
         for column, type_text in declared.items():
             if column.lower().startswith("_weir_"):
                 raise self._misdeclared(f"{place}.{column}", "names in _weir_ are Weir's own")
+            if _UNFIT_IN_COLUMN.search(column):
+                fault = "a column's name cannot hold blanks or any of ,;{}()=.` in a Delta table"
+                raise self._misdeclared(f"{place}.{column}", fault)
             if twin := written.get(column.lower()):
                 fault = f"differs from {twin} only in case, and Spark would take them for one"
                 raise self._misdeclared(f"{place}.{column}", fault)
@@ -213,3 +228,9 @@ class _FeedFile:
             if other := sources.get(gold.lower()):
                 raise TableNameCollision(feed.name, gold, (other, table))
             sources[gold.lower()] = table
+        assets: dict[str, str] = {}
+        for table, gold in ((table, gold_name(table, feed.table_names)) for table in feed.tables):
+            if other := assets.get(asset_name(gold)):
+                fault = f"would be the same asset in Dagster as {other}, {asset_name(gold)}"
+                raise self._misdeclared(f"tables.{table}", fault)
+            assets[asset_name(gold)] = table

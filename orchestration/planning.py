@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from assets import bronze, ledger, partitions
@@ -20,6 +20,7 @@ GAP = 48
 class Plan:
     """The windows of one feed that a run has to do.
 
+    ``ancient`` are windows before the first, which no run does.
     ``early`` are windows that have not begun, by the date in their objects' paths: they wait. ``landed`` counts
     the drops in the landing, new or not.
     """
@@ -28,6 +29,7 @@ class Plan:
     windows: list[str]
     early: list[str]
     left_out: list[str]
+    ancient: list[str] = field(default_factory=list)
     landed: int = 0
 
     def ranges(self) -> list[tuple[str, str]]:
@@ -57,7 +59,7 @@ def due(lake: Lake, feed: Feed) -> Plan:
     """The windows with new objects, and those that an earlier run did not finish."""
     known = ledger.read_objects(lake, feed)
     ledger.refuse_other_size(feed, (one.window for one in known))
-    found = bronze.arrivals(feed, known)
+    found = bronze.arrivals(feed, lambda _: known)
     windows = {one.window for one in found.new} | set(ledger.unfinished(lake, feed, known))
     plan = bounded(feed, sorted(windows), found.left_out, complain=False)
     return replace(plan, landed=found.landed)
@@ -68,11 +70,11 @@ def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, comp
     now = datetime.now(UTC)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
     early = [window for window in windows if window not in set(begun)]
+    ancient = [window for window in begun if parse_window(window, feed.window) < partitions.FIRST]
     if early and complain:
         raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
-    for window in begun:
-        if parse_window(window, feed.window) < partitions.FIRST:
-            raise WindowOutOfRange(
-                feed.name, window, f"windows begin at {partitions.FIRST:%Y-%m-%d}"
-            )
-    return Plan(feed, begun, early, list(left_out))
+    if ancient and complain:
+        raise WindowOutOfRange(
+            feed.name, ancient[0], f"windows begin at {partitions.FIRST:%Y-%m-%d}"
+        )
+    return Plan(feed, begun[len(ancient) :], early, list(left_out), ancient)

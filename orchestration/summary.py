@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -11,7 +11,6 @@ from rich.table import Table
 
 from assets.wording import counted
 from orchestration.running import Outcome, is_blocked
-from transforms.table_names import TOMBSTONES
 
 
 @dataclass(slots=True)
@@ -41,28 +40,12 @@ def lines(outcome: Outcome) -> dict[str, Line]:
                 line.changes += _int(book["changes"])
                 line.duplicates += _int(book["duplicates"])
                 line.quarantined += _int(book["quarantined"])
-    mirrors = mirrored(outcome)
-    for path, values in outcome.metadata:
-        if path[0] == "gold" and "repeats_of_other_windows" in values:
-            line = found.setdefault(mirrors[path[-1]], Line())
-            repeats = _int(values["repeats_of_other_windows"])
-            line.changes -= repeats
-            line.duplicates += repeats
-            line.rows = _int(values["dagster/row_count"])
-        elif path[0] == "gold":
-            name = path[-1].removesuffix(TOMBSTONES)
-            line = found.setdefault(mirrors.get(name, name), Line())
-            line.tombstones = _int(values["dagster/row_count"])
-    return found
-
-
-def mirrored(outcome: Outcome) -> dict[str, str]:
-    """The gold table of each gold asset: with ``table_names`` other than plain, the schema decides its name."""
-    found = {}
-    for path, values in outcome.metadata:
-        if path[0] == "gold" and "tables" in values:
-            tables = str(values["tables"])
-            found[path[-1]] = tables if tables and "," not in tables else path[-1]
+    for table in _gold_tables(outcome):
+        line = found.setdefault(str(table["name"]), Line())
+        repeats = _int(table["repeats"])
+        line.changes -= repeats
+        line.duplicates += repeats
+        line.rows, line.tombstones = _int(table["rows"]), _int(table["tombstones"])
     return found
 
 
@@ -119,6 +102,15 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
 def print_as_is(console: Console, text: str, style: str | None = None) -> None:
     """Print a line unwrapped and as it is: a command in it must stay one that can be copied."""
     console.print(text, style=style, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def _gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
+    """Every gold table of the run: with ``table_names`` other than plain, one asset may make several."""
+    for path, values in outcome.metadata:
+        if path[0] == "gold" and "tables" in values:
+            tables = values["tables"]
+            assert isinstance(tables, list)
+            yield from tables
 
 
 def _books(values: Mapping[str, object]) -> list[dict[str, object]]:

@@ -77,18 +77,6 @@ class WindowSizeChanged(WeirError):
         )
 
 
-class DeclarationChanged(WeirError):
-    """A feed file changed in a way that old windows must be derived again before gold can follow."""
-
-    def __init__(self, feed: str, table: str, windows: Iterable[str]) -> None:
-        self.feed, self.table, self.windows = feed, table, tuple(windows)
-        super().__init__(
-            f"feed {feed}: the declaration of {table!r} changed, and {len(self.windows)} windows "
-            f"({self.windows[0]} .. {self.windows[-1]}) were derived under the old one. "
-            "Run `weir run`, which derives them again."
-        )
-
-
 class QueryRefused(WeirError):
     """A statement given to ``weir query`` cannot be run."""
 

@@ -26,8 +26,15 @@ def feed_digest(feed: Feed) -> str:
 
 
 def table_digest(feed: Feed, table: Table) -> str:
-    """SHA-256 of what decides one gold table's rows: another table of the feed may change freely."""
-    return _digest({**_meaning(feed), "table": table.name, **_table_meaning(table)})
+    """SHA-256 of what decides one gold table's rows.
+
+    Of the feed's other tables only names and paths count: they may take drops away from this one. Their keys and
+    columns may change freely.
+    """
+    takers = {name: other.path for name, other in feed.tables.items()}
+    return _digest(
+        {**_meaning(feed), "table": table.name, "takers": takers, **_table_meaning(table)}
+    )
 
 
 def _meaning(feed: Feed) -> dict[str, object]:

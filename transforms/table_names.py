@@ -13,6 +13,9 @@ from transforms.feed import TableNames
 TOMBSTONES: Final = "__tombstones"
 """What the name of the table beside a gold table ends with."""
 
+UNFIT: Final = r"[/\\\x00-\x1f]|^\s|\s$|^\.+$"
+"""What a table's name cannot hold, for a folder is made of it. Valid in Python's ``re`` and in Java."""
+
 _PARTS: Final[dict[TableNames, int]] = {"plain": 1, "schema": 2, "catalog": 3}
 
 
@@ -26,5 +29,9 @@ def gold_name(table: str, table_names: TableNames) -> str:
 
 
 def asset_name(gold_table: str) -> str:
-    """Name the table where only letters, digits and underscores may stand, as in Dagster's asset keys."""
-    return re.sub(r"\W", "_", gold_table, flags=re.ASCII)
+    """Name the table where only letters, digits and underscores may stand, as in Dagster's asset keys.
+
+    Blanks, hyphens and dots become underscores, any other sign its code: names in another script stay apart.
+    """
+    plain = re.sub(r"[ .-]", "_", gold_table)
+    return re.sub(r"\W", lambda sign: f"x{ord(sign[0]):x}_", plain, flags=re.ASCII)

@@ -52,13 +52,21 @@ def tombstones(net_rows: DataFrame, table: Table) -> DataFrame:
 def base(table: Table, gold_rows: DataFrame, tombstone_rows: DataFrame) -> DataFrame:
     """One row per key in gold or tombstones: ``key`` as canonical texts, and ``base``, the newer of its positions.
 
-    ``copies`` counts the key's rows in gold: more than one means that something else wrote to the table.
+    ``copies`` counts the key's rows in gold: more than one means that something else wrote to the table. ``is_torn``:
+    the tombstone is newer than a row that is still there, as a run leaves it that ended between the two commits.
     """
     return (
         _stands(table, gold_rows, 1)
         .unionByName(_stands(table, tombstone_rows, 0))
         .groupBy("key")
-        .agg(F.max("base").alias("base"), F.sum("copy").alias("copies"))
+        .agg(
+            F.max("base").alias("base"),
+            F.sum("copy").alias("copies"),
+            F.max(F.when(F.col("copy") == 1, F.col("base.position"))).alias("row"),
+            F.max(F.when(F.col("copy") == 0, F.col("base.position"))).alias("grave"),
+        )
+        .withColumn("is_torn", F.coalesce(F.col("grave") > F.col("row"), F.lit(False)))
+        .drop("row", "grave")
     )
 
 
@@ -71,7 +79,8 @@ def _stands(table: Table, layer: DataFrame, copy: int) -> DataFrame:
 def against(ordered_changes: DataFrame, based: DataFrame) -> DataFrame:
     """Add what the base says of each key: ``is_late``, ``is_known`` and ``copies``.
 
-    ``is_late``: some change is not newer than the base, so the key must be folded anew from its whole history.
+    ``is_late``: some change is not newer than the base, or the base is torn, so the key must be folded anew from its
+    whole history.
     ``is_known``: the key's last applied event came again; it is no news and dropped from ``steps``.
     """
     last = F.col("base")
@@ -91,9 +100,11 @@ def against(ordered_changes: DataFrame, based: DataFrame) -> DataFrame:
         ordered_changes.join(based, on="key", how="left")
         .withColumn("is_known", F.size(news) < F.size("steps"))
         .withColumn("steps", news)
-        .withColumn("is_late", F.exists("steps", is_old))
+        .withColumn(
+            "is_late", F.exists("steps", is_old) | F.coalesce(F.col("is_torn"), F.lit(False))
+        )
         .withColumn("copies", F.coalesce("copies", F.lit(0)))
-        .drop("base")
+        .drop("base", "is_torn")
     )
 
 

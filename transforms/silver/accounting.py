@@ -14,6 +14,14 @@ from pyspark.sql import types as T
 
 from transforms.silver import changes, repeats
 
+NEWEST = T.StructType(
+    [
+        T.StructField("event_at", T.TimestampType(), True),
+        T.StructField("extracted_at", T.TimestampType(), True),
+    ]
+)
+"""Of a log file: the newest times at which the source made, and the extractor read, a change in it."""
+
 ACCOUNTING = T.StructType(
     [
         T.StructField("window", T.StringType(), False),
@@ -30,13 +38,13 @@ ACCOUNTING = T.StructType(
         T.StructField("derived", T.LongType(), False),
         T.StructField("null_keys", T.LongType(), False),
         T.StructField("flags_disagree", T.LongType(), False),
-        T.StructField("segments", T.MapType(T.LongType(), T.TimestampType()), True),
+        T.StructField("segments", T.MapType(T.LongType(), NEWEST), True),
         T.StructField("declaration", T.StringType(), False),
     ]
 )
 """One row per window and table (null: events that name none). Counts are of source events, ``derived`` of changes.
 
-``segments``: the newest source time seen in each of the source's log files. ``declaration``: the digest of what the
+``segments``: the newest times seen in each of the source's log files. ``declaration``: the digest of what the
 feed declared when the window was derived.
 """
 
@@ -67,15 +75,16 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         fated.groupBy(*whose, "segment")
         .agg(
             *[F.count_if(what).alias(name) for name, what in counts.items()],
-            F.max(F.when(is_change, F.col("event_at"))).alias("newest"),
+            F.max(F.when(is_change, F.col("event_at"))).alias("event_at"),
+            F.max(F.when(is_change, F.col("extracted_at"))).alias("extracted_at"),
         )
         .groupBy(*whose)
         .agg(
             *[F.sum(name).alias(name) for name in counts],
             F.collect_list(
                 F.when(
-                    F.col("newest").isNotNull() & F.col("segment").isNotNull(),
-                    F.struct("segment", "newest"),
+                    F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
+                    F.struct("segment", F.struct("event_at", "extracted_at")),
                 )
             ).alias("segments"),
         )
@@ -91,21 +100,27 @@ def has_null(key: str) -> Column:
 
 
 def falls(books: DataFrame) -> DataFrame:
-    """One row per table and log file whose newest event is older than one of an earlier file.
+    """One row per table and log file whose newest change was made, and read, before one of an earlier file.
 
-    A log that was reset starts with low numbers again while time goes on: the order of events is then unknown.
+    A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
+    times must fall. A statement that began before its log file did is a little older than the file before it says, but
+    is read after that; a file that is delivered again is read later, but its changes are as old as they were.
     """
     newest = (
         books.select("table", F.explode("segments").alias("segment", "newest"))
         .groupBy("table", "segment")
-        .agg(F.max("newest").alias("newest"))
+        .agg(
+            F.max("newest.event_at").alias("newest"), F.max("newest.extracted_at").alias("read_at")
+        )
     )
     earlier = (
         Window.partitionBy("table").orderBy("segment").rowsBetween(Window.unboundedPreceding, -1)
     )
-    return newest.withColumn("newest_before", F.max("newest").over(earlier)).where(
-        "newest < newest_before"
+    before = newest.withColumn("newest_before", F.max("newest").over(earlier)).withColumn(
+        "read_before", F.max("read_at").over(earlier)
     )
+    read_falls = F.coalesce(F.col("read_at") < F.col("read_before"), F.lit(True))
+    return before.where((F.col("newest") < F.col("newest_before")) & read_falls)
 
 
 def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 from transforms import types
 from transforms.feed import Feed
 from transforms.formats.spec import fault
+from transforms.table_names import UNFIT
 
 DECLARATION = T.StructType(
     [
@@ -80,10 +81,17 @@ def gold_table(feed: Feed) -> Column:
 
 
 def table_fault() -> Column:
-    """An event that names no table, and whose path names none."""
+    """An event that names no table, and whose path names none; or one whose name cannot be a folder's."""
     return F.when(
         F.coalesce(F.col("name"), F.lit("")) == "",
         fault("missing_table", "neither record nor path names it"),
+    ).when(
+        F.col("table").rlike(UNFIT),
+        fault(
+            "unfit_table_name",
+            *("the table is named ", F.col("table")),
+            ", and a folder's name cannot hold slashes or control characters, or begin or end with a blank",
+        ),
     )
 
 

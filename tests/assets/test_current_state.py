@@ -1,0 +1,100 @@
+"""Gold and its checks after crashes, repeats and what should not happen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets import bronze, current_state, silver
+from assets.lake import Lake, LakeTable
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from transforms.feed import Feed
+
+
+def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inserts = [
+        change("I", n, after={"id": str(n), "name": name}) for n, name in ((1, "Ada"), (2, "Bo"))
+    ]
+    lay(folder, "2025-11-20/03/a.json", drop(*inserts))
+    moved = change("U", 5, {"id": "2", "name": "Bo"}, {"id": "3", "name": "Bo"})
+    lay(folder, "2025-11-20/04/b.json", drop(change("D", 4, {"id": "1", "name": "Ada"}), moved))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed, ["2025-11-20T03"])
+
+    merge = LakeTable.merge
+
+    def dying(self: LakeTable, *args: Any, **kwargs: Any) -> None:
+        if self.path.endswith("/pets"):
+            raise KeyboardInterrupt("killed before gold was written")
+        merge(self, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LakeTable, "merge", dying)
+        with pytest.raises(KeyboardInterrupt):
+            bring(lake, feed, ["2025-11-20T04"])
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    bring(lake, feed)
+    assert names(lake, feed) == {3: "Bo"}
+
+
+def test_a_window_without_bad_records_is_right_after_one_that_had_them(
+    lake: Lake, folder: Path
+) -> None:
+    good = change("I", 1, after={"id": "1", "name": "Ada"})
+    lay(folder, "2025-11-20/03/a.json", drop(good, '{"cut": ', "[1]"))
+    lay(folder, "2025-11-20/04/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
+    lay(folder, "2025-11-20/05/c.json", b"")
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05", "2025-11-20T04"):
+        _, made = bring(lake, feed, [window])
+        assert made.violations["accounting_is_exact"] == 0
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+
+
+def test_a_log_that_starts_again_while_time_goes_on_is_seen_across_windows(
+    lake: Lake, folder: Path
+) -> None:
+    lay(
+        folder,
+        "2025-11-20/03/a.json",
+        drop(change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=1)),
+    )
+    lay(
+        folder,
+        "2025-11-20/04/b.json",
+        drop(change("I", 4, after={"id": "2", "name": "Bo"}, log=1, minute=9)),
+    )
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    assert (
+        bring(lake, feed, ["2025-11-20T03"])[1].violations["position_rises_with_source_time"] == 0
+    )
+    assert (
+        bring(lake, feed, ["2025-11-20T04"])[1].violations["position_rises_with_source_time"] == 1
+    )
+
+
+def test_a_change_that_began_before_its_log_file_did_is_no_fall(lake: Lake, folder: Path) -> None:
+    # MySQL writes a statement's start: one that ends after the rotation is a little older than the file before.
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 900, after={"id": "1"}, log=7, minute=2)))
+    late = change("I", 4, after={"id": "2"}, log=8, minute=1, read_minute=3)
+    lay(folder, "2025-11-20/04/b.json", drop(late))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed, ["2025-11-20T03"])
+    made = bring(lake, feed, ["2025-11-20T04"])[1]
+    assert made.violations["position_rises_with_source_time"] == 0
+
+
+def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> None:
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "name": "Ada"})))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed)
+    gold = lake.table("gold", "zoo", "pets")
+    gold.append(gold.read())
+    lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
+    bronze.land(lake, feed, ["2025-11-20T04"])
+    silver.derive(lake, feed, ["2025-11-20T04"])
+    assert current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
