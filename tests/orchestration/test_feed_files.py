@@ -86,9 +86,9 @@ def test_all_feed_files_of_a_folder_are_read(tmp_path: Path) -> None:
 
 
 def test_a_column_may_be_called_what_yaml_takes_for_something_else(tmp_path: Path) -> None:
-    table = table_of(tmp_path, "{key: [no], columns: {no: int, on: string, 1: int, 1.0: date}}")
+    table = table_of(tmp_path, "{key: [no], columns: {no: int, on: string, 1: int, 1_0: date}}")
     assert table.key == ("no",)
-    assert list(table.columns) == ["no", "on", "1", "1.0"]
+    assert list(table.columns) == ["no", "on", "1", "1_0"]
 
 
 def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
@@ -154,7 +154,11 @@ def test_a_fault_names_its_key(tmp_path: Path, text: str, key: str, fault: str) 
         ("{key: [a], columns: {a: intt}}", "columns.a", "'intt' is not a Spark SQL type"),
         ("{key: [a], columns: {a: }}", "columns.a", "has no value"),
         ("{key: [a], columns: {a: decimal(9,2)}}", "columns.2)", "a comma needs quotes"),
-        ("{key: [m], columns: {m: 'map<int,int>'}}", "key", "maps cannot be compared"),
+        ("{key: [m], columns: {m: 'map<int,int>'}}", "key", "must be of simple types"),
+        ("{key: [a], columns: {a: 'array<int>'}}", "key", "must be of simple types"),
+        ("{key: [a], columns: {a: int, a b: int}}", "columns.a b", "cannot hold blanks"),
+        ("{key: [a], columns: {a: int, 'a.b': int}}", "columns.a.b", "cannot hold blanks"),
+        ("{key: [a], columns: {a: int}, path: '[z-a]*'}", "path", "is no glob"),
         ("{key: [a], columns: {a: int, b: int}, cdc_columns: [a]}", "cdc_columns", "leaves out b"),
         ("{key: [a], columns: {a: int}, cdc_columns: [a, c]}", "cdc_columns", "'c' is not among"),
         ("{key: [a], columns: {a: int}, cdc_columns: [a, a]}", "cdc_columns", "names a twice"),

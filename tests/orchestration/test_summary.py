@@ -37,13 +37,18 @@ def silver(*books: object) -> tuple[str, dict[str, object]]:
     return "silver/shop", {"books": list(books)}
 
 
-def gold(table: str, rows: int, repeats: int = 0, made: str = "") -> tuple[str, dict[str, object]]:
-    values = {"dagster/row_count": rows, "repeats_of_other_windows": repeats}
-    return f"gold/shop/{table}", values | {"tables": made or table}
+def gold(
+    asset: str, rows: int, tombstones: int = 0, repeats: int = 0, table: str = ""
+) -> tuple[str, dict[str, object]]:
+    return made_of(asset, size(table or asset, rows, tombstones, repeats))
 
 
-def tombstones(table: str, rows: int) -> tuple[str, dict[str, object]]:
-    return f"gold/shop/{table}__tombstones", {"dagster/row_count": rows}
+def size(name: str, rows: int, tombstones: int = 0, repeats: int = 0) -> dict[str, object]:
+    return {"name": name, "rows": rows, "tombstones": tombstones, "repeats": repeats}
+
+
+def made_of(asset: str, *tables: dict[str, object]) -> tuple[str, dict[str, object]]:
+    return f"gold/shop/{asset}", {"tables": list(tables)}
 
 
 def check(
@@ -68,11 +73,9 @@ def shown(*outcomes: Outcome, width: int = 100) -> str:
 def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
     made = outcome(
         silver(book("customers", 5, 4, 1, 0), book("customers", 3, 2, 0, 1)),
-        gold("customers", 4),
-        tombstones("customers", 1),
+        gold("customers", 4, 1),
         silver(book("customers", 2, 2, 0, 0)),
-        gold("customers", 1_005),
-        tombstones("customers", 2),
+        gold("customers", 1_005, 2),
     )
     assert summary.lines(made) == {"customers": summary.Line(10, 8, 1, 1, 1_005, 2)}
 
@@ -92,20 +95,21 @@ def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> No
     }
 
 
-def test_a_gold_table_that_is_named_by_its_schema_is_on_one_line_with_its_events() -> None:
+def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_events() -> None:
     made = outcome(
-        silver(book("zoo__pets", 2, 2, 0, 0)),
-        gold("pets", 2, made="zoo__pets"),
-        tombstones("pets", 0),
+        silver(book("zoo__pets", 2, 2, 0, 0), book("farm__pets", 3, 3, 0, 0)),
+        made_of("pets", size("farm__pets", 1, 1, repeats=1), size("zoo__pets", 2)),
     )
-    assert summary.lines(made) == {"zoo__pets": summary.Line(2, 2, 0, 0, 2, 0)}
+    assert summary.lines(made) == {
+        "farm__pets": summary.Line(3, 2, 1, 0, 1, 1),
+        "zoo__pets": summary.Line(2, 2, 0, 0, 2, 0),
+    }
 
 
 def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None:
     made = outcome(
         silver(book("customers", 17_000, 17_000, 0, 0), book(None, 1, 0, 0, 1)),
-        gold("customers", 6),
-        tombstones("customers", 1),
+        gold("customers", 6, 1),
     )
     assert [line.rstrip() for line in shown(made).splitlines()] == [
         "",
