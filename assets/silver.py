@@ -100,6 +100,7 @@ def count(
         rules.TABLES_ARE_DECLARED.name: sum(
             row["changes"] for row in books if row["declared"] is None
         ),
+        rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
     }
 
 
@@ -115,8 +116,16 @@ def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
     ]
     return {
         rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
+        rules.COLUMNS_ARE_DECLARED.name: "\n".join(
+            f"- {name}" for name in undeclared_columns(books)
+        ),
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
     }
+
+
+def undeclared_columns(books: Sequence[Row]) -> list[str]:
+    """``table.column`` for every column of a declared table that its stream has and the feed file has not."""
+    return sorted({f"{row['table']}.{name}" for row in books for name in row["undeclared_columns"]})
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

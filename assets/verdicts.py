@@ -49,7 +49,8 @@ def results(
             if verdict.passed
             else (
                 f"{counted(verdict.violations, 'violation')} of: {rule.says}\n"
-                f"{of_feed(rule.remedy, asset)}"
+                + (f"{first_lines(seen)}\n" if seen else "")
+                + of_feed(rule.remedy, asset)
             ),
             metadata={
                 "violations": verdict.violations,
@@ -57,6 +58,12 @@ def results(
                 **({"found": dg.MetadataValue.md(seen)} if seen else {}),
             },
         )
+
+
+def first_lines(seen: str, most: int = 10) -> str:
+    """What was found, cut short where it is long: the whole of it stands in the check's metadata."""
+    lines = seen.splitlines()
+    return "\n".join(lines[:most] + (["- …"] if len(lines) > most else []))
 
 
 def of_feed(text: str, asset: Sequence[str]) -> str:

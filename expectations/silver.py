@@ -46,6 +46,12 @@ TABLES_ARE_DECLARED = Rule(
     "Every table in the stream is declared, so that its changes reach gold.",
     "Declare key and columns in the feed file; the changes wait in silver until then.",
 )
+COLUMNS_ARE_DECLARED = Rule(
+    "columns_are_declared",
+    "warning",
+    "Every column that changes of declared tables mention is declared, so that its values reach gold.",
+    "Add the column and its type to the feed file; its values wait in silver until then.",
+)
 
 RULES = (
     ACCOUNTING_IS_EXACT,
@@ -55,4 +61,5 @@ RULES = (
     NO_EVENT_TWICE,
     NOTHING_QUARANTINED,
     TABLES_ARE_DECLARED,
+    COLUMNS_ARE_DECLARED,
 )

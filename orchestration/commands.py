@@ -27,6 +27,7 @@ from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
 from orchestration.spark import warehouse_uri
+from orchestration.warehouse import refuse_unreachable
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed import Feed, Table
 from transforms.table_names import gold_name
@@ -85,6 +86,7 @@ def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
 
 def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
     """The warehouse, with its session started."""
+    refuse_unreachable(warehouse_uri(warehouse))
     lake = quickly.fitted(lake_of(warehouse_uri(warehouse)), feeds)
     say(f"starting Spark; the tables are in {lake.warehouse}")
     with waiting("starting Spark"), without_notices():

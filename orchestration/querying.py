@@ -10,6 +10,7 @@ import csv
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TextIO
 
 import sqlglot
@@ -26,6 +27,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assets.lake import LAYERS, Lake
+from orchestration.feed_faults import nearest
 from transforms.errors import QueryRefused
 
 FORMATS = ("table", "jsonl", "csv")
@@ -68,7 +70,10 @@ def parsed(sql: str) -> exp.Expr:
     if len(found) != 1:
         raise QueryRefused(sql, f"one statement is run at a time, and here are {len(found)}")
     if not isinstance(found[0], exp.Query | exp.Describe | exp.Values):
-        raise QueryRefused(sql, "only statements that read are run here")
+        first = sql.split()[0].upper()
+        known = "SELECT, WITH, VALUES, DESCRIBE"
+        refused = f"only statements that read are run here ({known}), and this begins with {first}"
+        raise QueryRefused(sql, refused)
     return found[0]
 
 
@@ -83,8 +88,19 @@ def path_of(lake: Lake, name: Name) -> str:
     layer, feed, *table = name
     found = lake.table(layer.lower(), feed, *table)
     if not found.exists():
-        raise QueryRefused(".".join(name), f"there is no such table in {lake.warehouse}")
+        fault = f"there is no such table in {lake.warehouse}"
+        known = known_tables(lake)
+        near = nearest(".".join(name), known) if known else ""
+        raise QueryRefused(".".join(name), fault + near.rstrip("?"), known)
     return found.path
+
+
+def known_tables(lake: Lake) -> list[str]:
+    """The tables of a warehouse on this machine, by the names that a query gives them; nothing for one elsewhere."""
+    root = Path(lake.warehouse)
+    logs = [log for depth in ("*/*", "*/*/*") for log in root.glob(f"{depth}/_delta_log")]
+    names = [".".join(log.parent.relative_to(root).parts) for log in logs]
+    return sorted(name for name in names if name.split(".")[0] in LAYERS)
 
 
 def views_of(statement: exp.Expr) -> dict[Name, str]:

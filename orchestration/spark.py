@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),
         "spark.ui.showConsoleProgress": "false",
+        # Nothing is kept in Spark's own warehouse, so that no folder of it need appear where a command was started.
+        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "weir-spark-warehouse")),
         # Delta computes its log's state in 50 tasks unless told otherwise: about 2 s for every read and commit.
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.shuffle.partitions": str(max(2, cores)),
@@ -72,7 +75,12 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
 
 def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Hadoop's S3A settings from the usual AWS variables, for a warehouse on S3."""
-    settings = {}
+    # A store that does not answer is told of within seconds; what fails later is tried again a few times.
+    settings = {
+        "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
+        "spark.hadoop.fs.s3a.attempts.maximum": "3",
+        "spark.hadoop.fs.s3a.retry.limit": "3",
+    }
     endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
     if endpoint:
         settings["spark.hadoop.fs.s3a.endpoint"] = endpoint

@@ -91,12 +91,17 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
         f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed",
         highlight=False,
     )
+    left = sorted({f"gold.{feed}" for feed, _ in failed if _.asset_key.path[0] == "silver"})
     for word, color, found in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in found:
             where = ".".join(check.asset_key.path)
             print_as_is(console, f"  {word}: {where}: {check.check_name}", color)
             for line in (check.description or "").splitlines():
                 print_as_is(console, f"    {line}")
+    for name in left:
+        print_as_is(
+            console, f"error: {name} was left as it was, because of the failed check", "red"
+        )
 
 
 def print_as_is(console: Console, text: str, style: str | None = None) -> None:

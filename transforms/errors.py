@@ -30,6 +30,14 @@ class UnreadableLanding(WeirError):
         super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
 
 
+class UnreadableWarehouse(WeirError):
+    """The place where the tables are cannot be reached."""
+
+    def __init__(self, warehouse: str, fault: str, remedy: str) -> None:
+        self.warehouse, self.fault, self.remedy = warehouse, fault, remedy
+        super().__init__(f"cannot read the warehouse {warehouse}: {fault}. {remedy}")
+
+
 class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 
@@ -80,8 +88,7 @@ class WindowSizeChanged(WeirError):
 class QueryRefused(WeirError):
     """A statement given to ``weir query`` cannot be run."""
 
-    def __init__(self, what: str, fault: str) -> None:
-        self.what, self.fault = what, fault
-        super().__init__(
-            f"{what}: {fault}. Tables: bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>."
-        )
+    def __init__(self, what: str, fault: str, known: Iterable[str] = ()) -> None:
+        self.what, self.fault, self.known = what, fault, tuple(known)
+        forms = "bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>"
+        super().__init__(f"{what}: {fault}. Tables: {', '.join(self.known) or forms}.")

@@ -57,9 +57,10 @@ def _keeps_all(text: Column, value: Column, type_name: str) -> Column:
         # Spark rounds to the declared scale without a word: 1.239 would become 1.24.
         return fraction_digits(text) <= int(decimal[1] or 0)
     if _FLOATING.match(type_name):
-        # 1e400 would become infinity; a text that says infinity may.
+        # 1e400 would become infinity and 1e-400 zero; a text that says so may. Java's 1.5f and 0x1p3 are no numbers.
         finite = F.abs(value) != F.lit("Infinity").cast("double")
-        return finite | text.rlike(r"(?i)^\s*[+-]?inf")
+        kept = finite & ((value != 0) | ~text.rlike(r"^[^eE]*[1-9]"))
+        return text.rlike(r"(?i)^\s*[+-]?(?:inf|nan)") | (text.rlike(_NUMBER) & kept)
     written_as = _WRITTEN_AS.get(type_name.strip().lower())
     return F.lit(True) if written_as is None else text.rlike(written_as)
 

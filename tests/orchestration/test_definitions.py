@@ -41,6 +41,7 @@ SILVER_CHECKS = {
     "no_event_twice": False,
     "nothing_quarantined": False,
     "tables_are_declared": False,
+    "columns_are_declared": False,
 }
 GOLD_CHECKS = {"one_row_per_key": True, "no_late_event": False, "positions_rise_within_key": False}
 

@@ -18,6 +18,10 @@ from orchestration import querying
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
+READING = (
+    "only statements that read are run here (SELECT, WITH, VALUES, DESCRIBE), and this begins with"
+)
+
 
 def renamed(sql: str) -> str:
     """The statement as Spark gets it."""
@@ -100,9 +104,9 @@ def test_two_things_of_one_name_stay_two(sql: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
-        ("DROP TABLE gold.shop.a", "only statements that read are run here"),
-        ("INSERT INTO gold.shop.a VALUES (1)", "only statements that read are run here"),
-        ("SHOW TABLES", "only statements that read are run here"),
+        ("DROP TABLE gold.shop.a", f"{READING} DROP"),
+        ("INSERT INTO gold.shop.a VALUES (1)", f"{READING} INSERT"),
+        ("SHOW TABLES", f"{READING} SHOW"),
         ("SELECT 1; SELECT 2", "one statement is run at a time, and here are 2"),
         ("", "one statement is run at a time, and here are 0"),
         ("-- nothing", "one statement is run at a time, and here are 0"),
@@ -161,8 +165,9 @@ def test_a_table_and_its_history_can_be_described(lake: Lake) -> None:
 def test_a_table_that_is_not_there_is_named(lake: Lake) -> None:
     with pytest.raises(QueryRefused) as caught:
         querying.query(lake, "SELECT * FROM gold.shop.persons")
-    assert str(caught.value).startswith(
-        f"gold.shop.persons: there is no such table in {lake.warehouse}. Tables: "
+    assert str(caught.value) == (
+        f"gold.shop.persons: there is no such table in {lake.warehouse}; did you mean gold.shop.people."
+        " Tables: bronze.shop, gold.shop.order details, gold.shop.people, silver.shop."
     )
 
 

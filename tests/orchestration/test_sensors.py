@@ -10,17 +10,22 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration import definitions
+from assets.landing import open_landing
+from orchestration import definitions, sensors
 from orchestration.resources import lake_of
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
+
+
+def feed_of(folder: Path) -> Feed:
+    return Feed("shop", "arcion_s3_json", str(folder))
 
 
 class Look:
     """The sensor over a folder, tick after tick."""
 
     def __init__(self, folder: Path) -> None:
-        feed = Feed("shop", "arcion_s3_json", str(folder))
+        feed = feed_of(folder)
         self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
         (self.sensor,) = self.repository.sensor_defs
         self.cursor: str | None = None
@@ -99,6 +104,32 @@ def test_an_object_that_is_gone_asks_for_nothing_that_is_not_there(folder: Path)
     look()
     file.unlink()
     assert look() == []
+
+
+def test_a_window_whose_run_failed_is_asked_for_again_after_a_while_and_not_for_ever(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    now = sensors.digests(open_landing(feed_of(folder), ("**",)).list())
+    digest = now["2025-11-20T03"]
+
+    def asked(attempt: str, status: dg.DagsterRunStatus, seconds: float) -> dict[str, str]:
+        monkeypatch.setattr(sensors, "age", lambda _: seconds)
+        tags = {"feed": "shop", "dagster/run_key": f"2025-11-20T03:{digest}{attempt}"}
+        with dg.DagsterInstance.ephemeral() as instance:
+            instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
+            return sensors.again(instance, feed_of(folder), now)
+
+    failure = dg.DagsterRunStatus.FAILURE
+    assert asked("", failure, 301) == {"2025-11-20T03": f"2025-11-20T03:{digest}:2"}
+    assert asked("", failure, 299) == {}
+    assert asked(":2", failure, 599) == {}
+    assert asked(":2", failure, 601) == {"2025-11-20T03": f"2025-11-20T03:{digest}:3"}
+    assert asked(":5", failure, 1_000_000) == {}
+    assert asked("", dg.DagsterRunStatus.SUCCESS, 301) == {}
+    assert asked("", dg.DagsterRunStatus.STARTED, 301) == {}
+    now["2025-11-20T03"] = "other drops, which were asked for under a key of their own"
+    assert asked("", failure, 301) == {}
 
 
 def test_what_is_no_drop_asks_for_nothing(folder: Path) -> None:

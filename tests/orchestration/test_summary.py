@@ -149,6 +149,7 @@ def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_d
         "  warning: silver.shop: nothing_quarantined",
         "    4 violations of: Fits [so].",
         '    Look: weir query "SELECT [bold] :smile:".',
+        "error: gold.shop was left as it was, because of the failed check",
     ]
     assert made.failed
 

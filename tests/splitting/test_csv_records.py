@@ -213,6 +213,9 @@ def test_a_snapshot_row_as_wide_as_an_operation_is_data() -> None:
         "r_name,r_comment",
         "r_regionkey,r_name,r_name",
         "v1,v2,v3,v4,v5,v6,v7,v8,v9,op,position,counts",
+        # One column's own name, or one that resembles it where a number should stand.
+        "r_regionkey,title,remark",
+        "regionkey,title,remark",
     ],
 )
 def test_a_header_that_is_not_understood_stops_the_run(header: str) -> None:
@@ -225,6 +228,17 @@ def test_a_header_that_is_not_understood_stops_the_run(header: str) -> None:
         "or, for a snapshot, the columns r_regionkey, r_name, r_comment. "
         "Rename the columns, or write the files without a header."
     )
+
+
+def test_words_in_the_first_row_are_data_where_they_resemble_no_column() -> None:
+    assert len(records_of(b"ten,Asia,far\n1,Africa,hot\n")) == 2
+
+
+def test_a_header_that_comes_again_is_no_record() -> None:
+    twice = records_of(
+        b"r_regionkey,r_name,r_comment\n1,Asia,far\nr_regionkey,r_name,r_comment\n2,Africa,hot\n"
+    )
+    assert [record.payload for record in twice] == [b"1,Asia,far", b"2,Africa,hot"]
 
 
 def test_roles_are_told_from_columns_that_look_like_roles() -> None:

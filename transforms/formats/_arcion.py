@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM, TEXTS
-from transforms.formats.spec import EVENT_COLUMNS, NO_FAULT, fault
+from transforms.formats.spec import EVENT_COLUMNS, NO_FAULT, fault, spelled
 
 CELL = "struct<name:string,new:string,old:string,flag:string,new_given:boolean,old_given:boolean>"
 """One column of one row: its two values as text (null for the format's null marker), and its exists flag."""
@@ -142,9 +142,9 @@ def flag_fault() -> Column:
             *("exists of ", wrong[0]["name"], " is ", wrong[0]["flag"]),
             *(
                 ", but the new value is ",
-                wrong[0]["new"],
+                spelled(wrong[0]["new"]),
                 " and the old value is ",
-                wrong[0]["old"],
+                spelled(wrong[0]["old"]),
             ),
         ),
     )

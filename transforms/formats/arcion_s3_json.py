@@ -49,6 +49,7 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("new_texts", F.when(F.col("bare"), texts("$")).otherwise(texts("$.after")))
         .withColumn("old_texts", texts("$.before"))
         .withColumn("flags", texts("$.exists"))
+        .withColumn("fault", F.coalesce("fault", beyond_doubles()))
         .withColumn("cells", F.when(F.col("bare"), bare_cells()).otherwise(envelope_cells()))
     )
     return _arcion.to_events(parsed)
@@ -84,6 +85,16 @@ def unreadable() -> Column:
             fault("missing_field", "the envelope lacks ", F.concat_ws(", ", missing)),
         )
         .otherwise(_arcion.without_fault())
+    )
+
+
+def beyond_doubles() -> Column:
+    """A number that is none any more when it has been read: 1e400 becomes infinity."""
+    values = F.concat(F.map_values("new_texts"), F.map_values("old_texts"))
+    infinite = F.exists(values, lambda text: F.coalesce(text.rlike("^-?Infinity$"), F.lit(False)))
+    return F.when(
+        infinite & ~F.contains("text", F.lit("Infinity")),
+        fault("number_out_of_range", "a number is beyond what 64 bits of floating point can hold"),
     )
 
 

@@ -83,5 +83,10 @@ def shown(text: Column) -> Column:
     return F.coalesce(F.when(size > 320, short).otherwise(text), F.lit("null"))
 
 
+def spelled(text: Column) -> Column:
+    """A text in quotes, so that an empty one can be told from none."""
+    return F.concat(F.lit("'"), text, F.lit("'"))
+
+
 NO_FAULT = "struct<reason:string,detail:string>"
 """The type of ``fault``, for frames that have none."""

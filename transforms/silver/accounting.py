@@ -38,12 +38,14 @@ ACCOUNTING = T.StructType(
         T.StructField("derived", T.LongType(), False),
         T.StructField("null_keys", T.LongType(), False),
         T.StructField("flags_disagree", T.LongType(), False),
+        T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
         T.StructField("segments", T.MapType(T.LongType(), NEWEST), True),
         T.StructField("declaration", T.StringType(), False),
     ]
 )
 """One row per window and table (null: events that name none). Counts are of source events, ``derived`` of changes.
 
+``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
 ``segments``: the newest times seen in each of the source's log files. ``declaration``: the digest of what the
 feed declared when the window was derived.
 """
@@ -75,12 +77,16 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         fated.groupBy(*whose, "segment")
         .agg(
             *[F.count_if(what).alias(name) for name, what in counts.items()],
+            F.collect_set(F.when(is_change, undeclared_columns())).alias("undeclared"),
             F.max(F.when(is_change, F.col("event_at"))).alias("event_at"),
             F.max(F.when(is_change, F.col("extracted_at"))).alias("extracted_at"),
         )
         .groupBy(*whose)
         .agg(
             *[F.sum(name).alias(name) for name in counts],
+            F.array_sort(
+                F.array_distinct(F.flatten(F.flatten(F.collect_list("undeclared"))))
+            ).alias("undeclared_columns"),
             F.collect_list(
                 F.when(
                     F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
@@ -92,6 +98,12 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         .withColumn("declaration", F.lit(declaration))
         .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields])
     )
+
+
+def undeclared_columns() -> Column:
+    """The columns that a change of a declared table mentions and the feed does not declare; null where none."""
+    unknown = F.array_except(F.map_keys("after"), F.map_keys("column_types"))
+    return F.when(F.size(unknown) > 0, unknown)
 
 
 def has_null(key: str) -> Column:

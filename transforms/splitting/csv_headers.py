@@ -28,6 +28,10 @@ _ROLES = {"new", "old", "exists"}
 _METADATA = ["optype", "cursor", "operationcount"]
 _OPERATIONS = {"I", "U", "D", "R"}
 _FLAGS = {"0", "1", "2", "3"}
+_WORD = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[A-Za-z_][\w .-]*", re.IGNORECASE)
+_WITH_DIGITS = re.compile(
+    r"(?:tiny|small|big)?int|float|double|decimal|date|timestamp", re.IGNORECASE
+)
 _JOINTS = re.compile(r"[_\s-]")
 
 
@@ -39,7 +43,7 @@ def is_header(names: Sequence[str], table: Table | None, feed_name: str, object_
     elif table is not None and _names_columns(names, table):
         understood = _names_each_column_once(names, table)
     else:
-        if table is None or not _is_plainly_no_data(names, table):
+        if table is None or not (_is_plainly_no_data(names, table) or _resembles(names, table)):
             return False
         understood = False
     if not understood:
@@ -81,6 +85,26 @@ def _names_each_column_once(names: Sequence[str], table: Table) -> bool:
     """Whether the key is there, without which no row can be told from another, and no name is there twice."""
     times = Counter(name.lower() for name in names)
     return all(column.lower() in times for column in table.key) and max(times.values()) == 1
+
+
+def _resembles(names: Sequence[str], table: Table) -> bool:
+    """Whether a row as wide as a snapshot's is a header in another spelling: ``regionkey`` for ``r_regionkey``.
+
+    One field that is its own column's name is enough; one that only resembles it counts where nothing but words stands
+    in columns of numbers and dates.
+    """
+    if len(names) != len(table.columns) or not all(_WORD.fullmatch(name) for name in names):
+        return False
+    pairs = [
+        (name.lower(), column.lower()) for name, column in zip(names, table.columns, strict=True)
+    ]
+    if any(name == column for name, column in pairs):
+        return True
+    wants_digits = any(_WITH_DIGITS.match(kind) for kind in table.columns.values())
+    shortest = 3
+    return wants_digits and any(
+        len(name) >= shortest and (name in column or column in name) for name, column in pairs
+    )
 
 
 def _is_plainly_no_data(names: Sequence[str], table: Table) -> bool:

@@ -43,7 +43,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def split(data: bytes, table: Table | None, feed_name: str, object_name: str) -> Iterator[Record]:
-    """Every record after the header, malformed ones with their defect; nothing for a text without records.
+    """Every record but the header and its repeats, malformed ones with their defect; nothing without records.
 
     Raises ``UnknownHeader`` where the first record is a header that cannot be understood.
     """
@@ -61,7 +61,8 @@ def split(data: bytes, table: Table | None, feed_name: str, object_name: str) ->
             names = _names(cut, data, start)
             if is_header(names, table, feed_name, object_name):
                 header = _text(data[start : cut.end])
-        if not (first and header is not None):
+        # Files put together, as members of one gzip may be, each begin with the header.
+        if header is None or _text(data[start : cut.end]) != header:
             yield Record(line, start, data[start : cut.end], header=header, defect=cut.defect)
         first = False
         line += data.count(b"\n", start, position)

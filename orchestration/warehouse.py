@@ -1,0 +1,27 @@
+"""A warehouse in an object store, asked before Spark starts: Hadoop's client waits long and then shows its stack."""
+
+from __future__ import annotations
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from assets.s3_client import fault_and_remedy, s3_client
+from transforms.errors import UnreadableWarehouse
+
+
+def refuse_unreachable(warehouse: str) -> None:
+    """Raise where the warehouse is in S3 and its bucket cannot be listed.
+
+    Raises:
+        UnreadableWarehouse: with what the store says, and what to set.
+    """
+    if not warehouse.startswith("s3a://"):
+        return
+    bucket, _, prefix = warehouse.removeprefix("s3a://").partition("/")
+    try:
+        s3_client().list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
+    except (BotoCoreError, ClientError, ValueError) as error:
+        fault, remedy = fault_and_remedy(error)
+        # The cause is left behind: its text may quote what the environment holds.
+        raise UnreadableWarehouse(
+            warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
+        ) from None
