@@ -100,7 +100,7 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     found = load_feeds(folder)
     if not found:
         raise FeedMisdeclared(
-            str(folder), "the feeds' folder", "has no feed file: write <feed>.yaml"
+            str(folder), "the feeds", "there is no feed file here; write <feed>.yaml"
         )
     known = {feed.name: feed for feed in found}
     for name in only:

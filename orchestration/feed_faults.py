@@ -26,7 +26,7 @@ _WANTED = {
 def nearest(name: str, known: Iterable[str]) -> str:
     """End a sentence with the known name that was probably meant, if there is one."""
     close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; did you mean {close[0]}" if close else ""
 
 
 def first_fault(

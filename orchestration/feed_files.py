@@ -66,7 +66,8 @@ def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[
         TableNameCollision: Two tables of a feed would become one gold table.
     """
     if not folder.is_dir():
-        raise FeedMisdeclared(str(folder), "the feeds' folder", "is not a folder")
+        fault = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
+        raise FeedMisdeclared(str(folder), "the feeds", fault)
     files: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
         if file.suffix.lower() not in (".yaml", ".yml") or file.name.startswith("."):

@@ -91,7 +91,7 @@ def path_of(lake: Lake, name: Name) -> str:
         fault = f"there is no such table in {lake.warehouse}"
         known = known_tables(lake)
         near = nearest(".".join(name), known) if known else ""
-        raise QueryRefused(".".join(name), fault + near.rstrip("?"), known)
+        raise QueryRefused(".".join(name), fault + near, known)
     return found.path
 
 

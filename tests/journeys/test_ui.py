@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
@@ -53,9 +54,13 @@ def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:
 
 
 def test_the_windows_that_ran_are_marked_and_the_open_one_is_offered(page: Page) -> None:
+    still_open = datetime.now(UTC)
     page.goto("/assets/gold/zoo/pets?view=partitions")
     expect(page.get_by_text("Materialized (3)")).to_be_visible()
     expect(page.get_by_text("Failed (0)")).to_be_visible()
+    newest = [f"{still_open + timedelta(hours=later):%Y-%m-%dT%H}" for later in (0, 1)]
+    shown = page.get_by_text(newest[0], exact=True).or_(page.get_by_text(newest[1], exact=True))
+    expect(shown.first).to_be_visible()
 
 
 def test_checks_show_their_verdict_and_what_to_do(page: Page) -> None:

@@ -16,6 +16,7 @@ COMMANDS = {
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
     "demo": ("--folder", "sample drops"),
 }
+NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
 format: arcion_s3_json
 landing: drops
@@ -120,7 +121,7 @@ def test_a_folder_of_feeds_that_is_not_there_is_named(
 ) -> None:
     answer = Answer(capsys, "run", "--feeds", str(tmp_path / "none"))
     assert answer.code == 2
-    assert answer.err == f"error: {tmp_path}/none: the feeds' folder: is not a folder.\n"
+    assert answer.err == f"error: {tmp_path}/none: the feeds: {NO_FOLDER}.\n"
 
 
 def test_a_folder_without_feeds_says_what_to_write(
@@ -129,7 +130,7 @@ def test_a_folder_without_feeds_says_what_to_write(
     answer = Answer(capsys, "run", "--feeds", str(tmp_path))
     assert answer.code == 2
     assert answer.err == (
-        f"error: {tmp_path}: the feeds' folder: has no feed file: write <feed>.yaml.\n"
+        f"error: {tmp_path}: the feeds: there is no feed file here; write <feed>.yaml.\n"
     )
 
 
@@ -138,7 +139,7 @@ def test_the_default_folder_of_feeds_is_the_one_that_one_stands_in(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = Answer(capsys, "run")
-    assert answer.err == f"error: {tmp_path}/feeds: the feeds' folder: is not a folder.\n"
+    assert answer.err == f"error: {tmp_path}/feeds: the feeds: {NO_FOLDER}.\n"
     monkeypatch.setenv("WEIR_FEEDS", str(tmp_path / "elsewhere"))
     assert f"{tmp_path}/elsewhere" in Answer(capsys, "run").err
 

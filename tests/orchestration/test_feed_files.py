@@ -81,7 +81,7 @@ def test_all_feed_files_of_a_folder_are_read(tmp_path: Path) -> None:
     written(tmp_path, HEAD, "a.yml")
     with pytest.raises(FeedMisdeclared, match=r"a\.yaml declares the feed a already"):
         load_feeds(tmp_path, FORMATS)
-    with pytest.raises(FeedMisdeclared, match="is not a folder"):
+    with pytest.raises(FeedMisdeclared, match="there is no such folder"):
         load_feeds(tmp_path / "none", FORMATS)
 
 
