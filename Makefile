@@ -10,6 +10,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV_VERSION := 0.13.8
 
+# Where Dagster's pages are, and where it keeps its history: both can be set from outside.
+PORT ?= 3000
+HISTORY := $(or $(DAGSTER_HOME),$(CURDIR)/.dagster)
+WITH_HISTORY := mkdir -p "$(HISTORY)" \
+	&& { [ "$(HISTORY)/dagster.yaml" -nt orchestration/dagster.yaml ] || cp orchestration/dagster.yaml "$(HISTORY)"; } \
+	&& DAGSTER_HOME="$(HISTORY)"
+
 # The first Python from 3.11 to 3.14 that can make a virtual environment; name another with `make PYTHON=...`.
 FIT := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
@@ -26,8 +33,8 @@ help: ## list the commands
 	@echo
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
-run: $(READY) .dagster/dagster.yaml ## the demo: sample drops from landing to gold, with a summary
-	@DAGSTER_HOME="$(CURDIR)/.dagster" $(BIN)/weir demo
+run: $(READY) ## the demo: sample drops from landing to gold, with a summary
+	@$(WITH_HISTORY) $(BIN)/weir demo
 
 test: $(READY) ## every test
 	@$(BIN)/python -m pytest
@@ -39,12 +46,9 @@ check: $(READY) ## lint, format, types, import contracts, and the tests without 
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
 
-ui: $(READY) .dagster/dagster.yaml ## Dagster's web pages and daemon on 127.0.0.1:3000
-	@DAGSTER_HOME="$(CURDIR)/.dagster" PYTHONWARNINGS="ignore:Function" $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p 3000
-
-.dagster/dagster.yaml: orchestration/dagster.yaml
-	@mkdir -p .dagster
-	@cp orchestration/dagster.yaml $@
+ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another)
+	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
+		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
 lock: ## pin every dependency anew in requirements.lock (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/java.py --python-only

@@ -46,15 +46,18 @@ class LakeTable:
 
     def replace_windows(
         self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
-    ) -> int:
-        """Put ``rows`` in place of all rows of these windows, in one commit; returns how many Delta says it wrote."""
+    ) -> None:
+        """Put ``rows`` in place of all rows of these windows, in one commit."""
         writer = rows.write.format("delta").partitionBy(*partition_by)
-        before = -1
         if self.exists():
-            before = self._newest_commit()["version"]
             quoted = ", ".join(f"'{window}'" for window in windows)
             writer = writer.option("replaceWhere", f"window IN ({quoted})")
         writer.mode("overwrite").save(self.path)
+
+    def replace_windows_counted(self, rows: DataFrame, windows: Sequence[str]) -> int:
+        """The same, and how many rows Delta says it wrote."""
+        before = self._newest_commit()["version"] if self.exists() else -1
+        self.replace_windows(rows, windows)
         newest = self._newest_commit()
         # Delta makes no commit where nothing goes and nothing comes; the newest is then an earlier one.
         return int(newest["operationMetrics"]["numOutputRows"]) if newest["version"] > before else 0

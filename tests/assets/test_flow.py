@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from assets import bronze, current_state, silver
+from assets import bronze, current_state, ledger, silver
 from assets.lake import Lake
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -135,3 +137,21 @@ def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: 
     with pytest.raises(UnknownHeader, match=r"b\.csv, line 1.*one,two.*id_NEW"):
         bring(lake, feed)
     assert not lake.table("bronze", "zoo").exists()
+
+
+def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_into(
+    lake: Lake, folder: Path
+) -> None:
+    """Without a date in its path, an object's window is the hour of its last change."""
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    for window, minute, name in (("03", 10, "Ada"), ("04", 70, "Ava")):
+        lay(folder, "pets.json", drop(change("I", 1, after={"id": "1", "name": name})))
+        at = datetime(2025, 11, 20, 3, tzinfo=UTC).timestamp() + 60 * minute
+        os.utime(folder / "pets.json", (at, at))
+        assert planning.due(lake, feed).windows == [f"2025-11-20T{window}"]
+        arrived = bronze.land(lake, feed, [f"2025-11-20T{window}"])
+        assert len(arrived.new) == 1
+        assert arrived.replaced == ([] if window == "03" else ["pets.json"])
+        ledger.finish(lake, feed, [f"2025-11-20T{window}"])
+    assert planning.due(lake, feed).windows == []
+    assert bronze.land(lake, feed, ["2025-11-20T04"]).new == []

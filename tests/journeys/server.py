@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -78,7 +76,6 @@ def running(root: Path, folder: Path, environment: Mapping[str, str]) -> Iterato
     """Start it, wait until it is ready, and end it with everything that it started."""
     home = folder / "dagster"
     home.mkdir()
-    shutil.copy(root / "orchestration" / "dagster.yaml", home / "dagster.yaml")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -90,10 +87,7 @@ def running(root: Path, folder: Path, environment: Mapping[str, str]) -> Iterato
     )
     with server.log.open("wb") as log:
         process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "dagster", "dev"),
-                *("-w", str(root / "workspace.yaml"), "-h", "127.0.0.1", "-p", str(port)),
-            ],
+            ["make", "ui", f"PORT={port}"],
             cwd=root,
             env={**os.environ, "DAGSTER_HOME": str(home), **environment},
             stdin=subprocess.DEVNULL,

@@ -40,8 +40,13 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     feed = tmp_path / "feeds" / "hand.yaml"
     feed.write_text(FEED)
 
+    # A feed that cannot be read is told of, and stops no other.
+    lost = tmp_path / "feeds" / "lost.yaml"
+    lost.write_text(FEED.replace("landing: drops", "landing: nowhere"))
+
     ran = weir(tmp_path, "run")
-    assert ran.code == 0, ran.err
+    assert ran.code == 2, ran.err
+    assert "error: feed lost: cannot read" in ran.err
     assert "hand.region" in ran.out
     assert "0 failed" in ran.out
     sql = "SELECT r_regionkey, r_name, r_comment FROM gold.hand.region"
@@ -50,6 +55,7 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
         {"r_regionkey": 10, "r_name": "India", "r_comment": "USA"}
     ], before.err
 
+    lost.unlink()
     land(tmp_path, "2026-11-20/04", 3)
     deleted = weir(tmp_path, "run", "--windows", "2026-11-20T04..2026-11-20T04")
     assert deleted.code == 0, deleted.err
@@ -57,9 +63,9 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     after = weir(tmp_path, "query", sql, "--format", "csv")
     assert after.out == "r_regionkey,r_name,r_comment\n", after.err
 
-    compacted = weir(tmp_path, "compact", "--dry-run")
+    compacted = weir(tmp_path, "compact")
     assert compacted.code == 0, compacted.err
-    assert "1 of absent keys kept" in compacted.out
+    assert "0 tombstones whose key is back dropped, 1 of absent keys kept" in compacted.out
 
     feed.write_text(FEED + "window: day\n")
     changed = weir(tmp_path, "run")
