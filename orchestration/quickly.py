@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from assets.lake import Lake
 from assets.landing import open_landing
 from orchestration.spark import WeirSpark
+from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 
@@ -50,8 +52,10 @@ def is_small(sizes: Iterator[int]) -> bool:
 def sizes(lake: Lake, feeds: Sequence[Feed]) -> Iterator[int]:
     """The size of every drop of these feeds, and of every file in the warehouse."""
     for feed in feeds:
-        for one in open_landing(feed, FORMATS[feed.format].files).list():
-            yield one.size
+        # A landing that cannot be read is told of where the feed is planned.
+        with suppress(UnreadableLanding):
+            for one in open_landing(feed, FORMATS[feed.format].files).list():
+                yield one.size
     for folder, _, files in os.walk(lake.warehouse):
         for file in files:
             path = Path(folder, file)
