@@ -100,19 +100,21 @@ def test_a_table_that_takes_drops_from_another_leaves_none_of_them_there(
     assert names(lake, both, "region") == {1: "Africa", 2: "Asia"}
 
 
-def test_changes_that_the_feed_does_not_declare_stay_out_of_a_declared_table_of_their_name(
+def test_what_the_feed_does_not_declare_stays_out_of_gold_and_is_named(
     lake: Lake, folder: Path
 ) -> None:
     exact = replace(PETS, name="zoo.pets")
     drops = [
-        change("I", 1, after={"id": "1", "name": "Ada"}),
-        change("I", 2, after={"id": "2", "name": "Bo"}, schema="farm"),
+        change("I", 1, after={"id": "1", "name": "Ada", "nickname": "Countess"}),
+        change("I", 2, after={"id": "2", "name": "Bo", "colour": "grey"}, schema="farm"),
     ]
     lay(folder, "2025-11-20/03/a.json", drop(*drops))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"zoo.pets": exact})
     _, made = bring(lake, feed)
     assert names(lake, feed) == {1: "Ada"}
     assert made.violations["tables_are_declared"] == 1
+    assert made.violations["columns_are_declared"] == 1
+    assert made.samples["columns_are_declared"] == "- pets.nickname"
     assert made.samples["tables_are_declared"] == "- main.farm.pets"
 
 
