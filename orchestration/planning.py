@@ -77,4 +77,5 @@ def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, comp
         raise WindowOutOfRange(
             feed.name, ancient[0], f"windows begin at {partitions.FIRST:%Y-%m-%d}"
         )
-    return Plan(feed, begun[len(ancient) :], early, list(left_out), ancient)
+    inside = [window for window in begun if window not in set(ancient)]
+    return Plan(feed, inside, early, list(left_out), ancient)
