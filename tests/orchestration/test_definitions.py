@@ -45,6 +45,15 @@ SILVER_CHECKS = {
 }
 GOLD_CHECKS = {"one_row_per_key": True, "no_late_event": False, "positions_rise_within_key": False}
 
+MADE_OF_TPCH = (
+    "bronze/tpch",
+    "silver/tpch",
+    "quarantine/tpch",
+    "gold/tpch/public__region",
+    "gold/tpch/public__region__tombstones",
+    "progress/tpch",
+)
+
 
 @pytest.fixture(scope="module")
 def feeds(tmp_path_factory: pytest.TempPathFactory) -> list[Feed]:
@@ -78,12 +87,7 @@ def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
         "gold/shop/order_details__tombstones",
         "progress/shop",
         "landing/tpch",
-        "bronze/tpch",
-        "silver/tpch",
-        "quarantine/tpch",
-        "gold/tpch/public__region",
-        "gold/tpch/public__region__tombstones",
-        "progress/tpch",
+        *MADE_OF_TPCH,
     )
 
     def parents(name: str) -> set[dg.AssetKey]:
@@ -151,12 +155,7 @@ def test_a_feed_has_one_job_one_schedule_and_one_sensor(built: dg.Definitions) -
 def test_a_job_makes_everything_of_its_feed_and_nothing_of_another(built: dg.Definitions) -> None:
     job = built.resolve_job_def("tpch_to_gold")
     assert job.asset_layer.selected_asset_keys == keys(
-        "bronze/tpch",
-        "silver/tpch",
-        "quarantine/tpch",
-        "gold/tpch/public__region",
-        "gold/tpch/public__region__tombstones",
-        "progress/tpch",
+        *MADE_OF_TPCH,
     )
     assert job.executor_def is dg.in_process_executor
 
