@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.drops import change, lay
+from tests.assets.zoo import change, drop, lay
 from tests.journeys.server import Server, running
 
 BACKFILL_SECONDS = 420
@@ -74,28 +74,36 @@ def lay_zoo(landing: Path) -> None:
     lay(
         landing,
         "2025-11-20/03/part_1.json",
-        change("pets", "I", 10, after=ada),
-        change("pets", "I", 11, after=bo),
-        change("keepers", "I", 12, after={"id": "7", "name": "Mo"}),
+        drop(
+            change("I", 10, after=ada, table="pets"),
+            change("I", 11, after=bo, table="pets"),
+            change("I", 12, after={"id": "7", "name": "Mo"}, table="keepers"),
+        ),
     )
     lay(
         landing,
         "2025-11-20/04/part_1.json",
-        change("pets", "U", 20, ada, {**ada, "name": "Ava"}),
-        change("pets", "I", 21, after=cy),
-        change("pets", "I", 11, after=bo),
+        drop(
+            change("U", 20, ada, {**ada, "name": "Ava"}, table="pets"),
+            change("I", 21, after=cy, table="pets"),
+            change("I", 11, after=bo, table="pets"),
+        ),
     )
     lay(
         landing,
         "2025-11-20/05/part_1.json",
-        change("pets", "D", 30, before=bo),
-        change("keepers", "I", 31, after={"id": "8", "name": "Nik"}),
-        '{"tableName": {"name": "pets"}, "opType": "I", "cut off',
+        drop(
+            change("D", 30, before=bo, table="pets"),
+            change("I", 31, after={"id": "8", "name": "Nik"}, table="keepers"),
+            '{"tableName": {"name": "pets"}, "opType": "I", "cut off',
+        ),
     )
     lay(
         landing,
         "2025-11-20/06/part_1.json",
-        change("pets", "U", 40, cy, {**cy, "name": "not in the backfill"}),
+        drop(
+            change("U", 40, cy, {**cy, "name": "not in the backfill"}, table="pets"),
+        ),
     )
 
 
