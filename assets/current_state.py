@@ -5,21 +5,21 @@ Not here: the order and the fold (``transforms/gold``), and the Dagster asset (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.lake import Lake, LakeTable
+from assets.gold_tables import DECLARATION, create, upsert
+from assets.history import History
+from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
-from transforms.gold import current_state, fold
-from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+from transforms.gold import current_state, fold, ordering
 from transforms.table_names import TOMBSTONES, gold_name
-
-DECLARATION = "weir.declaration"
+from transforms.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     """
     silver = lake.table("silver", feed.name).read()
     # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
-    history = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
+    changes = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
+    history = History(table, changes, traits_of(lake, feed, name))
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
@@ -109,22 +110,30 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     if anew:
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))
-        based = current_state.without_base(fold.ordered(history))
+        based = current_state.without_base(history.steps())
     else:
-        steps = fold.ordered(history.where(F.col("window").isin(list(windows))))
-        based = current_state.against(steps, current_state.base(table, gold.read(), graves.read()))
+        standing = current_state.base(
+            table, gold.read(), graves.read(), with_values=history.traits.depends
+        )
+        steps = ordering.ordered(history.of_windows(windows, standing.select("key")))
+        based = current_state.against(steps, standing, history.folding)
     based = based.localCheckpoint()
     counts = Counts.of(based)
-    net = fold.folded(based.where((F.size("steps") > 0) & ~F.col("is_late")).select("key", "steps"))
+    net = fold.folded(based.where((F.size("steps") > 0) & ~F.col("is_late")), history.folding)
     repeats = counts.repeats
     if counts.met_again:
         again = based.where("is_late OR is_known").select("key")
-        repeats += repeats_of_other_windows(history.join(again, on="key", how="left_semi"), windows)
+        of_these = history.of_keys.join(again, on="key", how="left_semi")
+        repeats += repeats_of_other_windows(of_these, windows)
     if counts.late_keys:
-        late = history.join(based.where("is_late").select("key"), on="key", how="left_semi")
-        net = net.unionByName(fold.whole(fold.folded(fold.ordered(late))))
+        late = history.dependents(based.where("is_late").select("key"))
+        copies = based.select("key", "copies_before")
+        net = net.join(late, on="key", how="left_anti").unionByName(
+            history.folded_anew(late.join(copies, on="key", how="left"))
+        )
     # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
     # changes, and a tombstone just written would then be taken for news that gold has already.
+    net = net.localCheckpoint()
     rows = current_state.rows(net, table).localCheckpoint()
     if anew:
         create(gold, graves, rows, table, table_digest(feed, table))
@@ -138,11 +147,18 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         keys=counts.keys,
         late_keys=counts.late_keys,
         ties=counts.ties,
-        foreign_copies=counts.foreign_copies,
+        foreign_copies=counts.foreign_copies if table.key else 0,
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=exists and anew,
     )
+
+
+def traits_of(lake: Lake, feed: Feed, name: str) -> Traits:
+    """What kinds of change one gold table has, by the books of all windows."""
+    books = lake.table("accounting", feed.name).read()
+    words = books.where(F.col("table") == name).select(F.explode("traits").alias("word")).distinct()
+    return Traits.of(row["word"] for row in words.collect())
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +182,8 @@ class Counts:
             F.count_if(F.size("steps") > 0).alias("keys"),
             F.count_if("is_late").alias("late_keys"),
             F.count_if(F.col("is_late") | F.col("is_known")).alias("met_again"),
-            F.count_if(fold.has_ties()).alias("ties"),
-            F.count_if(F.col("copies") > 1).alias("foreign_copies"),
+            F.count_if(ordering.has_ties()).alias("ties"),
+            F.count_if(F.col("copies_before") > 1).alias("foreign_copies"),
         ).first()
         assert row is not None  # an aggregate without groups has one row
         return cls(**row.asDict())
@@ -191,51 +207,3 @@ def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
         (F.col("table") == name) & (F.col("declaration") != feed_digest(feed))
     ).select("window")
     return sorted(row["window"] for row in stale.distinct().collect())
-
-
-def create(
-    gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table, declaration: str
-) -> None:
-    """Write both tables anew."""
-    graves.create(current_state.tombstones(rows, table), {})
-    gold.create(
-        current_state.gold(rows, table),
-        {"delta.enableDeletionVectors": "true", DECLARATION: declaration},
-    )
-
-
-def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:
-    """Merge rows into both tables."""
-    stands = (POSITION, EVENT_ID, EVENT_AT)
-    absent = current_state.tombstones(rows, table)
-    if not absent.isEmpty():
-        moved = _differ({name: F.col(f"new.{name}") for name in stands})
-        whole = {name: F.col(f"new.`{name}`") for name in (*table.key, *stands)}
-        graves.merge(absent, table.key, update=(moved, whole), insert=(F.lit(True), whole))
-    values = {name: _merged(name) for name in table.columns if name not in table.key}
-    values |= {name: F.col(f"new.{name}") for name in stands}
-    new_row = {name: F.col(f"new.`{name}`") for name in (*table.columns, *stands)}
-    present = F.col(f"new.{EFFECT}") != "remove"
-    gold.merge(
-        rows,
-        table.key,
-        delete=~present,
-        update=(_differ(values), {f"`{name}`": value for name, value in values.items()}),
-        insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
-    )
-
-
-def _merged(name: str) -> Column:
-    """The new value where the whole row is put or the column is mentioned, else the old one."""
-    mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(
-        F.col(f"new.{MENTIONS}"), F.lit(name)
-    )
-    return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
-
-
-def _differ(values: Mapping[str, Column]) -> Column:
-    """True where any column of the old row would change: a row that stays is not rewritten."""
-    differ = F.lit(False)
-    for name, value in values.items():
-        differ = differ | ~F.col(f"old.`{name}`").eqNullSafe(value)
-    return differ

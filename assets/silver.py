@@ -88,10 +88,10 @@ def count(
     total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
     fates_sum = sum(total[name] for name in accounting.FATES)
     return {
-        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["events"])
+        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
         + abs(total["events"] - fates_sum)
-        + abs(written - total["changes"] - total["derived"])
-        + abs(refused - total["quarantined"]),
+        + abs(written - total["changes"] - total["control"] - total["derived"])
+        + abs(refused - total["quarantined"] - total["derived_quarantined"]),
         rules.NO_NULL_KEY.name: total["null_keys"],
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
         rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
@@ -171,13 +171,17 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         total = {name: sum(row[name] for row in made.books) for name in accounting.COUNTS}
         context.log.info(
             f"silver.{feed.name}: {counted(total['events'], 'source event')}"
-            f" = {counted(total['changes'], 'change')} + {counted(total['duplicates'], 'duplicate')}"
-            f" of the same window + {total['quarantined']:,} quarantined"
+            f" = {counted(total['changes'], 'change')}"
+            + (f" + {total['control']:,} control" if total["control"] else "")
+            + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
+            + f" + {total['quarantined']:,} quarantined"
         )
         yield dg.MaterializeResult(
             asset_key=silver_key,
             metadata={
-                "dagster/partition_row_count": total["changes"] + total["derived"],
+                "dagster/partition_row_count": total["changes"]
+                + total["control"]
+                + total["derived"],
                 "seconds": round(monotonic() - started, 1),
                 **{name: total[name] for name in accounting.COUNTS},
                 "accounting": dg.MetadataValue.md(as_table(made.books)),

@@ -10,12 +10,22 @@ from pyspark.sql import types as T
 TEXTS = T.MapType(T.StringType(), T.StringType(), True)
 """Column name to value as text. A name that is missing was not mentioned (absent); a null value is null."""
 
+TRANSACTION = T.StructType(
+    [
+        T.StructField("id", T.StringType(), True),
+        T.StructField("expected", T.LongType(), True),
+        T.StructField("has_begin", T.BooleanType(), True),
+        T.StructField("at_commit", T.BooleanType(), True),
+    ]
+)
+"""Which transaction a change is part of; on a ``commit`` row also of how many changes it consists."""
+
 CHANGE = T.StructType(
     [
         T.StructField("window", T.StringType(), False),
         T.StructField("feed", T.StringType(), False),
-        T.StructField("table", T.StringType(), False),
-        T.StructField("source_table", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("source_table", T.StringType(), True),
         T.StructField("declared", T.StringType(), True),
         T.StructField("operation", T.StringType(), False),
         T.StructField("effect", T.StringType(), False),
@@ -24,6 +34,10 @@ CHANGE = T.StructType(
         T.StructField("derived", T.StringType(), True),
         T.StructField("before", TEXTS, False),
         T.StructField("after", TEXTS, False),
+        T.StructField("attribute_ops", TEXTS, False),
+        T.StructField("scope", TEXTS, True),
+        T.StructField("stream", T.StringType(), True),
+        T.StructField("transaction", TRANSACTION, True),
         T.StructField("position", T.ArrayType(T.LongType()), False),
         T.StructField("settled", T.IntegerType(), False),
         T.StructField("event_id", T.StringType(), False),
@@ -33,25 +47,30 @@ CHANGE = T.StructType(
         T.StructField("generation", T.StringType(), False),
         T.StructField("line", T.LongType(), False),
         T.StructField("byte_offset", T.LongType(), False),
+        T.StructField("ordinal", T.IntegerType(), False),
     ]
 )
-"""One row per change of one key.
+"""One row per change of one key, per scoped change, or per control row. docs/change_model.md is the reference.
 
-``table``: the gold table; ``source_table``: the table as the stream names it, ``catalog.schema.table``; ``declared``:
-the feed file's name for it, null where the feed does not declare it.
-``operation``: what the source did: insert, update, delete, replace, or read (a snapshot row).
-``effect``: what it does to the current row: ``put`` (the row becomes exactly ``after``), ``merge`` (the columns in
-``after`` are overwritten, others keep their value) or ``remove``.
-``key``: the key's values as canonical text, in declared order; null where the table is not declared.
+``table``: the gold table (null only on control rows); ``source_table``: the table as the stream names it,
+``catalog.schema.table``; ``declared``: the feed file's name for it, null where the feed does not declare it.
+``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
+``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin and commit for
+control rows.
+``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on scoped and
+control rows.
 ``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
 exists (``key_change``), null for the others.
-``before``, ``after``: the images, absent and null kept apart.
+``before``, ``after``: the images, absent and null kept apart; ``attribute_ops``: what is done to columns in ``after``
+that are not plainly overwritten.
+``scope``: of a scoped change, the key columns' values that it is for (empty: the whole table); null for the others.
+``stream``: the part of the source within which positions compare, and which a scope with a stream is bound to.
 ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
 ``settled``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
 mutation differ in the others, and the smallest position counts.
 ``event_id``: the same for every delivery of one event (design: order and identity per format).
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
-The last four are the bronze record's coordinates: provenance, never order.
+The last five are the bronze record's coordinates, and which of its events this is: provenance, never order.
 """
 
 QUARANTINE = T.StructType(
@@ -73,6 +92,9 @@ QUARANTINE = T.StructType(
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
 ``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
 """
+
+CONTROL = ("begin", "commit")
+"""The effects of rows that change nothing themselves."""
 
 EPOCH = 0
 """The first element of every position. All feeds are in their first epoch until epochs can be opened."""

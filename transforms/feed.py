@@ -19,7 +19,8 @@ class Table:
     """One declared table of the source.
 
     ``name`` is as the feed file writes it: ``region``, ``schema.region`` or ``catalog.schema.region``.
-    ``columns`` maps each column to its Spark SQL type, in the order of a CSV snapshot row.
+    ``columns`` maps each column to its Spark SQL type, or ``set<type>``, in the order of a CSV snapshot row.
+    A table without a ``key`` is a multiset of rows. ``defaults`` are the texts that columns begin with in a new row.
     ``cdc_columns`` is the order of the triplets in a CSV row of changes without a header.
     ``path`` is a glob over object names, for records that do not name their table.
     """
@@ -29,6 +30,12 @@ class Table:
     columns: Mapping[str, str]
     cdc_columns: tuple[str, ...]
     path: str | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns that tell rows apart: the key, or all columns where there is none."""
+        return self.key or tuple(self.columns)
 
 
 @dataclass(frozen=True, slots=True)

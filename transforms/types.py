@@ -10,7 +10,9 @@ import re
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-_NESTED = re.compile(r"^\s*(array|map|struct)\s*<", re.IGNORECASE)
+_NESTED = re.compile(r"^\s*(array|set|map|struct)\s*<", re.IGNORECASE)
+_SET = re.compile(r"^\s*set\s*<(.*)>\s*$", re.IGNORECASE)
+_MAP = re.compile(r"^\s*map\s*<\s*([^<>]*?)\s*,(.*)>\s*$", re.IGNORECASE)
 _DECIMAL = re.compile(
     r"^\s*(?:decimal|numeric|dec)\s*(?:\(\s*\d+\s*(?:,\s*(\d+)\s*)?\)\s*)?$", re.IGNORECASE
 )
@@ -33,11 +35,62 @@ _WRITTEN_AS = {
 }
 
 
+def stored(type_name: str) -> str:
+    """The Spark SQL type of a declared type: a set is kept as an array."""
+    of_set = _SET.match(type_name)
+    return f"array<{of_set[1]}>" if of_set else type_name
+
+
+def element(type_name: str) -> str | None:
+    """What an array or a set holds; None for other types."""
+    holds = re.match(r"^\s*(?:array|set)\s*<(.*)>\s*$", type_name, re.IGNORECASE)
+    return holds[1].strip() if holds else None
+
+
+def entries(type_name: str) -> tuple[str, str] | None:
+    """The key's and the value's type of a map with simple keys; None for other types."""
+    holds = _MAP.match(type_name)
+    return (holds[1], holds[2].strip()) if holds else None
+
+
 def typed(text: Column, type_name: str) -> Column:
-    """The text's value in the declared type; null where it does not fit (``fits`` says so beforehand)."""
+    """The text's value in the declared type; null where it does not fit (``fits`` says so beforehand).
+
+    A set is a sorted array without repeats.
+    """
+    if not _NESTED.match(type_name):
+        return text.try_cast(type_name)
+    value = F.from_json(text, _written(type_name))
+    if _SET.match(type_name):
+        return F.array_sort(F.array_distinct(value))
+    pair = entries(type_name)
+    if pair and pair[0].lower() != "string":
+        return _keys_cast(value, pair[0])
+    return value
+
+
+def _keys_cast(value: Column, type_name: str) -> Column:
+    """The map with typed keys; null where a key does not fit, or two texts are one key."""
+    keys = F.transform(
+        F.map_keys(value), lambda key: F.when(fits(key, type_name), key.try_cast(type_name))
+    )
+    sound = ~F.exists(keys, lambda key: key.isNull()) & (
+        F.size(F.array_distinct(keys)) == F.size(keys)
+    )
+    return F.when(sound, F.map_from_arrays(keys, F.map_values(value)))
+
+
+def text_of(value: Column, type_name: str) -> Column:
+    """The canonical text of a typed value: what ``typed`` reads back as the same value."""
     if _NESTED.match(type_name):
-        return F.from_json(text, type_name)
-    return text.try_cast(type_name)
+        return F.to_json(value, {"ignoreNullFields": "false"})
+    return value.cast("string")
+
+
+def _written(type_name: str) -> str:
+    """The type as JSON can write it: a set is an array, the keys of an object are texts."""
+    pair = entries(type_name)
+    return f"map<string,{pair[1]}>" if pair else stored(type_name)
 
 
 def fits(text: Column, type_name: str) -> Column:
@@ -81,7 +134,7 @@ def _is_read_whole(text: Column, type_name: str) -> Column:
     Read on its own, a document that goes on after its end, or that has one wrong field, gives what could be read of it.
     """
     wrapped = F.concat(F.lit('{"value":'), text, F.lit(',"end":0}'))
-    shape = f"value {type_name}, end int, _corrupt_record string"
+    shape = f"value {_written(type_name)}, end int, _corrupt_record string"
     reading = F.from_json(wrapped, shape, {"columnNameOfCorruptRecord": "_corrupt_record"})
     names = F.map_keys(F.try_parse_json(wrapped).try_cast("map<string,variant>"))
     return (F.size(names) == 2) & (reading["end"] == 0) & reading["_corrupt_record"].isNull()
@@ -89,9 +142,7 @@ def _is_read_whole(text: Column, type_name: str) -> Column:
 
 def canonical(text: Column, type_name: str) -> Column:
     """One text for all ways to write a value: ``010`` and ``10`` are one int, ``1.5`` and ``1.50`` one decimal."""
-    if _TEXT.match(type_name) or _NESTED.match(type_name):
-        return text
-    return typed(text, type_name).cast("string")
+    return text if _TEXT.match(type_name) else text_of(typed(text, type_name), type_name)
 
 
 def by_type(

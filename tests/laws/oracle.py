@@ -1,74 +1,59 @@
 """What a set of change events means, in plain Python: what the Spark side is held to.
 
-It shares no code with the packages it judges and knows nothing of windows, files or Spark. It is
-meant to be checked by eye, so it is slow wherever that is clearer.
+It shares no code with the packages it judges and knows nothing of windows, files or Spark. It says
+what docs/change_model.md says, and is meant to be checked by eye, so it is slow wherever that is
+clearer. All changes of a table are applied one after the other, those of all keys in one order:
+a scoped change then meets the rows that are there, and a move finds the row that has just left.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import IntEnum
-from hashlib import sha256
 from itertools import groupby
 
-Image = dict[str, str | None]  # a column that is missing was not mentioned; None is a null
-Key = tuple[str | None, ...]
-Position = tuple[int, ...]
+from tests.laws.event import Event, Image, Key, Position, Table, Transaction, event_id
+from tests.laws.transactions import visible
+from tests.laws.values import operated, typed
 
+__all__ = [
+    "Change", "Event", "Image", "Key", "Position", "Row", "State", "Table", "Transaction",
+    "Values", "changes_of", "current", "event_id", "visible",
+]  # fmt: skip
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One delivery of something the source did to one row."""
-
-    source: str  # mysql | cassandra | snapshot
-    table: str
-    operation: str  # insert | update | delete | replace | read
-    position: Position
-    event_at_ms: int | None  # None for snapshot rows, which have no cursor
-    before: Image
-    after: Image
-
-    @property
-    def identity(self) -> list[str]:
-        """The part of the position that every delivery of the event shares, as texts."""
-        # Replicas of Cassandra number the same mutation each in their own way.
-        shared = self.position[:3] if self.source == "cassandra" else self.position
-        return [str(number) for number in shared]
-
-    @property
-    def result(self) -> Image:
-        """What the event says about the row once it has happened."""
-        return self.before | self.after
-
-
-class Effect(IntEnum):
-    """What a change does to its key; the numbers order changes that share a position."""
-
-    REMOVE = 0
-    PUT = 1
-    MERGE = 2
+Values = dict[str, object]
+# The order of changes that share a position.
+RANKS = {"remove": 0, "remove_if": 0, "take": 0, "put": 1, "move": 1, "add": 1, "merge": 2}
+# To Arcion, whose events do not say it themselves.
+EFFECTS = {
+    "insert": "put", "read": "put", "replace": "put", "update": "merge", "delete": "remove",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An event as one key sees it: a key change is two of them."""
+    """An event as one key sees it, or as every key in its scope does: a key change is two."""
 
-    key: Key
-    effect: Effect
-    written: Image
     event: Event
+    event_id: str
+    effect: str
+    key: Key | None  # None: the event has a scope
+
+    @property
+    def slot(self) -> tuple[Position, int]:
+        """Changes with one slot tie."""
+        return (self.event.position, RANKS[self.effect])
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A present row; values has every column that any of the events mentions."""
+    """A present row; values has every declared column."""
 
-    values: Image
+    values: Values
     position: Position
     event_id: str
     event_at_ms: int | None
+    copies: int = 1  # more only in a table without a key
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +64,77 @@ class State:
     tombstones: dict[Key, tuple[Position, str]]
 
 
-def event_id(event: Event) -> str:
-    """The digest of everything that two deliveries of one event agree on."""
-    identity = event.identity
-    texts: list[str | None] = [event.table, event.operation, str(len(identity)), *identity]
-    for image in (event.before, event.after):
-        texts.append(str(len(image)))
-        for column in sorted(image):
-            texts += [column, image[column]]
-    netstrings = ("-" if text is None else f"{len(text)}:{text}" for text in texts)
-    return sha256("".join(netstrings).encode()).hexdigest()
+def effect_of(event: Event) -> str:
+    """What the event does to its row, before its keys are looked at."""
+    # A Cassandra insert is an upsert: it leaves alone what it does not mention.
+    if event.source == "cassandra" and event.operation == "insert":
+        return "merge"
+    return event.effect or EFFECTS[event.operation]
+
+
+def changes_of(event: Event, table: Table) -> list[Change]:
+    """What the event does, and to which keys."""
+    if event.table != table.name:
+        raise ValueError(f"these are the events of one table: {table.name}, not {event.table}")
+    identifier, effect = event_id(event), effect_of(event)
+    if event.scope is not None:
+        if effect == "merge" and not table.key:
+            raise ValueError("a scoped merge would change what tells rows apart")
+        return [Change(event, identifier, effect, None)]
+    if not table.key:
+        moved = [(c, _image_key(event, c, table)) for c in _copies(event, effect)]
+        if len({key for _, key in moved}) < len(moved):
+            return []  # an update from an image to the same
+        return [Change(event, identifier, change, key) for change, key in moved]
+    old_key = tuple((event.after | event.before)[column] for column in table.key)
+    key = tuple(event.result[column] for column in table.key)
+    # The two differ only where a key column stands in both images, with two values.
+    if effect in ("remove", "remove_if") or old_key == key:
+        return [Change(event, identifier, effect, key)]
+    if effect == "merge":
+        effect = "move"
+    return [Change(event, identifier, "remove", old_key), Change(event, identifier, effect, key)]
+
+
+def _copies(event: Event, effect: str) -> list[str]:
+    """What the event does to the copies of its images, in a table without a key."""
+    if effect == "remove":
+        return ["take"]
+    return ["take", "add"] if event.before else ["add"]
+
+
+def _image_key(event: Event, effect: str, table: Table) -> Key:
+    if effect == "take":
+        return tuple(event.before[column] for column in table.columns)
+    return tuple(event.result.get(column) for column in table.columns)
+
+
+def meets(change: Change, key: Key, table: Table) -> bool:
+    """True where the change is for the key, or has it in its scope."""
+    if change.key is not None:
+        return change.key == key
+    scope = change.event.scope or {}
+    return all(key[table.key_columns.index(column)] == scope[column] for column in scope)
+
+
+def chained(changes: list[Change]) -> list[Change]:
+    """Changes that tie (given by event id), each after the one whose result it starts from."""
+
+    def continues(change: Change, other: Change) -> bool:
+        return bool(change.event.before) and change.event.before == other.event.result
+
+    remaining, ordered = list(changes), list[Change]()
+    while remaining:
+        follows = [c for c in remaining if ordered and continues(c, ordered[-1])]
+        starts = [
+            change
+            for change in remaining
+            if not any(continues(change, other) for other in remaining if other is not change)
+        ]
+        picked = (follows or starts or remaining)[0]
+        ordered.append(picked)
+        remaining = [change for change in remaining if change is not picked]
+    return ordered
 
 
 def distinct(deliveries: Iterable[Event]) -> list[Event]:
@@ -99,82 +145,87 @@ def distinct(deliveries: Iterable[Event]) -> list[Event]:
     return list(first.values())
 
 
-def changes_of(event: Event, key_columns: Sequence[str]) -> list[Change]:
-    """What the event does, and to which keys."""
-    before_wins = event.after | event.before
-    old_key = tuple(before_wins[column] for column in key_columns)
-    key = tuple(event.result[column] for column in key_columns)
-    if event.operation == "delete":
-        return [Change(key, Effect.REMOVE, {}, event)]
-    # The two differ only where a key column stands in both images, with two values.
-    if event.operation in ("update", "replace") and old_key != key:
-        return [
-            Change(old_key, Effect.REMOVE, {}, event),
-            Change(key, Effect.PUT, event.result, event),
-        ]
-    written = event.after | dict(zip(key_columns, key, strict=True))
-    # A Cassandra insert is an upsert: it leaves alone what it does not mention.
-    upsert = event.source == "cassandra" and event.operation == "insert"
-    merges = event.operation == "update" or upsert
-    return [Change(key, Effect.MERGE if merges else Effect.PUT, written, event)]
-
-
-def chained(changes: list[Change]) -> list[Change]:
-    """Changes that tie (given by event id), each after the one whose result it starts from."""
-    remaining, ordered = list(changes), list[Change]()
-    while remaining:
-        results = [change.event.result for change in remaining]
-        last = ordered[-1].event.result if ordered else None
-        follows = [c for c in remaining if c.event.before and c.event.before == last]
-        starts = [
-            change
-            for i, change in enumerate(remaining)
-            if change.event.before not in results[:i] + results[i + 1 :]
-        ]
-        picked = (follows or starts or remaining)[0]
-        ordered.append(picked)
-        remaining = [change for change in remaining if change is not picked]
-    return ordered
-
-
-def in_order(changes: Iterable[Change]) -> list[Change]:
-    """The changes of one key in the order in which they are applied."""
-
-    def slot(change: Change) -> tuple[Position, Effect]:
-        return (change.event.position, change.effect)
-
-    ordered: list[Change] = []
-    by_slot = sorted(changes, key=lambda change: (slot(change), event_id(change.event)))
-    for (_, effect), tied in groupby(by_slot, key=slot):
-        together = list(tied)
-        ordered += chained(together) if effect is Effect.MERGE else together
-    return ordered
-
-
-def current(events: Iterable[Event], key_columns: Sequence[str]) -> State:
+def current(events: Iterable[Event], table: Table) -> State:
     """The state of one table after all events, delivered in any order and any number of times."""
-    events = distinct(events)
-    if len({event.table for event in events}) > 1:
-        raise ValueError("current() takes the events of one table")
-    blank: Image = dict.fromkeys(sorted({column for event in events for column in event.result}))
-    changes: dict[Key, list[Change]] = defaultdict(list)
-    for event in events:
-        for change in changes_of(event, key_columns):
-            changes[change.key].append(change)
-
+    changes = [change for event in distinct(events) for change in changes_of(event, table)]
     state = State(rows={}, tombstones={})
-    for key, of_key in changes.items():
-        values: Image | None = None
-        for change in in_order(of_key):
-            if change.effect is Effect.REMOVE:
-                values = None
-            elif change.effect is Effect.PUT or values is None:
-                values = blank | change.written
+    left: dict[str, Row | None] = {}  # by event: what the remove of a key change found
+    ordered = sorted(changes, key=lambda change: (change.slot, change.event_id))
+    for _, tied in groupby(ordered, key=lambda change: change.slot):
+        for change, key in steps(list(tied), state.rows, table):
+            row = state.rows.get(key)
+            if row is None and change.key is None:
+                continue  # a scoped change does nothing at all to an absent row
+            if change.effect == "remove":
+                left[change.event_id] = row
+            copies = copies_after(change, row, table)
+            stamp = (change.event.position, change.event_id)
+            state.rows.pop(key, None)
+            state.tombstones.pop(key, None)
+            if copies:
+                values = values_after(change, row, left.get(change.event_id), table)
+                values |= typed_image(dict(zip(table.key_columns, key, strict=True)), table)
+                state.rows[key] = Row(values, *stamp, change.event.event_at_ms, copies)
             else:
-                values = values | change.written
-            last = change.event
-        if values is None:
-            state.tombstones[key] = (last.position, event_id(last))
-        else:
-            state.rows[key] = Row(values, last.position, event_id(last), last.event_at_ms)
+                state.tombstones[key] = stamp
     return state
+
+
+def steps(tied: list[Change], rows: dict[Key, Row], table: Table) -> Iterator[tuple[Change, Key]]:
+    """The changes of one slot in order, each with every key that it meets.
+
+    The rows are looked at lazily: what one step does to them, the next one sees.
+    """
+    if tied[0].effect != "merge":
+        for change in tied:
+            keys = list(rows) if change.key is None else [change.key]
+            yield from ((change, key) for key in keys if meets(change, key, table))
+        return
+    present = list(rows) if any(change.key is None for change in tied) else []
+    for key in dict.fromkeys([change.key for change in tied if change.key] + present):
+        for change in chained([change for change in tied if meets(change, key, table)]):
+            yield change, key
+
+
+def copies_after(change: Change, row: Row | None, table: Table) -> int:
+    """How many of the row there are after the change: in a table with a key, none or one."""
+    copies = row.copies if row else 0
+    if change.effect == "remove_if":
+        before = typed_image(change.event.before, table)
+        return int(row is not None and any(row.values[name] != before[name] for name in before))
+    return {"remove": 0, "take": max(copies - 1, 0), "add": copies + 1}.get(change.effect, 1)
+
+
+def values_after(change: Change, row: Row | None, left: Row | None, table: Table) -> Values:
+    """The row after a change that leaves one; its key columns are the caller's concern."""
+    event, nothing = change.event, dict[str, object].fromkeys(table.columns)
+    after = typed_image(event.after, table)
+    if change.effect in ("put", "add"):
+        return nothing | after
+    if change.effect == "move":
+        # Where the images hold every column, nothing of the old row is left to see: that is a put.
+        return nothing | (left.values if left else {}) | typed_image(event.before, table) | after
+    if change.effect == "merge":
+        return merged(event, row, table)
+    assert row is not None
+    return dict(row.values)  # a take of one copy of several, a remove_if that does not match
+
+
+def merged(event: Event, row: Row | None, table: Table) -> Values:
+    """The row with the columns in ``after`` set, each by its operation."""
+    values = dict[str, object].fromkeys(table.columns) | typed_image(dict(table.defaults), table)
+    ops = {c: op for c, op in event.attribute_ops.items() if row or op != "IgnoreIfExisted"}
+    if row is not None:
+        values = dict(row.values)
+    for name, new in typed_image(event.after, table).items():
+        if name in ops:
+            new = operated(ops[name], values[name], new, table.columns[name])
+        values[name] = new
+    return values
+
+
+def typed_image(image: Image, table: Table) -> Values:
+    """The values of the declared columns; others have no place in gold."""
+    return {
+        name: typed(image[name], table.columns[name]) for name in image if name in table.columns
+    }

@@ -23,6 +23,7 @@ from orchestration.resources import lake_of
 from tests.laws import rendering
 from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
 from tests.laws.oracle import Event, current, event_id
+from tests.laws.oracle import Table as OracleTable
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BRONZE
@@ -30,6 +31,7 @@ from transforms.record import BRONZE
 HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "250"))
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))
+SHAPE = OracleTable("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
 STANDS = ("_weir_position", "_weir_event_id", "_weir_event_at")
 
 Key = tuple[str | None, ...]
@@ -57,14 +59,19 @@ def world(format_name: str, kind: str, seed: int) -> World:
         )
         for window, some in deliveries(events, history_seed, windows=len(WINDOWS)).items():
             delivered[WINDOWS[window]] += some
-        state = current(events, KEY_COLUMNS)
+        state = current(events, SHAPE)
         for key, row in state.rows.items():
-            values = [row.values.get(column) for column in COLUMNS if column not in KEY_COLUMNS]
+            values = [plain(row.values[column]) for column in COLUMNS if column not in KEY_COLUMNS]
             rows[key] = (*values, list(row.position), row.event_id, row.event_at_ms)
         for key, (position, last) in state.tombstones.items():
             tombstones[key] = (list(position), last)
     feed = Feed("laws", format_name, "/nowhere", tables={"item": TABLE})
     return World(feed, delivered, rows, tombstones)
+
+
+def plain(value: object) -> str | None:
+    """A value as text: every type of these tables has one spelling."""
+    return None if value is None else str(value)
 
 
 def drop(world: World, window: str, rng: Random) -> bytes:

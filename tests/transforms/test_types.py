@@ -43,10 +43,12 @@ FITTING: list[tuple[str, str, object, str]] = [
     ("timestamp_ntz", "2026-11-20T10:11:12", "2026-11-20 10:11:12", "2026-11-20 10:11:12"),
     ("string", " NULL ", " NULL ", " NULL "),
     ("binary", "h\u00e9", "h\u00e9".encode(), "h\u00e9"),
-    ("array<int>", "[1, null]", [1, None], "[1, null]"),
-    ("array<string>", '["a}", "]"]', ["a}", "]"], '["a}", "]"]'),
-    ("map<string,int>", '{"a": 1}', {"a": 1}, '{"a": 1}'),
-    ("struct<a:int,b:string>", '{"b": "x"}', {"a": None, "b": "x"}, '{"b": "x"}'),
+    ("array<int>", "[1, null]", [1, None], "[1,null]"),
+    ("array<string>", '["a}", "]"]', ["a}", "]"], '["a}","]"]'),
+    ("set<int>", "[3, 1, 3]", [1, 3], "[1,3]"),
+    ("map<int,string>", '{"2": "b"}', {2: "b"}, '{"2":"b"}'),
+    ("map<string,int>", '{"a": 1}', {"a": 1}, '{"a":1}'),
+    ("struct<a:int,b:string>", '{"b": "x"}', {"a": None, "b": "x"}, '{"a":null,"b":"x"}'),
 ]
 """Type, text, value (timestamps as text), and the canonical text (empty: the text itself or the value's)."""
 
@@ -70,6 +72,7 @@ UNFIT: list[tuple[str, str]] = [
     *[("array<int>", text) for text in ('[1,"x"]', "[1.5]", "[1", "1", "[1] 2", "", "{}", "[1,]")],
     *[("array<int>", text) for text in ("[99999999999]", '[1],"value":[2]', '[1],"x":2')],
     *[("map<string,int>", text) for text in ('{"a":"x"}', '{"a":1,"a":2}', "[]")],
+    *[("map<int,int>", text) for text in ('{"a":1}', '{"1.5":1}', '{"1":"x"}')],
     *[("struct<a:int>", text) for text in ('{"a":"x"}', '{"a":1}}', '"a"')],
     *[("array<struct<a:int>>", text) for text in ('[{"a":1},{"a":1.5}]',)],
 ]

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM, TEXTS
-from transforms.formats.spec import EVENT_COLUMNS, NO_FAULT, fault, spelled
+from transforms.formats.spec import NO_FAULT, as_events, fault, spelled
 
 CELL = "struct<name:string,new:string,old:string,flag:string,new_given:boolean,old_given:boolean>"
 """One column of one row: its two values as text (null for the format's null marker), and its exists flag."""
@@ -44,7 +44,7 @@ def to_events(parsed: DataFrame) -> DataFrame:
 
     ``bare`` marks a snapshot row without an envelope: no operation, no cursor, no flags of its own.
     """
-    return (
+    return as_events(
         parsed.withColumn("cursor_text", F.col("cursor"))
         .withColumn("cursor", cursor_fields(F.col("cursor_text")))
         .withColumn("snapshot", F.col("bare") | F.col("cursor").isNull())
@@ -62,7 +62,6 @@ def to_events(parsed: DataFrame) -> DataFrame:
         .withColumn("segment", F.when(F.col("mysql"), F.get("position", F.lit(2))))
         .withColumn("event_at", milliseconds("timestamp"))
         .withColumn("extracted_at", milliseconds("extractionTimestamp"))
-        .select(*EVENT_COLUMNS)
     )
 
 

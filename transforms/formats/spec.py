@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from transforms.change import TEXTS, TRANSACTION
 from transforms.feed import Feed
 from transforms.record import Record
 
@@ -21,6 +23,7 @@ EVENT_COLUMNS = (
     "generation",
     "line",
     "byte_offset",
+    "ordinal",
     "payload",
     "catalog",
     "schema",
@@ -29,6 +32,11 @@ EVENT_COLUMNS = (
     "effect",
     "before",
     "after",
+    "attribute_ops",
+    "scope",
+    "stream",
+    "transaction",
+    "derived",
     "position",
     "identity",
     "settled",
@@ -40,8 +48,11 @@ EVENT_COLUMNS = (
 )
 """One row per source event.
 
+``ordinal``: the how-manyth of its record's events it is, from 0: every record has one with 0.
 ``catalog``, ``schema``, ``name``: the table as the stream or the object's path names it.
-``operation``, ``effect``, ``before``, ``after``, ``position``, ``event_at``, ``extracted_at``: as in ``change.CHANGE``.
+``operation``, ``effect``, ``before``, ``after``, ``attribute_ops`` (or null), ``scope``, ``stream``, ``transaction``,
+``position``, ``event_at``, ``extracted_at``: as in ``change.CHANGE``.
+``derived``: null for what the source sent; else why the row follows from another event (it is not counted as one).
 ``identity``: array of texts that, with table, operation and images, make two deliveries the same event.
 ``settled``: how many leading numbers of the position are the same in every delivery of the event.
 ``segment``: the number of the log file that the event stands in, null where the source has none: within a source's life
@@ -49,6 +60,31 @@ it rises with time.
 ``flags_disagree``: true where the exists flags can be read but are not those that the operation should have.
 ``fault``: null, or a struct of ``reason`` and ``detail``: why the event cannot become a change.
 """
+
+
+_LEFT_OUT: dict[str, T.DataType] = {
+    "attribute_ops": TEXTS,
+    "scope": TEXTS,
+    "stream": T.StringType(),
+    "transaction": TRANSACTION,
+    "derived": T.StringType(),
+}
+"""What only some sources have."""
+
+
+def as_events(frame: DataFrame) -> DataFrame:
+    """Exactly ``EVENT_COLUMNS``; those that only some sources have are null where the frame lacks them.
+
+    Without ``ordinal``, every record is one event.
+    """
+    if "ordinal" not in frame.columns:
+        frame = frame.withColumn("ordinal", F.lit(0))
+    return frame.select(
+        *[
+            F.col(name) if name in frame.columns else F.lit(None).cast(_LEFT_OUT[name]).alias(name)
+            for name in EVENT_COLUMNS
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,112 +1,219 @@
-"""The one fold: all changes of a key, in order, into one composite change.
+"""The one fold: all changes of a key, one after the other, onto what the key is before them.
 
-The fold of changes is itself a change: it puts a whole row, merges some columns into whatever row there is, or removes
-it. So the same fold serves a window on top of the table (``merge`` may remain) and a rebuild from the first event
-(``whole`` turns what remains into a row), and the two agree because they are one piece of code.
-
-Order within a key: position; at one position, removes before puts before merges; merges at one position in the order
-in which their images chain (one's result is the other's before image), else by event id.
+What a key is before them is nothing (a first write, a rebuild), a row that need not be read (``merge``: some columns
+are overwritten, whatever the others are), or a row with its values, where changes depend on them. So one fold serves a
+window on top of the table and a rebuild from the first event, and the two agree because they are one piece of code.
+Not here: the order (``ordering``), and what an attribute operation computes (``operations``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-_COMPOSITE = "struct<effect:string,columns:map<string,string>>"
+from transforms import types
+from transforms.feed import Table
+from transforms.gold import operations
+from transforms.gold.ordering import let
 
-CLASSES = {"remove": 0, "put": 1, "merge": 2}
+_LAST = "struct<position:array<bigint>,event_id:string,event_at:timestamp,is_scoped:boolean>"
+STATE = f"struct<effect:string,columns:map<string,string>,copies:bigint,last:{_LAST}>"
+"""What a key is: ``put`` (a row of exactly these columns), ``merge`` (the row that is there, with these columns
+overwritten) or ``remove`` (absent); its copies, in a table without a key; and the last change that counted."""
 
 
-def ordered(changes: DataFrame) -> DataFrame:
-    """One row per key: ``key``, its distinct changes ``steps`` in the order in which they apply, and two counts.
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """How the rows of one table are folded: ``depends`` says whether changes look at the row's values at all."""
 
-    Several deliveries of one event are one step, at the smallest of their positions. ``deliveries`` counts them all,
-    ``repeats`` those beyond the first; the derived half of a key change is in neither, for its event counts once.
+    columns: Mapping[str, str]
+    defaults: Mapping[str, str]
+    has_key: bool
+    depends: bool
+
+    @classmethod
+    def of(cls, table: Table, *, depends: bool) -> Folding:
+        """The folding of a declared table."""
+        return cls(table.columns, table.defaults, bool(table.key), depends)
+
+
+def folded(ordered_changes: DataFrame, folding: Folding) -> DataFrame:
+    """One row per key on which some change counted: what the key is after its steps.
+
+    Takes ``key``, ``steps``, ``before`` (a ``STATE``: what the key is before them) and ``copies_before`` (how many rows
+    gold has of it). Gives ``key``, ``copies_before``, ``effect``, ``columns``, ``copies``, and of the last change that
+    counted ``position``, ``event_id``, ``event_at``, ``is_scoped``.
     """
-    step = F.struct(
-        "position",
-        F.coalesce(
-            *[F.when(F.col("effect") == name, F.lit(rank)) for name, rank in CLASSES.items()]
-        ).alias("rank"),
-        "event_id",
-        "effect",
-        F.array_sort(F.map_entries("before")).alias("before"),
-        F.array_sort(F.map_entries("after")).alias("after"),
-        "event_at",
-        "settled",
-        F.col("derived").isNotNull().alias("is_derived"),
-    )
+    after = composite(F.col("steps"), F.col("before"), folding)
     return (
-        changes.select("key", step.alias("step"))
-        # One shuffle serves both aggregations: rows of a key are together, so are those of a key and an event.
-        .repartition("key")
-        .groupBy("key", F.col("step.event_id").alias("event_id"))
-        .agg(F.min("step").alias("step"), F.count("*").alias("copies"))
-        .withColumn(
-            "deliveries", F.when(F.col("step.is_derived"), F.lit(0)).otherwise(F.col("copies"))
+        ordered_changes.withColumn("state", after)
+        .where(F.col("state.last").isNotNull())
+        .select(
+            "key", "copies_before", "state.effect", "state.columns", "state.copies", "state.last.*"
         )
-        .groupBy("key")
-        .agg(
-            F.array_sort(F.collect_list("step")).alias("steps"),
-            F.sum("deliveries").alias("deliveries"),
-            F.sum(F.greatest(F.col("deliveries") - 1, F.lit(0))).alias("repeats"),
-        )
-        .withColumn(
-            "steps", F.when(has_tied_merges(), chained(F.col("steps"))).otherwise(F.col("steps"))
-        )
-        .select("key", "steps", "deliveries", "repeats")
     )
 
 
-def folded(ordered_changes: DataFrame) -> DataFrame:
-    """One row per key: the composite of its steps, and of the last step position, event id and time.
-
-    ``key``, ``effect``, ``columns``, ``position``, ``event_id``, ``event_at``.
-    """
-    last = F.element_at("steps", -1)
-    return ordered_changes.withColumn("composite", composite(F.col("steps"))).select(
-        "key",
-        F.col("composite.effect").alias("effect"),
-        F.col("composite.columns").alias("columns"),
-        last["position"].alias("position"),
-        last["event_id"].alias("event_id"),
-        last["event_at"].alias("event_at"),
-    )
-
-
-def whole(folded_changes: DataFrame) -> DataFrame:
-    """Where nothing lies below, a merge is a new row: what it does not mention is null."""
-    return folded_changes.withColumn(
-        "effect", F.when(F.col("effect") == "merge", F.lit("put")).otherwise(F.col("effect"))
-    )
-
-
-def composite(steps: Column) -> Column:
-    """Apply the steps one after the other, from a change that changes nothing."""
-
-    def change(effect: Column, columns: Column) -> Column:
-        return F.struct(effect.alias("effect"), columns.alias("columns")).cast(_COMPOSITE)
+def composite(steps: Column, before: Column, folding: Folding) -> Column:
+    """The state after the steps."""
 
     def apply(state: Column, step: Column) -> Column:
-        return let(
-            F.map_from_entries(step["after"]),
-            lambda mentioned: (
-                F.when(step["effect"] == "remove", change(step["effect"], no_columns()))
-                .when(step["effect"] == "put", change(step["effect"], mentioned))
-                .otherwise(merged(state, mentioned))
-            ),
+        # A scoped change finds nothing to change where the row is absent: it does not even count.
+        idle = step["is_scoped"] & (state["effect"] == "remove")
+        if not folding.has_key:
+            # The images of an update that leaves its row as it was are equal.
+            idle = idle | (step["effect"] == "merge")
+        return F.when(idle, state).otherwise(
+            let(mentioned(step), lambda new: result(state, step, new))
         )
 
-    def merged(state: Column, mentioned: Column) -> Column:
-        kept = F.map_filter(state["columns"], lambda name, _: ~F.map_contains_key(mentioned, name))
-        # A merge onto a removed row makes a new one, of which only the mentioned columns are known.
-        effect = F.when(state["effect"] == "remove", F.lit("put")).otherwise(state["effect"])
-        return change(effect, F.map_concat(kept, mentioned))
+    def mentioned(step: Column) -> Column:
+        return F.map_from_entries(step["after"])
 
-    return F.aggregate(steps, change(F.lit("merge"), no_columns()), apply)
+    def result(state: Column, step: Column, new: Column) -> Column:
+        if not folding.has_key:
+            return counted(state, step)
+        gone = step["effect"] == "remove"
+        if folding.depends:
+            gone = gone | ((step["effect"] == "remove_if") & matches(state, step, folding))
+        return (
+            F.when(gone, state_of("remove", no_columns(), 0, step))
+            .when(step["effect"].isin("put", "move"), state_of("put", new, 1, step))
+            .when(
+                step["effect"] == "remove_if", state_of(state["effect"], state["columns"], 1, step)
+            )
+            .otherwise(merged(state, step, new, folding))
+        )
+
+    return F.aggregate(steps, before, apply)
+
+
+def state_of(effect: Column | str, columns: Column, copies: Column | int, step: Column) -> Column:
+    """A state that the step has made."""
+    last = F.struct(step["position"], step["event_id"], step["event_at"], step["is_scoped"])
+    return F.struct(
+        (F.lit(effect) if isinstance(effect, str) else effect).alias("effect"),
+        columns.alias("columns"),
+        (F.lit(copies) if isinstance(copies, int) else copies).alias("copies"),
+        last.alias("last"),
+    ).cast(STATE)
+
+
+def absent() -> Column:
+    """The state of a key of which nothing is there."""
+    return _before(F.lit("remove"), no_columns(), F.lit(0))
+
+
+def unread(is_present: Column) -> Column:
+    """The state of a key whose row, if there is one, has not been read."""
+    return _before(
+        F.when(is_present, F.lit("merge")).otherwise(F.lit("remove")),
+        no_columns(),
+        is_present.cast("bigint"),
+    )
+
+
+def read(columns: Column) -> Column:
+    """The state of a key whose row has been read; null where there is none."""
+    effect = F.when(columns.isNotNull(), F.lit("put")).otherwise(F.lit("remove"))
+    return _before(effect, F.coalesce(columns, no_columns()), columns.isNotNull().cast("bigint"))
+
+
+def copied(copies: Column) -> Column:
+    """The state of a row of a table without a key."""
+    return _before(
+        F.when(copies > 0, F.lit("put")).otherwise(F.lit("remove")), no_columns(), copies
+    )
+
+
+def _before(effect: Column, columns: Column, copies: Column) -> Column:
+    return F.struct(
+        effect.alias("effect"),
+        columns.alias("columns"),
+        copies.alias("copies"),
+        F.lit(None).cast(_LAST).alias("last"),
+    ).cast(STATE)
+
+
+def counted(state: Column, step: Column) -> Column:
+    """One step on a row of a table without a key: only its copies change."""
+    copies = (
+        F.when(step["effect"] == "add", state["copies"] + 1)
+        .when(step["effect"] == "take", F.greatest(state["copies"] - 1, F.lit(0)))
+        .when(step["effect"] == "remove", F.lit(0))
+        .otherwise(state["copies"])
+    )
+    effect = F.when(copies > 0, F.lit("put")).otherwise(F.lit("remove"))
+    return state_of(effect, no_columns(), copies, step)
+
+
+def matches(state: Column, step: Column, folding: Folding) -> Column:
+    """True where the row has the values that a conditional remove names; never for an absent row."""
+
+    def same(entry: Column) -> Column:
+        held = F.try_element_at(state["columns"], entry["key"])
+        equal = {
+            kind: types.text_of(types.typed(held, kind), kind).eqNullSafe(
+                types.text_of(types.typed(entry["value"], kind), kind)
+            )
+            for kind in kinds(folding)
+        }
+        return _by_column(entry["key"], folding, equal, held.eqNullSafe(entry["value"]))
+
+    return (state["effect"] != "remove") & F.forall(step["before"], same)
+
+
+def merged(state: Column, step: Column, new: Column, folding: Folding) -> Column:
+    """The row with some columns overwritten or changed by their operations; a new row where there was none."""
+    absent_before = state["effect"] == "remove"
+    # A merge onto an absent row makes a new one: what it does not mention has its default.
+    effect = F.when(absent_before, F.lit("put")).otherwise(state["effect"])
+    old = F.when(absent_before, defaults(folding)).otherwise(state["columns"])
+
+    def overlaid(old: Column, new: Column) -> Column:
+        kept = F.map_filter(old, lambda name, _: ~F.map_contains_key(new, name))
+        return F.map_concat(kept, new)
+
+    if not folding.depends:
+        return state_of(effect, overlaid(old, new), 1, step)
+
+    def changed(old: Column) -> Column:
+        by_name = F.map_from_entries(step["attribute_ops"])
+
+        def value(name: Column, text: Column) -> Column:
+            operation = F.try_element_at(by_name, name)
+            held = F.try_element_at(old, name)
+            results = {
+                kind: operations.applied(kind, operation, held, text) for kind in kinds(folding)
+            }
+            kept = (operation == operations.IF_NEW) & ~absent_before
+            return (
+                F.when(operation.isNull(), text)
+                .when(kept, held)
+                .otherwise(_by_column(name, folding, results, text))
+            )
+
+        return overlaid(old, F.transform_values(new, value))
+
+    has_operations = F.size(step["attribute_ops"]) > 0
+    columns = let(
+        old, lambda held: F.when(has_operations, changed(held)).otherwise(overlaid(held, new))
+    )
+    return state_of(effect, columns, 1, step)
+
+
+def kinds(folding: Folding) -> list[str]:
+    """The types that the table's columns have."""
+    return sorted(set(folding.columns.values()))
+
+
+def defaults(folding: Folding) -> Column:
+    """What a new row has in columns that nothing mentions; null is left out."""
+    pairs = [F.lit(part) for pair in folding.defaults.items() for part in pair]
+    return F.create_map(*pairs).cast("map<string,string>")
 
 
 def no_columns() -> Column:
@@ -114,92 +221,12 @@ def no_columns() -> Column:
     return F.create_map().cast("map<string,string>")
 
 
-def let(value: Column, body: Callable[[Column], Column]) -> Column:
-    """``body`` of a value that is computed once: a column used twice in a lambda is computed twice."""
-    return F.transform(F.array(value), body)[0]
-
-
-def has_ties() -> Column:
-    """True where two different events of the key stand at one position."""
-    return F.exists(
-        _neighbours(lambda one, other: one["position"] == other["position"]), lambda tied: tied
-    )
-
-
-def _neighbours(relation: Callable[[Column, Column], Column]) -> Column:
-    """The relation between each step and the one after it."""
-    following = F.slice("steps", F.lit(2), F.size("steps"))
-    pairs = F.zip_with("steps", following, relation)
-    # The last step has no follower: zip_with fills up with null.
-    return F.transform(pairs, lambda holds: F.coalesce(holds, F.lit(False)))
-
-
-def has_tied_merges() -> Column:
-    """True where two merges of the key stand at one position: rare, and the only case in which images order."""
-    return F.exists(_neighbours(is_tie_of_merges), lambda tied: tied)
-
-
-def is_tie_of_merges(one: Column, other: Column) -> Column:
-    """True for two merges at one position."""
-    tie = (
-        (one["position"] == other["position"])
-        & (one["effect"] == "merge")
-        & (other["effect"] == "merge")
-    )
-    return F.coalesce(tie, F.lit(False))
-
-
-def chained(steps: Column) -> Column:
-    """Reorder merges that stand at one position so that each follows the one whose result is its before image.
-
-    Steps are taken one by one. Of the first remaining step's ties, the next is the one that continues the last taken,
-    else the first that continues none of the others, else the first.
-    """
-    start = F.struct(F.slice(steps, 1, 0).alias("taken"), steps.alias("rest"))
-
-    def take(state: Column, _: Column) -> Column:
-        first = state["rest"][0]
-        ties = F.filter(
-            state["rest"],
-            lambda step: (step["event_id"] == first["event_id"]) | is_tie_of_merges(first, step),
-        )
-        last = F.try_element_at(state["taken"], F.lit(-1))
-        return let(
-            let(ties, lambda those: following(those, last)), lambda chosen: moved(state, chosen)
-        )
-
-    def following(ties: Column, last: Column) -> Column:
-        continuing = F.filter(
-            ties,
-            lambda step: F.coalesce(
-                is_tie_of_merges(last, step) & continues(step, last), F.lit(False)
-            ),
-        )
-        beginning = F.filter(
-            ties,
-            lambda step: (
-                ~F.exists(
-                    ties,
-                    lambda other: (other["event_id"] != step["event_id"]) & continues(step, other),
-                )
-            ),
-        )
-        return F.coalesce(F.get(continuing, F.lit(0)), F.get(beginning, F.lit(0)), ties[0])
-
-    def moved(state: Column, chosen: Column) -> Column:
-        return F.struct(
-            F.concat(state["taken"], F.array(chosen)).alias("taken"),
-            F.filter(state["rest"], lambda step: step["event_id"] != chosen["event_id"]).alias(
-                "rest"
-            ),
-        )
-
-    return F.aggregate(steps, start, take, lambda state: state["taken"])
-
-
-def continues(step: Column, other: Column) -> Column:
-    """True where the step's before image is what the other leaves behind."""
-    names = F.transform(other["after"], lambda entry: entry["key"])
-    unchanged = F.filter(other["before"], lambda entry: ~F.array_contains(names, entry["key"]))
-    result = F.array_sort(F.concat(unchanged, other["after"]))
-    return (F.size(step["before"]) > 0) & (step["before"] == result)
+def _by_column(
+    name: Column, folding: Folding, of_kind: Mapping[str, Column], otherwise: Column
+) -> Column:
+    """Choose by the declared type of the column that ``name`` names."""
+    choice = otherwise
+    for kind, result in of_kind.items():
+        of_this = [column for column, declared in folding.columns.items() if declared == kind]
+        choice = F.when(name.isin(of_this), result).otherwise(choice)
+    return choice

@@ -12,6 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from transforms import traits
+from transforms.change import CONTROL
 from transforms.silver import changes, repeats
 
 NEWEST = T.StructType(
@@ -28,6 +30,7 @@ ACCOUNTING = T.StructType(
         T.StructField("table", T.StringType(), True),
         T.StructField("source_table", T.StringType(), True),
         T.StructField("declared", T.StringType(), True),
+        T.StructField("records", T.LongType(), False),
         T.StructField("events", T.LongType(), False),
         T.StructField("changes", T.LongType(), False),
         T.StructField("control", T.LongType(), False),
@@ -36,16 +39,20 @@ ACCOUNTING = T.StructType(
         T.StructField("held", T.LongType(), False),
         T.StructField("too_late", T.LongType(), False),
         T.StructField("derived", T.LongType(), False),
+        T.StructField("derived_quarantined", T.LongType(), False),
         T.StructField("null_keys", T.LongType(), False),
         T.StructField("flags_disagree", T.LongType(), False),
         T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
+        T.StructField("traits", T.ArrayType(T.StringType()), True),
         T.StructField("segments", T.MapType(T.LongType(), NEWEST), True),
         T.StructField("declaration", T.StringType(), False),
     ]
 )
-"""One row per window and table (null: events that name none). Counts are of source events, ``derived`` of changes.
+"""One row per window and table (null: events that name none). Counts are of source events, ``records`` of bronze
+records (one may hold many events), ``derived`` and ``derived_quarantined`` of rows that are no events.
 
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
+``traits``: what kinds of change the window has for the table (``transforms/traits.py``).
 ``segments``: the newest times seen in each of the source's log files. ``declaration``: the digest of what the
 feed declared when the window was derived.
 """
@@ -54,23 +61,36 @@ feed declared when the window was derived.
 FATES = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
 """What can become of a source event: these add up to ``events``."""
 
-COUNTS = ("events", *FATES, "derived", "null_keys", "flags_disagree")
+COUNTS = (
+    "records",
+    "events",
+    *FATES,
+    "derived",
+    "derived_quarantined",
+    "null_keys",
+    "flags_disagree",
+)
 
 
 def accounting(fated: DataFrame, declaration: str) -> DataFrame:
     """One row per window and table (see ``ACCOUNTING``), from events with their fate."""
-    is_change = F.col("fate") == repeats.CHANGE
+    is_event = F.col("derived").isNull()
+    is_kept = F.col("fate") == repeats.CHANGE
+    is_control = F.col("effect").isin(*CONTROL)
+    is_change = is_kept & is_event & ~is_control
     whose = ("window", "table", "source_table", "declared")
     counts = {
-        "events": F.lit(True),
+        "records": F.col("ordinal") == 0,
+        "events": is_event,
         "changes": is_change,
-        "control": F.lit(False),
-        "duplicates": F.col("fate") == repeats.DUPLICATE,
-        "quarantined": F.col("fate") == repeats.QUARANTINED,
+        "control": is_kept & is_event & is_control,
+        "duplicates": is_event & (F.col("fate") == repeats.DUPLICATE),
+        "quarantined": is_event & (F.col("fate") == repeats.QUARANTINED),
         "held": F.lit(False),
         "too_late": F.lit(False),
-        "derived": is_change & changes.moves(),
-        "null_keys": is_change & F.col("declared").isNotNull() & has_null("key"),
+        "derived": is_kept & (~is_event | changes.moves()),
+        "derived_quarantined": ~is_event & (F.col("fate") == repeats.QUARANTINED),
+        "null_keys": is_change & F.col("declared").isNotNull() & needs_key() & has_null("key"),
         "flags_disagree": is_change & F.col("flags_disagree"),
     }
     return (
@@ -78,6 +98,9 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         .agg(
             *[F.count_if(what).alias(name) for name, what in counts.items()],
             F.collect_set(F.when(is_change, undeclared_columns())).alias("undeclared"),
+            F.collect_set(
+                F.when(is_kept, traits.words(incomplete_move=changes.is_incomplete_move()))
+            ).alias("traits"),
             F.max(F.when(is_change, F.col("event_at"))).alias("event_at"),
             F.max(F.when(is_change, F.col("extracted_at"))).alias("extracted_at"),
         )
@@ -87,6 +110,7 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
             F.array_sort(
                 F.array_distinct(F.flatten(F.flatten(F.collect_list("undeclared"))))
             ).alias("undeclared_columns"),
+            F.array_distinct(F.flatten(F.flatten(F.collect_list("traits")))).alias("traits"),
             F.collect_list(
                 F.when(
                     F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
@@ -98,6 +122,11 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         .withColumn("declaration", F.lit(declaration))
         .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields])
     )
+
+
+def needs_key() -> Column:
+    """True where a row has to have a key: scoped and control rows have none, and a keyless table's may be null."""
+    return F.col("of_one_key") & ~changes.is_keyless()
 
 
 def undeclared_columns() -> Column:

@@ -30,38 +30,59 @@ def quarantine(fated: DataFrame) -> DataFrame:
 
 
 def moves() -> Column:
-    """True where an event changes its row's key."""
-    changed = F.coalesce(F.col("key") != F.col("old_key"), F.lit(False))
-    return changed & F.col("operation").isin("update", "replace")
+    """True where an event changes its row's key; in a table without a key, any change of the row is one."""
+    changed = F.col("of_one_key") & (F.col("key") != F.col("old_key"))
+    return F.coalesce(changed, F.lit(False)) & F.col("operation").isin("update", "replace")
+
+
+def is_keyless() -> Column:
+    """True for a table without a key, of which copies are counted."""
+    return F.coalesce("keyless", F.lit(False))
 
 
 def whole() -> Column:
     """The change of an event that keeps its row's key."""
     no_key = F.lit(None).cast("array<string>")
-    return _half(F.col("key"), no_key, F.lit(None), F.col("effect"), F.col("after"))
+    effect = (
+        F.when(is_keyless() & F.col("of_one_key") & (F.col("effect") == "put"), F.lit("add"))
+        .when(is_keyless() & F.col("of_one_key") & (F.col("effect") == "remove"), F.lit("take"))
+        .otherwise(F.col("effect"))
+    )
+    return _half(F.col("key"), no_key, F.col("derived"), effect, F.col("after"))
 
 
 def old_half() -> Column:
     """The delete that a key change is for the old key: it exists only because of the event."""
     no_key = F.lit(None).cast("array<string>")
-    return _half(F.col("old_key"), no_key, F.lit(KEY_CHANGE), F.lit("remove"), F.col("after"))
+    effect = F.when(is_keyless(), F.lit("take")).otherwise(F.lit("remove"))
+    return _half(F.col("old_key"), no_key, F.lit(KEY_CHANGE), effect, F.col("after"))
 
 
 def new_half() -> Column:
     """The insert that a key change is for the new key: what the old image had goes along."""
+    effect = (
+        F.when(is_keyless(), F.lit("add"))
+        .when(is_incomplete_move(), F.lit("move"))
+        .otherwise(F.lit("put"))
+    )
+    return _half(F.col("key"), F.col("old_key"), F.col("derived"), effect, new_row())
+
+
+def new_row() -> Column:
+    """What both images of a key change say of the new row: a replace is the whole of it, an update a part."""
     mentioned = F.map_keys("after")
-    # A replace is the whole row; an update leaves what it does not mention as it was.
     goes_along = F.col("operation") == "update"
     unchanged = F.map_filter(
         "before", lambda name, _: goes_along & ~F.array_contains(mentioned, name)
     )
-    return _half(
-        F.col("key"),
-        F.col("old_key"),
-        F.lit(None),
-        F.lit("put"),
-        F.map_concat(unchanged, F.col("after")),
-    )
+    return F.map_concat(unchanged, F.col("after"))
+
+
+def is_incomplete_move() -> Column:
+    """True for a key change whose images do not say the whole row: the rest is the old key's row's."""
+    unsaid = F.array_except(F.map_keys("column_types"), F.map_keys(new_row()))
+    unsaid_any = F.coalesce(F.size(unsaid) > 0, F.lit(False))
+    return moves() & (F.col("operation") == "update") & ~is_keyless() & unsaid_any
 
 
 def _half(

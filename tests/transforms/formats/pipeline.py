@@ -21,7 +21,8 @@ from pyspark.sql import types as T
 from assets.object_source import records_of
 from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
-from transforms.gold import current_state, fold
+from transforms.gold import current_state, fold, ordering
+from transforms.gold.fold import Folding
 from transforms.record import BRONZE
 from transforms.silver import changes, conform, repeats
 from transforms.tables import table_of_object
@@ -108,7 +109,9 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
     keyed = steps.where("declared IS NOT NULL").withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     )
-    net = fold.whole(fold.folded(fold.ordered(keyed))).localCheckpoint()
+    steps = current_state.without_base(ordering.ordered(keyed))
+    folding = Folding({}, {}, has_key=True, depends=False)
+    net = fold.folded(steps, folding).localCheckpoint()
     named = {(row["declared"], row["table"]) for row in keyed.select("declared", "table").collect()}
     found = []
     for declared in feed.tables.values():

@@ -1,0 +1,74 @@
+"""The two commits of an apply: the rows of gold and tombstones, written anew or merged into what is there.
+
+Not here: which rows (``current_state``), and how Delta is called (``lake``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.lake import LakeTable
+from transforms.feed import Table
+from transforms.gold import current_state
+from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+
+DECLARATION = "weir.declaration"
+
+
+def create(
+    gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table, declaration: str
+) -> None:
+    """Write both tables anew."""
+    graves.create(current_state.tombstones(rows, table), {})
+    gold.create(
+        current_state.gold(rows, table),
+        {"delta.enableDeletionVectors": "true", DECLARATION: declaration},
+    )
+
+
+def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:
+    """Merge rows into both tables."""
+    stands = (POSITION, EVENT_ID, EVENT_AT)
+    absent = current_state.tombstones(rows, table)
+    if not absent.isEmpty():
+        moved = _differ({name: F.col(f"new.{name}") for name in stands})
+        own = current_state.grave_columns(table)
+        whole = {name: F.col(f"new.`{name}`") for name in (*own, *stands)}
+        graves.merge(absent, own, update=(moved, whole), insert=(F.lit(True), whole))
+    own = current_state.key_columns(table)
+    values = {name: _merged(name) for name in table.columns if name not in table.identity}
+    values |= {name: F.col(f"new.{name}") for name in stands}
+    new_row = {
+        name: F.col(f"new.`{name}`") for name in dict.fromkeys((*table.columns, *own, *stands))
+    }
+    present = F.col(f"new.{EFFECT}") != "remove"
+    gold.merge(
+        rows,
+        own,
+        delete=~present,
+        update=(_differ(values, table.columns), {f"`{name}`": value for name, value in values.items()}),
+        insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
+    )
+
+
+def _merged(name: str) -> Column:
+    """The new value where the whole row is put or the column is mentioned, else the old one."""
+    mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(
+        F.col(f"new.{MENTIONS}"), F.lit(name)
+    )
+    return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
+
+
+def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None) -> Column:
+    """True where any column of the old row would change: a row that stays is not rewritten."""
+    differ = F.lit(False)
+    for name, value in values.items():
+        old = F.col(f"old.`{name}`")
+        if "map<" in (kinds or {}).get(name, ""):
+            # Spark does not compare maps; two texts of one map cost a rewrite and nothing else.
+            old, value = F.to_json(old), F.to_json(value)
+        differ = differ | ~old.eqNullSafe(value)
+    return differ

@@ -1,0 +1,116 @@
+"""Silver as one gold table sees it: its changes and the scoped ones, put together for the keys that are to be folded.
+
+Not here: what is folded onto what (``current_state``), and what each change means (``transforms/gold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transforms.change import CONTROL
+from transforms.feed import Table
+from transforms.gold import fold, moves, ordering, scopes
+from transforms.gold.fold import Folding
+from transforms.traits import Traits
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All changes of one gold table in silver, and what kinds there are among them."""
+
+    table: Table
+    changes: DataFrame
+    traits: Traits
+
+    @property
+    def folding(self) -> Folding:
+        """How the table's rows are folded."""
+        return Folding.of(self.table, depends=self.traits.depends)
+
+    @property
+    def of_keys(self) -> DataFrame:
+        """The changes of single keys."""
+        return self.changes.where(F.col("scope").isNull() & ~F.col("effect").isin(*CONTROL))
+
+    @property
+    def scoped(self) -> DataFrame:
+        """The scoped changes: few."""
+        return self.changes.where(F.col("scope").isNotNull())
+
+    def of_windows(self, windows: Sequence[str], standing: DataFrame | None) -> DataFrame:
+        """The changes that these windows bring, one row per change and key; scoped ones for all keys that they meet.
+
+        A scoped change of these windows meets the keys that stand in gold or tombstones (``standing``: their ``key``);
+        those of all windows meet the keys that these windows change.
+        """
+        here = F.col("window").isin(list(windows))
+        new = self.of_keys.where(here)
+        if not self.traits.scopes:
+            return new
+        keys = new.select("key", "stream").distinct()
+        met = self._scoped_on(keys, self.scoped).withColumn("is_past", ~here)
+        if standing is not None:
+            fresh = self.scoped.where(here)
+            met = met.unionByName(
+                self._scoped_on(self._with_streams(standing), fresh).withColumn(
+                    "is_past", F.lit(False)
+                )
+            )
+        return new.withColumn("is_past", F.lit(False)).unionByName(met)
+
+    def steps(self, keys: DataFrame | None = None) -> DataFrame:
+        """The ordered changes of all keys, or of these, from their first on: ``ordering.ordered``'s rows."""
+        if not self.traits.moves:
+            return ordering.ordered(self._whole(keys))
+        wanted = keys
+        if wanted is not None:
+            linked = moves.links(self.of_keys).localCheckpoint()
+            keys = grown(wanted, lambda some: moves.sources(some, linked))
+        steps = ordering.ordered(self._whole(keys)).localCheckpoint()
+        while not steps.where(F.exists("steps", moves.is_open)).isEmpty():
+            steps = moves.resolved_once(steps, self.folding).localCheckpoint()
+        return steps if wanted is None else steps.join(wanted, on="key", how="left_semi")
+
+    def folded_anew(self, keys: DataFrame) -> DataFrame:
+        """What these keys (``key``, ``copies_before``) are after all their changes: ``fold.folded``'s rows."""
+        steps = self.steps(keys.select("key")).join(keys, on="key")
+        return fold.folded(steps.withColumn("before", fold.absent()), self.folding)
+
+    def dependents(self, keys: DataFrame) -> DataFrame:
+        """The keys, and all whose rows took values from theirs, directly or through others."""
+        if not self.traits.moves:
+            return keys
+        linked = moves.links(self.of_keys).localCheckpoint()
+        return grown(keys, lambda some: moves.targets(some, linked))
+
+    def _whole(self, keys: DataFrame | None) -> DataFrame:
+        of_keys = self.of_keys
+        if keys is not None:
+            of_keys = of_keys.join(keys, on="key", how="left_semi")
+        if not self.traits.scopes:
+            return of_keys
+        known = of_keys.select("key", "stream").distinct()
+        return of_keys.unionByName(self._scoped_on(known, self.scoped))
+
+    def _scoped_on(self, keys: DataFrame, scoped: DataFrame) -> DataFrame:
+        met = scopes.keyed(scoped, keys, self.traits.scopes, self.table.identity)
+        return met.select(*self.changes.columns)
+
+    def _with_streams(self, keys: DataFrame) -> DataFrame:
+        """Gold does not say which stream a key's changes came from; silver does, and is asked only if it matters."""
+        if not any(shape.of_stream for shape in self.traits.scopes):
+            return keys.withColumn("stream", F.lit(None).cast("string"))
+        of_key = self.of_keys.select("key", "stream").distinct()
+        return keys.join(of_key, on="key")
+
+
+def grown(keys: DataFrame, step: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    """The keys after as many steps as add any."""
+    size = -1
+    while (now := (keys := keys.localCheckpoint()).count()) > size:
+        keys, size = step(keys), now
+    return keys

@@ -1,0 +1,168 @@
+"""Kind account: changes within transactions of one tablet, which count once their commit is there.
+
+What the tablet's stream tells differs from history to history: whether it marks beginnings, whether
+a commit knows of how many changes it consists, and whether changes take effect at their commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tests.laws.histories import VALUES
+from tests.laws.kinds.source import Source
+from tests.laws.oracle import Event, Image, Position, Table, Transaction
+
+ACCOUNT = Table(
+    "account",
+    ("case_id", "id"),
+    {"case_id": "string", "id": "int", "balance": "bigint", "owner": "string"},
+)
+
+
+class _Open:
+    """A transaction under way."""
+
+    def __init__(self, identifier: str, first: int) -> None:
+        self.id, self.changes, self.ordinal = identifier, 0, first
+
+
+class _Accounts(Source):
+    def __init__(self, rng: Random, case: str) -> None:
+        super().__init__(rng, case)
+        self.ids = ["1", "2", "3", "10"][: rng.randint(1, 4)]
+        self.has_begin, self.at_commit = rng.random() < 0.5, rng.random() < 0.5
+        # A stream that says nothing at all of where a transaction ends in its windows is rare.
+        self.tells = rng.choice([0.0, 0.5, 1.0, 1.0])
+        self.open: list[_Open] = []
+        self.begun = 0
+        self.rows: dict[str, Image] = {}
+
+    def draw_log(self) -> Position:
+        return (self.rng.choice([5, 95, 990, 99_999_990]),)
+
+    def advance(self) -> None:
+        self.log = (self.log[0] + self.rng.randint(1, 9),)
+        self.now_ms += 1000
+
+    def record(self, operation: str, effect: str, before: Image, after: Image) -> None:
+        """A change: of one of the open transactions, or of none."""
+        scope = self.scoped() if operation == "truncate" else None
+        ops = {"balance": self.rng.choice(["Add", "Minus"])} if self.chance(0.6) else {}
+        # A key change overwrites; what it adds to would be another row.
+        ops = ops if effect == "merge" and not before and after.get("balance") else {}
+        part_of = self.rng.choice(self.open) if self.open and self.chance(0.8) else None
+        position = self.position
+        if part_of:
+            part_of.changes += 1
+            part_of.ordinal += 1
+            position = (part_of.ordinal,) if self.at_commit else position
+        # Numbers begin again with every transaction, so positions do not tell its changes apart.
+        own = (part_of.id, str(part_of.ordinal)) if part_of else (str(len(self.events)),)
+        self.emit(
+            "account", operation, effect, before, after,
+            position=position, scope=scope, attribute_ops=ops, stream=self.stream,
+            transaction=self.terms(part_of) if part_of else None,
+            identity=("change", self.case, *own),
+        )  # fmt: skip
+
+    def control(self, effect: str, transaction: Transaction) -> None:
+        self.emit(
+            "account", effect, effect, {}, {},
+            stream=self.stream, transaction=transaction, identity=(transaction.id, effect),
+        )  # fmt: skip
+
+    def terms(self, part_of: _Open, expected: int | None = None) -> Transaction:
+        return Transaction(part_of.id, expected, self.has_begin, self.at_commit)
+
+    @property
+    def stream(self) -> str:
+        return f"tablet-{self.case}"
+
+    def key(self, identifier: str) -> Image:
+        return self.scoped(id=identifier)
+
+    def pick(self) -> str:
+        return self.rng.choice(self.ids)
+
+    def balance(self) -> str:
+        return self.rng.choice(["1", "5", "100", "-3", "9223372036854775807"])
+
+    def row(self, identifier: str) -> Image:
+        invented: Image = {"balance": self.balance(), "owner": self.rng.choice(VALUES["c2"])}
+        return self.key(identifier) | self.rows.get(identifier, invented)
+
+
+def _begin(source: _Accounts) -> None:
+    source.begun += 1
+    begun = _Open(f"{source.case}/tx{source.begun}", source.rng.choice([0, 0, 8]))
+    source.open.append(begun)
+    if source.has_begin:
+        source.control("begin", source.terms(begun))
+
+
+def _end(source: _Accounts) -> None:
+    """Commit a transaction; or lose its commit, or one of the changes that the commit counts."""
+    if not source.open:
+        return
+    ending = source.open.pop(source.rng.randrange(len(source.open)))
+    if source.chance(0.15):
+        return
+    lost = source.chance(0.1)
+    expected = ending.changes + lost if source.chance(source.tells) else None
+    source.control("commit", source.terms(ending, expected))
+
+
+def _put(source: _Accounts) -> None:
+    identifier = source.pick()
+    source.rows[identifier] = row = source.row(identifier)
+    source.record("insert", "put", {}, row)
+
+
+def _merge(source: _Accounts) -> None:
+    """Some columns overwritten, or something added to the balance."""
+    key = source.key(source.pick())
+    column = source.rng.choice(["balance", "balance", "owner"])
+    value = source.balance() if column == "balance" else source.rng.choice(VALUES["c2"])
+    source.record("update", "merge", {}, key | {column: value})
+
+
+def _update(source: _Accounts) -> None:
+    identifier = source.pick()
+    before = source.row(identifier)
+    after = before | {"balance": source.balance()}
+    source.rows[identifier] = after
+    source.record("update", "merge", before, after)
+
+
+def _remove(source: _Accounts) -> None:
+    identifier = source.pick()
+    source.rows.pop(identifier, None)
+    source.record("delete", "remove", source.key(identifier), {})
+
+
+def _move(source: _Accounts) -> None:
+    """A key change is one event of its transaction, though two keys see it."""
+    old, new = source.rng.sample([*source.ids, "7"], 2)
+    row = source.row(old) if source.chance(0.5) else source.key(old)
+    after = row if source.chance(0.5) else {}
+    source.record("update", "merge", row, after | {"id": new})
+
+
+def _truncate(source: _Accounts) -> None:
+    source.record("truncate", "remove", {}, {})
+
+
+_ACTIONS: list[Callable[[_Accounts], None]] = [
+    _begin, _begin, _begin, _end, _end, _end, _put, _put, _put, _merge, _merge, _merge, _merge,
+    _update, _update, _remove, _move, _truncate,
+]  # fmt: skip
+
+
+def history(rng: Random, case: str, events: int) -> list[Event]:
+    """So many events of one case; what is not committed by then never is."""
+    source = _Accounts(rng, case)
+    while len(source.events) < events:
+        source.drift()
+        rng.choice(_ACTIONS)(source)
+    return source.events[:events]

@@ -1,0 +1,213 @@
+"""The laws of Weir over random histories of every kind of change: gold is what the oracle says, after every run.
+
+Thousands of histories lie side by side in one table, told apart by their case, so that a law costs a few Spark jobs and
+not one per example. ``WEIR_LAW_HISTORIES`` sets how many per kind; the seed of a failing history is in its case id.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
+from assets import bronze, current_state, silver
+from assets.lake import Lake
+from orchestration.resources import lake_of
+from tests.laws import model_format, model_histories
+from tests.laws.oracle import Event, Key, current, event_id, visible
+from transforms import formats
+from transforms.feed import Feed, Table
+
+HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "2000"))
+WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
+
+Outcome = tuple[dict[Key, tuple[object, ...]], dict[Key, tuple[object, ...]]]
+"""Rows and tombstones by key, as plain values."""
+
+
+@pytest.fixture(autouse=True)
+def _model_format(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    known = {**formats.FORMATS, "model": model_format.FORMAT}
+    for module in ("assets.bronze", "assets.object_source", "assets.silver"):
+        monkeypatch.setattr(f"{module}.FORMATS", known)
+    yield
+
+
+@dataclass(frozen=True)
+class World:
+    """Many histories of one kind, delivered: every delivery, by table and window."""
+
+    feed: Feed
+    delivered: dict[str, dict[str, list[Event]]]
+
+    def expected(self, table: str, windows: list[str]) -> Outcome:
+        """What the oracle makes of what these windows brought, case by case."""
+        shape = model_histories.TABLES[table]
+        by_case: dict[str, dict[str, list[Event]]] = defaultdict(lambda: {w: [] for w in WINDOWS})
+        for window, events in self.delivered[table].items():
+            for event in events:
+                by_case[case_of(event)][window].append(event)
+        rows: dict[Key, tuple[object, ...]] = {}
+        tombstones: dict[Key, tuple[object, ...]] = {}
+        for delivered in by_case.values():
+            state = current(visible(delivered, windows), shape)
+            for key, row in state.rows.items():
+                values = tuple(row.values[column] for column in shape.columns)
+                place = (list(row.position), row.event_id, row.event_at_ms)
+                rows[key] = (row.copies, *values, *place)
+            for key, (position, last) in state.tombstones.items():
+                tombstones[key] = (list(position), last)
+        return rows, tombstones
+
+
+def case_of(event: Event) -> str:
+    """Whose history the event is part of."""
+    said = {**event.before, **event.after, **(event.scope or {})}
+    return str(said["case_id"]) if "case_id" in said else str(event.stream).removeprefix("tablet-")
+
+
+def world(kind: str, landing: Path) -> World:
+    """Draw histories of one kind and lay them out as drops, one per window."""
+    tables = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
+    delivered: dict[str, dict[str, list[Event]]] = {
+        name: {window: [] for window in WINDOWS} for name in tables
+    }
+    rng = Random(f"order {kind}")
+    drops: dict[str, list[Event]] = {window: [] for window in WINDOWS}
+    for seed in range(HISTORIES):
+        events = model_histories.history(kind, seed, f"{kind}-{seed}", 5 + seed % 36)
+        arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
+        for number, some in arrived.items():
+            drops[WINDOWS[number]] += some
+    for window, events in drops.items():
+        rng.shuffle(events)
+        for event in events:
+            delivered[event.table][window].append(event)
+        lines = (json.dumps(model_histories.to_record(event)) for event in events)
+        file = landing / window.replace("T", "/") / "part_1.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text("".join(f"{line}\n" for line in lines))
+    declared = {
+        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        for name, one in tables.items()
+    }
+    return World(Feed(f"laws_{kind}", "model", str(landing), tables=declared), delivered)
+
+
+def run(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
+    """What a run over these windows does, without Dagster around it."""
+    bronze.land(lake, feed, windows)
+    made = silver.derive(lake, feed, windows)
+    for table in feed.tables.values():
+        current_state.apply(lake, feed, table, windows)
+    return made
+
+
+def found(lake: Lake, feed: Feed, name: str) -> Outcome:
+    """Rows and tombstones of a gold table, in the oracle's values."""
+    table = feed.tables[name]
+    gold = lake.table("gold", feed.name, name).read()
+    values = [
+        F.col(f"`{column}`")
+        .cast("string" if kind in ("date", "timestamp") else gold.schema[column].dataType)
+        .alias(column)
+        for column, kind in table.columns.items()
+    ]
+    at = F.unix_millis("_weir_event_at").alias("at")
+    rows: dict[Key, tuple[object, ...]] = {}
+    copies: Counter[Key] = Counter()
+    for row in gold.select(*values, "_weir_position", "_weir_event_id", at).collect():
+        plain = tuple(row)
+        key = tuple(text(row[column]) for column in table.identity)
+        copies[key] += 1
+        rows[key] = plain
+    assert not table.key or max(copies.values(), default=1) == 1, "two rows of one key"
+    own = "_weir_key" if not table.key else None
+    tombstones: dict[Key, tuple[object, ...]] = {}
+    for row in lake.table("gold", feed.name, f"{name}__tombstones").read().collect():
+        key = (
+            tuple(json.loads(row[own])) if own else tuple(text(row[column]) for column in table.key)
+        )
+        assert key not in tombstones, "two tombstones of one key"
+        # Those of keys that came back are idle until compaction.
+        if key not in rows:
+            tombstones[key] = (row["_weir_position"], row["_weir_event_id"])
+    return {key: (copies[key], *row) for key, row in rows.items()}, tombstones
+
+
+def as_plain(column: str, kind: str) -> Column:
+    """The column as the oracle has it: days and times are texts, which no clock of this machine can move."""
+    value = F.col(f"`{column}`")
+    return (value.cast("string") if kind in ("date", "timestamp") else value).alias(column)
+
+
+def text(value: Any) -> str | None:
+    """A key's value as canonical text."""
+    return None if value is None else str(value)
+
+
+@pytest.mark.parametrize("kind", model_histories.KINDS)
+def test_gold_is_what_the_oracle_says_after_every_run(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    """Laws 1 to 8: any order of runs, repeats of events and of runs, and one pass over everything."""
+    landing = tmp_path / "landing"
+    drawn = world(kind, landing)
+    feed = drawn.feed
+    deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
+    print(f"\n{kind}: {HISTORIES} histories, {deliveries} deliveries")
+    lake = lake_of(str(tmp_path / "grown"))
+    order = Random(f"runs {kind}").sample(WINDOWS, len(WINDOWS))
+    read: set[str] = set()
+    for windows in ([order[0]], [order[1]], sorted(order[2:]), [order[1]]):
+        made = run(lake, feed, windows)
+        read |= set(windows)
+        accounts_for_every_event(drawn, made, windows)
+        for name in feed.tables:
+            assert_same(
+                found(lake, feed, name),
+                drawn.expected(name, sorted(read)),
+                f"{name} after {windows}",
+            )
+
+    rebuilt = lake_of(str(tmp_path / "rebuilt"))
+    run(rebuilt, feed, WINDOWS)
+    for name in feed.tables:
+        assert_same(found(rebuilt, feed, name), found(lake, feed, name), f"{name} in one pass")
+
+
+def accounts_for_every_event(drawn: World, made: silver.Derived, windows: list[str]) -> None:
+    """Law 3: per window, source events = changes + control + duplicates, counted here by hand."""
+    assert made.violations["accounting_is_exact"] == 0
+    assert made.violations["nothing_quarantined"] == 0
+    for window in windows:
+        arrived = [
+            event for of in drawn.delivered.values() for event in of[window] if not event.derived
+        ]
+        distinct = {event_id(event): event for event in arrived}
+        control = sum(event.is_control for event in distinct.values())
+        books = [book for book in made.books if book["window"] == window]
+        assert sum(book["events"] for book in books) == len(arrived)
+        assert sum(book["control"] for book in books) == control
+        assert sum(book["changes"] for book in books) == len(distinct) - control
+        assert sum(book["duplicates"] for book in books) == len(arrived) - len(distinct)
+
+
+def assert_same(actual: Outcome, expected: Outcome, where: str) -> None:
+    """Equal, or the first few keys that differ."""
+    for what, one, other in zip(("rows", "tombstones"), actual, expected, strict=True):
+        keys = sorted(one.keys() | other.keys(), key=str)
+        differing = [key for key in keys if one.get(key) != other.get(key)]
+        shown = "\n".join(
+            f"{key}\n  gold   {one.get(key)}\n  oracle {other.get(key)}" for key in differing[:5]
+        )
+        assert not differing, f"{where}: {len(differing)} of {len(keys)} {what} differ:\n{shown}"

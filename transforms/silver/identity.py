@@ -1,0 +1,39 @@
+"""What makes two deliveries the same event: one digest over what all deliveries of an event agree on."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+
+def event_id() -> Column:
+    """SHA-256 over what is the same in every delivery of one event: table, operation, identity, images, scope.
+
+    Each text goes in as its length, a colon and itself, so that no two events can spell the same line.
+    """
+    return F.when(
+        F.col("fault").isNull(),
+        F.sha2(
+            F.concat(
+                _net(F.col("table")),
+                _net(F.col("operation")),
+                _net(F.size("identity").cast("string")),
+                F.array_join(F.transform("identity", _net), ""),
+                _net_map("before"),
+                _net_map("after"),
+                _net_map("attribute_ops"),
+                F.coalesce(_net_map("scope"), F.lit("-")),
+            ),
+            256,
+        ),
+    )
+
+
+def _net(text: Column) -> Column:
+    return F.coalesce(F.concat(F.char_length(text).cast("string"), F.lit(":"), text), F.lit("-"))
+
+
+def _net_map(image: str) -> Column:
+    entries = F.array_sort(F.map_entries(image))
+    spelled = F.transform(entries, lambda entry: F.concat(_net(entry["key"]), _net(entry["value"])))
+    return F.concat(_net(F.size(image).cast("string")), F.array_join(spelled, ""))
