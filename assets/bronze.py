@@ -7,7 +7,7 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import ledger, partitions
+from assets import ledger, partitions, transactions
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import raise_clearly, read_objects
@@ -22,13 +22,15 @@ class Arrivals:
     """What lies in the landing against what bronze holds.
 
     ``new`` are the objects to read, ``replaced`` the names of those read before as they then were; ``landed`` counts
-    all drops that are there, and ``left_out`` says which objects are none.
+    all drops that are there, ``windows`` names all windows of theirs, asked for or not, and ``left_out`` says which
+    objects are none.
     """
 
     new: list[LandedObject]
     replaced: list[str]
     left_out: list[str]
     landed: int
+    windows: list[str]
 
 
 def arrivals(
@@ -43,7 +45,8 @@ def arrivals(
     """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
-    landed = [one for one in landing.list() if wanted is None or one.window in wanted]
+    listed = [*landing.list()]
+    landed = [one for one in listed if wanted is None or one.window in wanted]
     known = read([one.name for one in landed]) if landed else []
     generations = {(one.name, one.generation) for one in known}
     names = {name for name, _ in generations}
@@ -53,6 +56,7 @@ def arrivals(
         replaced=sorted(one.name for one in new if one.name in names),
         left_out=list(landing.left_out),
         landed=len(landed),
+        windows=sorted({one.window for one in listed}),
     )
 
 
@@ -60,6 +64,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
     ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
     found = arrivals(feed, lambda names: ledger.read_objects(lake, feed, names=names), windows)
+    if FORMATS[feed.format].transactional:
+        transactions.note_landed(lake, feed, found.windows)
     bronze = lake.table("bronze", feed.name)
     if found.new or not bronze.exists():
         with raise_clearly():

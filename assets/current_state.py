@@ -12,11 +12,13 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets import transactions
 from assets.gold_tables import DECLARATION, create, upsert
 from assets.history import History
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
+from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering
 from transforms.table_names import TOMBSTONES, gold_name
 from transforms.traits import Traits
@@ -85,6 +87,9 @@ def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) ->
         & F.col("window").isin(list(windows))
         & (F.col("changes") > 0)
     )
+    if FORMATS[feed.format].transactional:
+        # A commit in these windows may release changes of tables that these windows do not name.
+        named = books.where((F.col("declared") == table.name) & (F.col("changes") > 0))
     found = {row["table"] for row in named.select("table").distinct().collect()}
     if feed.table_names == "plain":
         found.add(gold_name(table.name, feed.table_names))
@@ -101,7 +106,9 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     silver = lake.table("silver", feed.name).read()
     # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
     changes = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
-    history = History(table, changes, traits_of(lake, feed, name))
+    traits = traits_of(lake, feed, name)
+    released = transactions.released(lake, feed, windows) if traits.transactions else None
+    history = History.of(table, changes, traits, windows, released)
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
@@ -115,7 +122,7 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         standing = current_state.base(
             table, gold.read(), graves.read(), with_values=history.traits.depends
         )
-        steps = ordering.ordered(history.of_windows(windows, standing.select("key")))
+        steps = ordering.ordered(history.new(standing.select("key")))
         based = current_state.against(steps, standing, history.folding)
     based = based.localCheckpoint()
     counts = Counts.of(based)

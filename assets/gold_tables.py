@@ -49,7 +49,10 @@ def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) ->
         rows,
         own,
         delete=~present,
-        update=(_differ(values, table.columns), {f"`{name}`": value for name, value in values.items()}),
+        update=(
+            _differ(values, table.columns),
+            {f"`{name}`": value for name, value in values.items()},
+        ),
         insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
     )
 

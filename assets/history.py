@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transforms.change import CONTROL
 from transforms.feed import Table
-from transforms.gold import fold, moves, ordering, scopes
+from transforms.gold import fold, moves, ordering, scopes, transactions
 from transforms.gold.fold import Folding
 from transforms.traits import Traits
 
@@ -26,6 +26,23 @@ class History:
     changes: DataFrame
     traits: Traits
 
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        changes: DataFrame,
+        traits: Traits,
+        windows: Sequence[str],
+        released: DataFrame | None,
+    ) -> Self:
+        """The table's silver rows that count, with ``is_new`` for those that these windows bring or release."""
+        if traits.transactions:
+            changes = transactions.visible(changes, released)
+        else:
+            changes = changes.withColumn("is_new", F.lit(False))
+        here = F.col("window").isin(list(windows))
+        return cls(table, changes.withColumn("is_new", F.col("is_new") | here), traits)
+
     @property
     def folding(self) -> Folding:
         """How the table's rows are folded."""
@@ -34,33 +51,27 @@ class History:
     @property
     def of_keys(self) -> DataFrame:
         """The changes of single keys."""
-        return self.changes.where(F.col("scope").isNull() & ~F.col("effect").isin(*CONTROL))
+        return self.changes.where(F.col("scope").isNull())
 
     @property
     def scoped(self) -> DataFrame:
         """The scoped changes: few."""
         return self.changes.where(F.col("scope").isNotNull())
 
-    def of_windows(self, windows: Sequence[str], standing: DataFrame | None) -> DataFrame:
-        """The changes that these windows bring, one row per change and key; scoped ones for all keys that they meet.
+    def new(self, standing: DataFrame) -> DataFrame:
+        """The new changes, one row per change and key; scoped ones for all keys that they meet.
 
-        A scoped change of these windows meets the keys that stand in gold or tombstones (``standing``: their ``key``);
-        those of all windows meet the keys that these windows change.
+        A new scoped change meets the keys that stand in gold or tombstones (``standing``: their ``key``); those of all
+        windows meet the keys that new changes are for.
         """
-        here = F.col("window").isin(list(windows))
-        new = self.of_keys.where(here)
+        new = self.of_keys.where("is_new")
         if not self.traits.scopes:
-            return new
+            return new.withColumn("is_past", F.lit(False))
         keys = new.select("key", "stream").distinct()
-        met = self._scoped_on(keys, self.scoped).withColumn("is_past", ~here)
-        if standing is not None:
-            fresh = self.scoped.where(here)
-            met = met.unionByName(
-                self._scoped_on(self._with_streams(standing), fresh).withColumn(
-                    "is_past", F.lit(False)
-                )
-            )
-        return new.withColumn("is_past", F.lit(False)).unionByName(met)
+        met = self._scoped_on(keys, self.scoped)
+        fresh = self._scoped_on(self._with_streams(standing), self.scoped.where("is_new"))
+        all_new = new.unionByName(met).unionByName(fresh)
+        return all_new.withColumn("is_past", ~F.col("is_new"))
 
     def steps(self, keys: DataFrame | None = None) -> DataFrame:
         """The ordered changes of all keys, or of these, from their first on: ``ordering.ordered``'s rows."""

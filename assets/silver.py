@@ -18,7 +18,7 @@ from transforms.errors import TableNameCollision
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
-from transforms.silver import accounting, changes, conform, repeats
+from transforms.silver import accounting, changes, conform, repeats, transactions
 from transforms.tables import table_of_object
 
 
@@ -35,7 +35,10 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
     objects = ledger.read_objects(lake, feed, windows)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
-    fated = fates(lake, feed, windows, objects).localCheckpoint()
+    fated = fates(lake, feed, windows, objects)
+    if FORMATS[feed.format].transactional:
+        fated = transactions.with_commits(fated)
+    fated = fated.localCheckpoint()
     books = accounting.accounting(fated, feed_digest(feed)).collect()
     books_table = lake.table("accounting", feed.name)
     earlier = books_table.read() if books_table.exists() else None
@@ -44,6 +47,9 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     sorted_changes = changes.changes(fated).sortWithinPartitions("table", "key")
     written = silver.replace_windows_counted(sorted_changes, windows)
     refused = quarantine.replace_windows_counted(changes.quarantine(fated), windows)
+    if FORMATS[feed.format].transactional:
+        waiting = transactions.open_events(fated).coalesce(1)
+        lake.table("transactions", feed.name).replace_windows(waiting, windows, partition_by=())
     rows = lake.spark.createDataFrame(books, accounting.ACCOUNTING).coalesce(1)
     books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()

@@ -16,9 +16,14 @@ TRANSACTION = T.StructType(
         T.StructField("expected", T.LongType(), True),
         T.StructField("has_begin", T.BooleanType(), True),
         T.StructField("at_commit", T.BooleanType(), True),
+        T.StructField("commit", T.ArrayType(T.LongType()), True),
     ]
 )
-"""Which transaction a change is part of; on a ``commit`` row also of how many changes it consists."""
+"""Which transaction a change is part of (docs/change_model.md); ``expected`` only on its ``commit`` row.
+
+``commit``: the position of its commit, where this window alone holds all of it; else null, and gold asks
+``transactions.<feed>`` whether it is complete by now. Formats leave it out.
+"""
 
 CHANGE = T.StructType(
     [

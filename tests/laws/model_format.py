@@ -48,4 +48,6 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
     )
 
 
-FORMAT = SourceFormat(name="model", files=("**/*.jsonl",), split=split, to_events=to_events)
+FORMAT = SourceFormat(
+    name="model", files=("**/*.jsonl",), split=split, to_events=to_events, transactional=True
+)

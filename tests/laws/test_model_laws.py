@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import Column, SparkSession
@@ -24,8 +23,9 @@ from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import model_format, model_histories
 from tests.laws.oracle import Event, Key, current, event_id, visible
-from transforms import formats
 from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.formats.spec import SourceFormat
 
 HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "2000"))
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
@@ -35,11 +35,8 @@ Outcome = tuple[dict[Key, tuple[object, ...]], dict[Key, tuple[object, ...]]]
 
 
 @pytest.fixture(autouse=True)
-def _model_format(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    known = {**formats.FORMATS, "model": model_format.FORMAT}
-    for module in ("assets.bronze", "assets.object_source", "assets.silver"):
-        monkeypatch.setattr(f"{module}.FORMATS", known)
-    yield
+def _model_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), "model", model_format.FORMAT)
 
 
 @dataclass(frozen=True)

@@ -43,15 +43,17 @@ def _complete_by(rows: list[tuple[Window, Event]], unread: list[Window]) -> Even
     commit = min(commits, key=lambda event: event.position)
     terms = commit.transaction
     assert isinstance(terms, Transaction)
-    if terms.has_begin and not any(event.effect == "begin" for event in events):
-        return None
     if terms.expected is not None:
         # A key change is one event, whatever it is split into.
         own = {event_id(event) for event in events if not event.is_control and not event.derived}
         return commit if len(own) >= terms.expected else None
-    first, last = min(window for window, _ in rows), max(window for window, _ in rows)
-    missing = [w for w in unread if w < last and (w > first or not terms.has_begin)]
-    return None if missing else commit
+    begun = [window for window, event in rows if event.effect == "begin"]
+    ended = [window for window, event in rows if event.effect == "commit"]
+    if not terms.has_begin:
+        return commit if any(all(w > end for w in unread) for end in ended) else None
+    spans = [(min(b, e), max(b, e)) for b in begun for e in ended]
+    whole = any(not any(b < w < e for w in unread) for b, e in spans)
+    return commit if whole else None
 
 
 def _placed(event: Event, commit: Event | None) -> Event:

@@ -36,7 +36,7 @@ def landed(
     """What the landing and the tables would say: windows with new objects, and those not finished."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
-    found = bronze.Arrivals(objects, [], list(left_out), len(objects))
+    found = bronze.Arrivals(objects, [], list(left_out), len(objects), [])
     monkeypatch.setattr(bronze, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
     monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))

@@ -93,13 +93,15 @@ class SourceFormat:
 
     ``files`` are the globs of its usual objects. ``split`` cuts the bytes of one object into records.
     ``to_events`` takes bronze rows with ``object_table`` (the declared table, or the name, that the object's path
-    says) and gives one row of ``EVENT_COLUMNS`` per source event.
+    says) and gives one row of ``EVENT_COLUMNS`` per source event. ``transactional``: whether events can be part of
+    transactions.
     """
 
     name: str
     files: tuple[str, ...]
     split: Callable[[bytes, Feed, str], Iterator[Record]]
     to_events: Callable[[DataFrame, Feed], DataFrame]
+    transactional: bool = False
 
 
 def fault(reason: str, *detail: Column | str) -> Column:
