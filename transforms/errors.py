@@ -92,3 +92,7 @@ class QueryRefused(WeirError):
         self.what, self.fault, self.known = what, fault, tuple(known)
         forms = "bronze.<feed>, silver.<feed>, quarantine.<feed>, gold.<feed>.<table>"
         super().__init__(f"{what}: {fault}. Tables: {', '.join(self.known) or forms}.")
+
+
+class UnknownKey(WeirError):
+    """A row was asked for by a table or a key that there cannot be: the message says what there is."""

@@ -7,11 +7,14 @@ becomes of events of every kind, by the laws.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
+import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.formats.spec import NO_FAULT, SourceFormat, as_events
 from transforms.record import Record
 
@@ -51,3 +54,8 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
 FORMAT = SourceFormat(
     name="model", files=("**/*.jsonl",), split=split, to_events=to_events, transactional=True
 )
+
+
+def register(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let feeds have the format, for one test."""
+    monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), FORMAT.name, FORMAT)

@@ -1,13 +1,15 @@
 """The laws of Weir over random histories: what the Spark side makes of drops is what the oracle says.
 
 Hundreds of histories lie side by side in one table, told apart by their key, so that a law costs a few Spark jobs and
-not one per example. ``WEIR_LAW_HISTORIES`` sets how many per format; the seed of a failing history is in its case id.
+not one per example. What becomes of changes of every kind is the matter of ``test_model_laws``; here it is the formats
+that are under test, with a fortieth of ``WEIR_LAW_HISTORIES`` each. The seed of a failing history is in its case id.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +30,7 @@ from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BRONZE
 
-HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "250"))
+HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 40)
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = OracleTable("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
@@ -162,14 +164,17 @@ def tombstone_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
 FORMS = [
     ("arcion_s3_json", "mysql", 1),
     ("arcion_s3_csv", "cassandra", 2),
-    ("arcion_s3_json", "cassandra", 3),
-    ("arcion_s3_csv", "mysql", 4),
 ]
 
 
 @pytest.mark.parametrize(("format_name", "kind", "seed"), FORMS, ids=lambda value: str(value))
 def test_gold_is_what_the_oracle_says_whatever_the_order_the_repeats_and_the_windows(
-    spark: SparkSession, tmp_path: Path, format_name: str, kind: str, seed: int
+    spark: SparkSession,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    format_name: str,
+    kind: str,
+    seed: int,
 ) -> None:
     """Laws 1 (order-free), 2 (redelivery), 4 (no resurrection), 5 (absent is not null), with compaction in between."""
     drawn = world(format_name, kind, seed)
@@ -179,15 +184,17 @@ def test_gold_is_what_the_oracle_says_whatever_the_order_the_repeats_and_the_win
     order = rng.sample(WINDOWS, len(WINDOWS))
     made = apply(lake, drawn, [[order[0]], [order[1]]])
     compaction.compact(lake, drawn.feed, TABLE, "item", dry_run=False)
-    made += apply(lake, drawn, [sorted(order[2:]), [order[1]]])
+    # The last run repeats a window.
+    made += apply(lake, drawn, [sorted(order[1:])])
 
-    print(
-        f"\n{format_name} {kind}: {HISTORIES} histories, {sum(map(len, drawn.delivered.values()))} deliveries"
+    deliveries = sum(map(len, drawn.delivered.values()))
+    record_property(
+        "laws", f"{format_name}, {kind}: {HISTORIES:,} histories, {deliveries:,} deliveries"
     )
     assert_same(gold_rows(lake, drawn), drawn.expected_rows)
     assert_same(tombstone_rows(lake, drawn), drawn.expected_tombstones)
     accounts_for_every_event(drawn, made[0], [order[0]])
-    accounts_for_every_event(drawn, made[2], sorted(order[2:]))
+    accounts_for_every_event(drawn, made[2], sorted(order[1:]))
 
     # Law 8: one pass over all of silver gives the same tables, row for row.
     rebuilt = lake_of(str(tmp_path / "rebuilt"))

@@ -97,13 +97,13 @@ def test_derived_and_control_rows_are_no_changes_of_a_count() -> None:
     assert visible(empty, ["1", "2"]) == []
 
 
-def test_a_beginning_is_asked_for_even_where_the_count_is_right() -> None:
+def test_where_the_commit_tells_the_count_nothing_else_is_asked_for() -> None:
     terms = Transaction("x", expected=1, has_begin=True)
     windows = {
         "1": [control("begin", terms, 1)],
         "2": [row("p", 2, of=BEGUN), control("commit", terms, 9)],
     }
-    assert keys(windows, "2") == ""
+    assert keys(windows, "2") == "p"
     assert keys(windows, "12") == "p"
 
 

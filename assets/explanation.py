@@ -1,0 +1,148 @@
+"""Why a row is as it is: every event of one key in the order in which they apply, and what each did.
+
+The fold that made the row is run once more for this key, and tells its state after every step. Not here: how it is
+printed (``orchestration/explaining.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from assets import current_state, transactions
+from assets.history import History
+from assets.lake import Lake
+from transforms.feed import Feed, Table
+from transforms.gold import fold
+
+State = Mapping[str, str | None] | None
+"""A row's columns as texts; None where there is no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where one delivery of an event stood."""
+
+    window: str
+    object: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the key, or of a scope that it is in, and the row after it."""
+
+    operation: str
+    effect: str
+    position: Sequence[int]
+    event_at: datetime | None
+    attribute_ops: Mapping[str, str]
+    before_image: Mapping[str, str | None]
+    after_image: Mapping[str, str | None]
+    scope: Mapping[str, str | None] | None
+    moved_from: Sequence[str | None] | None
+    derived: str | None
+    is_tied: bool
+    counted: bool
+    row: State
+    copies: int
+    deliveries: tuple[Delivery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One change of the key that waits for its transaction."""
+
+    operation: str
+    transaction: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of one key."""
+
+    steps: tuple[Step, ...]
+    waiting: tuple[Waiting, ...]
+
+
+def explain(
+    lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
+) -> Explanation:
+    """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
+    silver = lake.table("silver", feed.name).read()
+    changes = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
+    traits = current_state.traits_of(lake, feed, name)
+    released = transactions.released(lake, feed, []) if traits.transactions else None
+    history = History.of(table, changes, traits, [], released)
+    keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
+    states = F.transform(
+        F.sequence(F.lit(1), F.size("steps")),
+        lambda at: fold.composite(
+            F.slice(F.col("steps"), F.lit(1), at), fold.absent(), history.folding
+        ),
+    )
+    found = history.steps(keys).withColumn("states", states).first()
+    rows = {} if found is None else _rows(history, [step["event_id"] for step in found["steps"]])
+    steps = [] if found is None else _steps(found, rows, list(key))
+    counted = set() if found is None else {step["event_id"] for step in found["steps"]}
+    return Explanation(tuple(steps), tuple(_waiting(changes, list(key), counted)))
+
+
+def _rows(history: History, event_ids: Sequence[str]) -> dict[str, list[Row]]:
+    """The silver rows of these events, by event."""
+    rows: dict[str, list[Row]] = {}
+    wanted = history.changes.where(F.col("event_id").isin(list(event_ids)))
+    for row in wanted.orderBy("window", "object", "line", "ordinal").collect():
+        rows.setdefault(row["event_id"], []).append(row)
+    return rows
+
+
+def _steps(found: Row, rows: Mapping[str, list[Row]], key: list[str | None]) -> list[Step]:
+    steps = []
+    positions = [step["position"] for step in found["steps"]]
+    for step, state in zip(found["steps"], found["states"], strict=True):
+        of_event = rows[step["event_id"]]
+        # A key change is two rows of one event: the one for this key tells its story.
+        mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
+        places = {(row["window"], row["object"], row["line"]) for row in of_event}
+        steps.append(
+            Step(
+                operation=mine["operation"],
+                effect=mine["effect"],
+                position=step["position"],
+                event_at=step["event_at"],
+                attribute_ops=mine["attribute_ops"],
+                before_image=mine["before"],
+                after_image=mine["after"],
+                scope=mine["scope"],
+                moved_from=mine["moved_from"],
+                derived=mine["derived"],
+                is_tied=positions.count(step["position"]) > 1,
+                counted=state["last"] is not None and state["last"]["event_id"] == step["event_id"],
+                row=None if state["effect"] == "remove" else state["columns"],
+                copies=state["copies"],
+                deliveries=tuple(Delivery(*place) for place in sorted(places)),
+            )
+        )
+    return steps
+
+
+def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> list[Waiting]:
+    """The changes of the key whose transaction is not complete."""
+    is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
+    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
+    rows = changes.where(is_open & same).orderBy("window", "object", "line").collect()
+    return [
+        Waiting(
+            row["operation"],
+            row["transaction"]["id"],
+            Delivery(row["window"], row["object"], row["line"]),
+        )
+        for row in rows
+        if row["event_id"] not in counted
+    ]

@@ -1,0 +1,130 @@
+"""The proof on real data: gold made anew from bronze in another order must be the gold that there is, row for row.
+
+Bronze's records are dealt out anew: into windows that have nothing to do with their own, some of them twice, and the
+windows are run in an order of their own. Everything is done in a warehouse of its own, which may be thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from assets import current_state, silver, transactions
+from assets.lake import Lake
+from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.gold import digests
+from transforms.record import COORDINATES
+from transforms.table_names import TOMBSTONES
+
+PARTS = ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03")
+"""The windows that records are dealt into."""
+
+REPEATED = 0.1
+"""The share of records that come twice."""
+
+SHOWN = 10
+"""So many keys of those that differ are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key whose row in gold is not what its events make of it: missing there, missing here, or another row."""
+
+    key: str
+    in_gold: bool
+    in_proof: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What one table's proof came to."""
+
+    table: str
+    rows: int
+    tombstones: int
+    digest: str
+    differing: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """How the records were dealt out: how many there are, and how many came twice."""
+
+    records: int
+    repeated: int
+    order: tuple[str, ...]
+
+
+def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
+    """Write bronze's records into the scratch warehouse, in other windows, some of them twice."""
+    records = lake.table("bronze", feed.name).read().where("line > 0")
+    place = [F.concat_ws("/", *COORDINATES), F.lit(seed)]
+    windows = F.array(*[F.lit(part) for part in PARTS])
+
+    def drawn(salt: str) -> Column:
+        return F.pmod(F.xxhash64(*place, F.lit(salt)), F.lit(1_000_000))
+
+    one = F.element_at(windows, (F.pmod(drawn("one"), F.lit(len(PARTS))) + 1).cast("int"))
+    again = F.when(
+        drawn("again") < int(REPEATED * 1_000_000),
+        F.element_at(windows, (F.pmod(drawn("other"), F.lit(len(PARTS))) + 1).cast("int")),
+    )
+    dealt = records.withColumn(
+        "window", F.explode(F.array_compact(F.array_distinct(F.array(one, again))))
+    )
+    if FORMATS[feed.format].transactional:
+        transactions.note_landed(scratch, feed, PARTS)
+    bronze = scratch.table("bronze", feed.name)
+    bronze.append(dealt, partition_by=["window"])
+    total, kept = bronze.read().count(), records.count()
+    return Dealt(kept, total - kept, tuple(Random(seed).sample(PARTS, len(PARTS))))
+
+
+def rebuild(scratch: Lake, feed: Feed, order: Sequence[str]) -> None:
+    """Bring the dealt windows to gold, one after the other, and the first of them once more."""
+    for windows in [[window] for window in order] + [[order[0]]]:
+        silver.derive(scratch, feed, windows)
+        for table in feed.tables.values():
+            current_state.apply(scratch, feed, table, windows)
+
+
+def certificates(
+    lake: Lake, scratch: Lake, feed: Feed, tables: Mapping[str, Table]
+) -> Iterator[Certificate]:
+    """Compare every gold table of the feed with its proof."""
+    for name, table in tables.items():
+        yield compared(lake, scratch, feed, name, table)
+
+
+def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
+    """Compare one gold table, and its tombstones, with the proof's."""
+    gold, graves = (
+        [one.table("gold", feed.name, part).read() for one in (lake, scratch)]
+        for part in (name, name + TOMBSTONES)
+    )
+    ours, theirs = (digests.of_rows(one, table) for one in gold)
+    graves_ours, graves_theirs = (
+        digests.of_tombstones(grave, row, table) for grave, row in zip(graves, gold, strict=True)
+    )
+    rows = digests.of_table(ours).first()
+    tombstones = digests.of_table(graves_ours).first()
+    assert rows is not None  # an aggregate without groups has one row
+    assert tombstones is not None
+    differ = (
+        digests.differing(ours, theirs)
+        .unionByName(digests.differing(graves_ours, graves_theirs))
+        .localCheckpoint()
+    )
+    some = [
+        Difference(row["key"], row["ours"], row["theirs"])
+        for row in differ.orderBy("key").limit(SHOWN).collect()
+    ]
+    return Certificate(
+        name, rows["rows"], tombstones["rows"], rows["digest"], differ.count(), tuple(some)
+    )

@@ -1,0 +1,97 @@
+"""``weir verify``: gold made anew from bronze in another order, and what the comparison says."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from assets import ledger, verification
+from assets.lake import Lake
+from assets.verification import Certificate, Dealt
+from assets.wording import counted
+from orchestration import commands
+from orchestration.console import say, waiting
+from orchestration.java import check_java
+from orchestration.spark import warehouse_uri
+from transforms.feed import Feed
+
+
+def verify(feeds: Path, warehouse: str, only: Sequence[str], scratch: str | None, seed: int) -> int:
+    """Prove every feed's gold; returns the exit code: 0 proved, 1 a row differs, 2 there is nothing to prove yet."""
+    check_java()
+    chosen = commands.choose(feeds, only)
+    lake = commands.opened(warehouse, chosen)
+    codes = []
+    for feed in chosen:
+        if reason := not_yet(lake, feed):
+            print(f"{feed.name}: not proved: {reason}", flush=True)
+            codes.append(2)
+            continue
+        with (
+            tempfile.TemporaryDirectory(prefix="weir-verify-") as folder,
+            waiting(f"proving {feed.name}"),
+        ):
+            # A place of its own, whatever earlier proofs have left in the same scratch.
+            place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
+            codes.append(prove(lake, Lake(warehouse=place, pyspark=lake.pyspark), feed, seed))
+    return max(codes, default=0)
+
+
+def not_yet(lake: Lake, feed: Feed) -> str | None:
+    """Why a feed's gold cannot be proved now."""
+    known = ledger.read_objects(lake, feed)
+    if not known:
+        return "nothing has landed in bronze yet; `weir run` first"
+    if windows := ledger.unfinished(lake, feed, known):
+        return f"{counted(len(windows), 'window')} not in gold yet ({commands.some(windows)}); `weir run` first"
+    return None
+
+
+def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
+    """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
+    say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
+    dealt = verification.deal(lake, scratch, feed, seed)
+    say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
+    verification.rebuild(scratch, feed, dealt.order)
+    print(heading(feed, dealt, seed))
+    found = list(verification.certificates(lake, scratch, feed, commands.gold_tables(lake, feed)))
+    for one in found:
+        print(certificate(feed, one), flush=True)
+    sys.stdout.flush()
+    return 1 if any(one.differing for one in found) else 0
+
+
+def heading(feed: Feed, dealt: Dealt, seed: int) -> str:
+    """What was done to prove a feed."""
+    return (
+        f"{feed.name}: {counted(dealt.records, 'record')} of bronze, {dealt.repeated:,} of them twice, dealt out over"
+        f" {len(dealt.order)} other windows, which were run in another order, the first of them twice (seed {seed})"
+    )
+
+
+def certificate(feed: Feed, one: Certificate) -> str:
+    """One table's certificate, or the keys that differ."""
+    name = f"gold.{feed.name}.{one.table}"
+    if not one.differing:
+        return (
+            f"  proved   {name}: {counted(one.rows, 'row')} and {counted(one.tombstones, 'tombstone')}, the same"
+            f" row for row; digest {one.digest[:16]}"
+        )
+    lines = [f"  DIFFERS  {name}: {counted(one.differing, 'key')} of {counted(one.rows, 'row')}:"]
+    for difference in one.differences:
+        what = (
+            "another row in gold than its events make"
+            if difference.in_gold and difference.in_proof
+            else "in gold, but not by its events"
+            if difference.in_gold
+            else "not in gold, but by its events"
+        )
+        lines.append(f"    {difference.key}: {what}")
+    lines.append(
+        f"    `weir explain {feed.name} {one.table} <key>` shows a key's events; removing the table and running again"
+        " makes it anew"
+    )
+    return "\n".join(lines)

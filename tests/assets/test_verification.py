@@ -1,0 +1,58 @@
+"""The proof of gold on real tables: it holds for what Weir made, and names what somebody else changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from delta.tables import DeltaTable
+
+from assets import bronze
+from assets.lake import Lake
+from orchestration import verifying
+from orchestration.resources import lake_of
+from tests.assets.zoo import PETS, bring, change, drop, lay
+from transforms.feed import Feed
+
+
+@pytest.fixture
+def feed(lake: Lake, folder: Path) -> Feed:
+    """Three pets over two windows: one came twice, one was renamed before it was born, one is gone."""
+    born = [
+        change("I", n, after={"id": str(n), "name": name})
+        for n, name in ((1, "Ada"), (2, "Bo"), (3, "Cleo"))
+    ]
+    renamed = change("U", 9, {"id": "3"}, {"name": "Cleopatra"})
+    gone = change("D", 8, {"id": "2", "name": "Bo"})
+    lay(folder, "2025-11-20/03/a.json", drop(born[0], renamed, gone))
+    lay(folder, "2025-11-20/04/b.json", drop(born[0], *born, '{"cut": '))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed)
+    return feed
+
+
+def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
+    lake: Lake, feed: Feed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verifying.not_yet(lake, feed) is None
+    assert verifying.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
+    said = capsys.readouterr().out
+    assert "proved   gold.zoo.pets: 2 rows and 1 tombstone, the same row for row" in said
+
+    gold = DeltaTable.forPath(lake.spark, lake.table("gold", "zoo", "pets").path)
+    gold.update("id = 3", {"name": "'Cleo'"})
+    gold.delete("id = 1")
+    assert verifying.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
+    said = capsys.readouterr().out
+    assert "DIFFERS  gold.zoo.pets: 2 keys" in said
+    assert '{"id":1}: not in gold, but by its events' in said
+    assert '{"id":3}: another row in gold than its events make' in said
+
+
+def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: Path) -> None:
+    lay(folder, "2025-11-20/05/c.json", drop(change("I", 10, after={"id": "4", "name": "Dan"})))
+    bronze.land(lake, feed, ["2025-11-20T05"])
+    assert (
+        verifying.not_yet(lake, feed)
+        == "1 window not in gold yet (2025-11-20T05); `weir run` first"
+    )
