@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from transforms.feed import Feed, Table
-from transforms.gold.current_state import POSITION
+from transforms.gold.current_state import POSITION, grave_columns
 from transforms.table_names import TOMBSTONES
 
 
@@ -28,7 +28,7 @@ class Compacted:
 
 def idle(graves: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
     """Tombstones whose key has come back with a newer position: the row is the base of every later fold."""
-    newer = [F.col(f"old.`{name}`") == F.col(f"row.`{name}`") for name in table.key]
+    newer = [F.col(f"old.`{name}`") == F.col(f"row.`{name}`") for name in grave_columns(table)]
     condition = F.col(f"old.{POSITION}") < F.col(f"row.{POSITION}")
     for part in newer:
         condition = condition & part
@@ -51,7 +51,7 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     count = gone.count()
     if not dry_run:
         if count:
-            same = " AND ".join(f"old.`{key}` = gone.`{key}`" for key in table.key)
+            same = " AND ".join(f"old.`{key}` = gone.`{key}`" for key in grave_columns(table))
             target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
             target.merge(gone.alias("gone"), same).whenMatchedDelete().execute()
         for path in (gold.path, graves.path):

@@ -43,7 +43,7 @@ class _Declared(BaseModel):
 
 
 class _DeclaredTable(_Declared):
-    key: _Texts
+    key: list[_Text]
     columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
     cdc_columns: _Texts | None = None
     path: _Text | None = None

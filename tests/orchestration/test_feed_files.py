@@ -141,7 +141,6 @@ def test_a_fault_names_its_key(tmp_path: Path, text: str, key: str, fault: str) 
     ("table", "key", "fault"),
     [
         ("{columns: {a: int}}", "key", "is missing"),
-        ("{key: [], columns: {a: int}}", "key", "has no value"),
         ("{key: a, columns: {a: int}}", "key", "must be a list, such as [a, b], found 'a'"),
         ("{key: [b], columns: {a: int}}", "key", "'b' is not among the table's columns"),
         ("{key: [a, a], columns: {a: int}}", "key", "names a twice"),
