@@ -39,7 +39,7 @@ run: $(READY) ## the demo: sample drops from landing to gold, with a summary
 test: $(READY) ## every test
 	@$(BIN)/python -m pytest
 
-test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000)
+test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) $(BIN)/python -m pytest -q tests/laws
 
 check: $(READY) ## lint, format, types, import contracts, and the tests without Spark

@@ -71,7 +71,7 @@ def test_the_lock_has_hashes_and_no_addresses(root: Path) -> None:
 def test_make_alone_lists_the_commands(root: Path, arguments: tuple[str, ...]) -> None:
     answer = make(root, *arguments, path=os.environ["PATH"])
     assert answer.returncode == 0
-    listed = re.findall(r"^  make (\w+) +\S", answer.stdout, flags=re.MULTILINE)
+    listed = re.findall(r"^  make ([\w-]+) +\S", answer.stdout, flags=re.MULTILINE)
     assert tuple(listed) == TARGETS
 
 

@@ -14,6 +14,8 @@ COMMANDS = {
     "run": ("--feeds", "--warehouse", "--feed", "--windows", "2026-11-20T03..2026-11-20T05"),
     "query": ("--warehouse", "--format", "table|jsonl|csv", "gold.<feed>.<table>"),
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
+    "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
+    "verify": ("--feed", "--scratch", "--seed", "row by row"),
     "demo": ("--folder", "sample drops"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
