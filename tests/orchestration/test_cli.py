@@ -15,7 +15,7 @@ COMMANDS = {
     "query": ("--warehouse", "--format", "table|jsonl|csv", "gold.<feed>.<table>"),
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
-    "verify": ("--feed", "--scratch", "--seed", "row by row"),
+    "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "demo": ("--folder", "sample drops"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
