@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from random import Random
 
 from tests.laws.oracle import Event, Image, Position
+from tests.laws.ties import tied_links
 
 KEY_COLUMNS = ["case_id", "id"]
 COLUMN_TYPES = {
@@ -160,19 +160,14 @@ def _move(source: _Source) -> None:
 
 
 def _tied_updates(source: _Source) -> None:
-    """Updates of one row at one position: a chain of images, two, one that returns, or none."""
-    identifier, length = source.rng.choice(source.ids), source.rng.randint(2, 5)
-    images = [source.row(identifier)]
-    images += [images[0] | source.some() for _ in range(length)]
-    shape = source.rng.choice(["chain", "partial chain", "two chains", "return", "fork"])
-    if shape == "partial chain":
-        images = [source.key(identifier) | {"c1": source.value("c1")} for _ in images]
-    if shape == "return":
-        images[-1] = images[0]
-    links = [(images[0] if shape == "fork" else old, new) for old, new in pairwise(images)]
-    if shape == "two chains":
-        links.pop(length // 2)
-    for before, after in links:
+    identifier = source.rng.choice(source.ids)
+
+    def narrow() -> Image:
+        return source.key(identifier) | {"c1": source.value("c1")}
+
+    for before, after in tied_links(
+        source.rng, lambda: source.row(identifier), source.some, narrow
+    ):
         source.emit("update", before, after)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from random import Random
 
 from tests.laws.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
 from tests.laws.kinds.source import Source
 from tests.laws.oracle import Event, Image, Table
+from tests.laws.ties import tied_links
 
 ITEM = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
 NEVER_SEEN = ["7", "8", "9", "10"]
@@ -134,19 +134,14 @@ def _moves(source: _Items) -> None:
 
 
 def _tied_updates(source: _Items) -> None:
-    """Updates of one row at one position: a chain of images, two, one that returns, or none."""
-    identifier, length = source.pick(), source.rng.randint(2, 5)
-    images = [source.row(identifier)]
-    images += [images[0] | source.some() for _ in range(length)]
-    shape = source.rng.choice(["chain", "partial chain", "two chains", "return", "fork"])
-    if shape == "partial chain":
-        images = [source.key(identifier) | {"c1": source.value("c1")} for _ in images]
-    if shape == "return":
-        images[-1] = images[0]
-    links = [(images[0] if shape == "fork" else old, new) for old, new in pairwise(images)]
-    if shape == "two chains":
-        links.pop(length // 2)
-    for before, after in links:
+    identifier = source.pick()
+
+    def narrow() -> Image:
+        return source.key(identifier) | {"c1": source.value("c1")}
+
+    for before, after in tied_links(
+        source.rng, lambda: source.row(identifier), source.some, narrow
+    ):
         source.change("update", "merge", before, after)
 
 
