@@ -12,7 +12,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import transactions
+from assets import decisions
 from assets.gold_tables import DECLARATION, create, upsert
 from assets.history import History
 from assets.lake import Lake
@@ -21,7 +21,6 @@ from transforms.feed_digest import feed_digest, table_digest
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering
 from transforms.table_names import TOMBSTONES, gold_name
-from transforms.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,7 @@ class Applied:
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
     """Bring every gold table that mirrors the declared one up to these windows."""
+    feed = decisions.with_recorded(lake, feed)
     done = Applied()
     for name in gold_tables(lake, feed, table, windows):
         done = done.plus(apply_one(lake, feed, table, name, windows))
@@ -103,12 +103,7 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     A table that was made under another declaration is made anew as a whole, once all its windows are derived anew;
     until then it stays as it is.
     """
-    silver = lake.table("silver", feed.name).read()
-    # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
-    changes = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
-    traits = traits_of(lake, feed, name)
-    released = transactions.released(lake, feed, windows) if traits.transactions else None
-    history = History.of(table, changes, traits, windows, released)
+    history = History.read(lake, feed, table, name, windows)
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
@@ -161,13 +156,6 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     )
 
 
-def traits_of(lake: Lake, feed: Feed, name: str) -> Traits:
-    """What kinds of change one gold table has, by the books of all windows."""
-    books = lake.table("accounting", feed.name).read()
-    words = books.where(F.col("table") == name).select(F.explode("traits").alias("word")).distinct()
-    return Traits.of(row["word"] for row in words.collect())
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """One pass over the ordered changes, before they are folded."""
@@ -210,7 +198,9 @@ def repeats_of_other_windows(history: DataFrame, windows: Sequence[str]) -> int:
 def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The windows whose silver was derived under another declaration: its keys may be others."""
     books = lake.table("accounting", feed.name).read()
-    stale = books.where(
-        (F.col("table") == name) & (F.col("declaration") != feed_digest(feed))
-    ).select("window")
-    return sorted(row["window"] for row in stale.distinct().collect())
+    derived = books.where(F.col("table") == name).select("window", "declaration").distinct()
+    return sorted(
+        row["window"]
+        for row in derived.collect()
+        if row["declaration"] != feed_digest(feed, row["window"])
+    )

@@ -13,7 +13,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import current_state, transactions
+from assets import decisions
 from assets.history import History
 from assets.lake import Lake
 from transforms.feed import Feed, Table
@@ -74,11 +74,8 @@ def explain(
     lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
 ) -> Explanation:
     """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
-    silver = lake.table("silver", feed.name).read()
-    changes = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
-    traits = current_state.traits_of(lake, feed, name)
-    released = transactions.released(lake, feed, []) if traits.transactions else None
-    history = History.of(table, changes, traits, [], released)
+    feed = decisions.with_recorded(lake, feed)
+    history = History.read(lake, feed, table, name, [])
     keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
     states = F.transform(
         F.sequence(F.lit(1), F.size("steps")),
@@ -90,7 +87,9 @@ def explain(
     rows = {} if found is None else _rows(history, [step["event_id"] for step in found["steps"]])
     steps = [] if found is None else _steps(found, rows, list(key))
     counted = set() if found is None else {step["event_id"] for step in found["steps"]}
-    return Explanation(tuple(steps), tuple(_waiting(changes, list(key), counted)))
+    silver = lake.table("silver", feed.name).read()
+    mine = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
+    return Explanation(tuple(steps), tuple(_waiting(mine, list(key), counted)))
 
 
 def _rows(history: History, event_ids: Sequence[str]) -> dict[str, list[Row]]:

@@ -6,19 +6,25 @@ Not here: what is folded onto what (``current_state``), and what each change mea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transforms.feed import Table
+from assets import decisions
+from assets.lake import Lake
+from assets.transactions import released
+from transforms.change import HOLD
+from transforms.feed import Feed, Table
 from transforms.gold import fold, moves, ordering, scopes, transactions
 from transforms.gold.fold import Folding
-from transforms.traits import Traits
+from transforms.traits import WHOLE_TABLE, Traits
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots: what several steps need is computed once and kept in the instance.
+@dataclass(frozen=True)
 class History:
     """All changes of one gold table in silver, and what kinds there are among them."""
 
@@ -27,21 +33,26 @@ class History:
     traits: Traits
 
     @classmethod
-    def of(
-        cls,
-        table: Table,
-        changes: DataFrame,
-        traits: Traits,
-        windows: Sequence[str],
-        released: DataFrame | None,
-    ) -> Self:
-        """The table's silver rows that count, with ``is_new`` for those that these windows bring or release."""
+    def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
+        """One gold table's (``name``) silver rows that count; ``is_new``: these windows bring or release them."""
+        silver = lake.table("silver", feed.name).read()
+        # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
+        mine = (F.col("table") == name) & (F.col("declared") == table.name)
+        changes = silver.where(mine & (F.col("effect") != HOLD))
+        traits = traits_of(lake, feed, name)
         if traits.transactions:
-            changes = transactions.visible(changes, released)
+            found = released(lake, feed, windows)
+            changes = transactions.visible(changes, found)
         else:
             changes = changes.withColumn("is_new", F.lit(False))
         here = F.col("window").isin(list(windows))
-        return cls(table, changes.withColumn("is_new", F.col("is_new") | here), traits)
+        changes = changes.withColumn("is_new", F.col("is_new") | here)
+        decided = decisions.scoped_by(lake, feed, table.name, name)
+        if decided is not None:
+            # Gold is made anew for every epoch, so that none of these is ever news.
+            changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
+            traits = replace(traits, scopes=tuple(sorted({*traits.scopes, WHOLE_TABLE})))
+        return cls(table, changes, traits)
 
     @property
     def folding(self) -> Folding:
@@ -53,10 +64,15 @@ class History:
         """The changes of single keys."""
         return self.changes.where(F.col("scope").isNull())
 
-    @property
+    @cached_property
     def scoped(self) -> DataFrame:
-        """The scoped changes: few."""
-        return self.changes.where(F.col("scope").isNotNull())
+        """The scoped changes: few, and asked for more than once."""
+        return self.changes.where(F.col("scope").isNotNull()).localCheckpoint()
+
+    @cached_property
+    def links(self) -> DataFrame:
+        """The keys that key changes link (see ``moves.links``)."""
+        return moves.links(self.of_keys).localCheckpoint()
 
     def new(self, standing: DataFrame) -> DataFrame:
         """The new changes, one row per change and key; scoped ones for all keys that they meet.
@@ -67,10 +83,13 @@ class History:
         new = self.of_keys.where("is_new")
         if not self.traits.scopes:
             return new.withColumn("is_past", F.lit(False))
+        # Read once, used twice.
+        new = new.localCheckpoint()
         keys = new.select("key", "stream").distinct()
-        met = self._scoped_on(keys, self.scoped)
-        fresh = self._scoped_on(self._with_streams(standing), self.scoped.where("is_new"))
-        all_new = new.unionByName(met).unionByName(fresh)
+        all_new = new.unionByName(self._scoped_on(keys, self.scoped))
+        fresh = self.scoped.where("is_new")
+        if not fresh.isEmpty():
+            all_new = all_new.unionByName(self._scoped_on(self._with_streams(standing), fresh))
         return all_new.withColumn("is_past", ~F.col("is_new"))
 
     def steps(self, keys: DataFrame | None = None) -> DataFrame:
@@ -79,8 +98,7 @@ class History:
             return ordering.ordered(self._whole(keys))
         wanted = keys
         if wanted is not None:
-            linked = moves.links(self.of_keys).localCheckpoint()
-            keys = grown(wanted, lambda some: moves.sources(some, linked))
+            keys = grown(wanted, lambda some: moves.sources(some, self.links))
         steps = ordering.ordered(self._whole(keys)).localCheckpoint()
         while not steps.where(F.exists("steps", moves.is_open)).isEmpty():
             steps = moves.resolved_once(steps, self.folding).localCheckpoint()
@@ -95,8 +113,7 @@ class History:
         """The keys, and all whose rows took values from theirs, directly or through others."""
         if not self.traits.moves:
             return keys
-        linked = moves.links(self.of_keys).localCheckpoint()
-        return grown(keys, lambda some: moves.targets(some, linked))
+        return grown(keys, lambda some: moves.targets(some, self.links))
 
     def _whole(self, keys: DataFrame | None) -> DataFrame:
         of_keys = self.of_keys
@@ -104,6 +121,7 @@ class History:
             of_keys = of_keys.join(keys, on="key", how="left_semi")
         if not self.traits.scopes:
             return of_keys
+        of_keys = of_keys.localCheckpoint()
         known = of_keys.select("key", "stream").distinct()
         return of_keys.unionByName(self._scoped_on(known, self.scoped))
 
@@ -117,6 +135,13 @@ class History:
             return keys.withColumn("stream", F.lit(None).cast("string"))
         of_key = self.of_keys.select("key", "stream").distinct()
         return keys.join(of_key, on="key")
+
+
+def traits_of(lake: Lake, feed: Feed, name: str) -> Traits:
+    """What kinds of change one gold table has, by the books of all windows."""
+    books = lake.table("accounting", feed.name).read()
+    words = books.where(F.col("table") == name).select(F.explode("traits").alias("word")).distinct()
+    return Traits.of(row["word"] for row in words.collect())
 
 
 def grown(keys: DataFrame, step: Callable[[DataFrame], DataFrame]) -> DataFrame:

@@ -15,7 +15,16 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-LAYERS = ("bronze", "silver", "quarantine", "gold", "accounting", "progress", "transactions")
+LAYERS = (
+    "bronze",
+    "silver",
+    "quarantine",
+    "gold",
+    "accounting",
+    "progress",
+    "transactions",
+    "decisions",
+)
 
 
 def columns_of(schema: T.StructType) -> dg.TableSchema:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from assets import decisions
 from assets.lake import Lake
 from transforms.errors import WindowSizeChanged
 from transforms.feed import Feed
@@ -88,21 +89,26 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
     """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
+    feed = decisions.with_recorded(lake, feed)
     objects: dict[str, int] = {}
     for one in known:
         objects[one.window] = objects.get(one.window, 0) + 1
     progress = lake.table("progress", feed.name)
     rows = progress.read().collect() if progress.exists() else []
-    now = feed_digest(feed)
-    finished = {row["window"]: row["objects"] for row in rows if row["declaration"] == now}
+    finished = {
+        row["window"]: row["objects"]
+        for row in rows
+        if row["declaration"] == feed_digest(feed, row["window"])
+    }
     return sorted(window for window, count in objects.items() if finished.get(window) != count)
 
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     """Write down that these windows are in gold; returns the number of object generations in them."""
+    feed = decisions.with_recorded(lake, feed)
     counts = Counter(one.window for one in read_objects(lake, feed, windows))
     now = datetime.now(UTC)
-    rows = [(window, count, feed_digest(feed), now) for window, count in counts.items()]
+    rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]
     # One small file: a backfill may have thousands of windows, and most of them no objects.
     lake.table("progress", feed.name).replace_windows(
         lake.spark.createDataFrame(rows, PROGRESS).coalesce(1), windows, partition_by=()

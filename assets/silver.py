@@ -9,7 +9,8 @@ import dagster as dg
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import ledger, partitions, verdicts
+from assets import decisions, ledger, partitions, verdicts
+from assets import transactions as transactions_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
 from expectations import silver as rules
@@ -20,6 +21,9 @@ from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
 from transforms.silver import accounting, changes, conform, repeats, transactions
 from transforms.tables import table_of_object
+
+STORED = ("changes", "control", "held", "derived")
+"""What silver keeps a row of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,17 @@ class Derived:
 
 def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
+    feed = decisions.with_recorded(lake, feed)
     objects = ledger.read_objects(lake, feed, windows)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
     fated = fates(lake, feed, windows, objects)
     if FORMATS[feed.format].transactional:
         fated = transactions.with_commits(fated)
     fated = fated.localCheckpoint()
-    books = accounting.accounting(fated, feed_digest(feed)).collect()
+    books = [
+        Row(**{**row.asDict(), "declaration": feed_digest(feed, row["window"])})
+        for row in accounting.accounting(fated).collect()
+    ]
     books_table = lake.table("accounting", feed.name)
     earlier = books_table.read() if books_table.exists() else None
     refuse_collisions(feed, books, earlier)
@@ -54,7 +62,12 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
-    return Derived(books, count(books, landed, written, refused, falls), samples(books, falls))
+    waits = transactions_of.still_open(lake, feed) if FORMATS[feed.format].transactional else []
+    violations = count(books, landed, written, refused, falls) | {
+        rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(waits)
+    }
+    told = {rules.EVERY_TRANSACTION_IS_COMMITTED.name: transactions_of.told(waits)}
+    return Derived(books, violations, samples(books, falls) | told)
 
 
 def fates(
@@ -96,7 +109,7 @@ def count(
     return {
         rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
         + abs(total["events"] - fates_sum)
-        + abs(written - total["changes"] - total["control"] - total["derived"])
+        + abs(written - sum(total[name] for name in STORED))
         + abs(refused - total["quarantined"] - total["derived_quarantined"]),
         rules.NO_NULL_KEY.name: total["null_keys"],
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
@@ -107,6 +120,7 @@ def count(
             row["changes"] for row in books if row["declared"] is None
         ),
         rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
+        rules.NOTHING_HELD.name: total["held"],
     }
 
 
@@ -179,6 +193,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             f"silver.{feed.name}: {counted(total['events'], 'source event')}"
             f" = {counted(total['changes'], 'change')}"
             + (f" + {total['control']:,} control" if total["control"] else "")
+            + (f" + {total['held']:,} held" if total["held"] else "")
             + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
             + f" + {total['quarantined']:,} quarantined"
         )

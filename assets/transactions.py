@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
+from assets.wording import counted
 from transforms.feed import Feed
 from transforms.gold import transactions
 
@@ -104,3 +105,19 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     now = standing(lake, feed, unread(lake, feed), but=()).where("commit IS NULL")
     rows = now.drop("commit").orderBy("first_window", "id").collect()
     return [OpenTransaction(**row.asDict()) for row in rows]
+
+
+def told(waiting: Sequence[OpenTransaction]) -> str:
+    """The open transactions, one line each: how much waits, since when, and for what."""
+    return "\n".join(
+        f"- {one.id}: {counted(one.waiting, 'change')} since window {one.first_window}; {_lacks(one)}"
+        for one in waiting
+    )
+
+
+def _lacks(one: OpenTransaction) -> str:
+    if not one.has_commit:
+        return "no commit seen"
+    if one.expected is not None:
+        return f"{one.seen:,} of {one.expected:,} events seen"
+    return "its beginning, or a window before its commit, is not read yet"

@@ -54,41 +54,49 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """How the records were dealt out: how many there are, and how many came twice."""
+    """How the records were dealt out: how many there are, how many came twice, and the runs that followed."""
 
     records: int
     repeated: int
-    order: tuple[str, ...]
+    runs: tuple[tuple[str, ...], ...]
+    in_own_windows: bool
 
 
 def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
-    """Write bronze's records into the scratch warehouse, in other windows, some of them twice."""
+    """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
+
+    Where the feed has epochs, records keep their windows, for an epoch may begin with one; their order is another.
+    """
     records = lake.table("bronze", feed.name).read().where("line > 0")
     place = [F.concat_ws("/", *COORDINATES), F.lit(seed)]
-    windows = F.array(*[F.lit(part) for part in PARTS])
+    keep = bool(feed.decisions.epochs)
 
     def drawn(salt: str) -> Column:
         return F.pmod(F.xxhash64(*place, F.lit(salt)), F.lit(1_000_000))
 
-    one = F.element_at(windows, (F.pmod(drawn("one"), F.lit(len(PARTS))) + 1).cast("int"))
-    again = F.when(
-        drawn("again") < int(REPEATED * 1_000_000),
-        F.element_at(windows, (F.pmod(drawn("other"), F.lit(len(PARTS))) + 1).cast("int")),
-    )
-    dealt = records.withColumn(
-        "window", F.explode(F.array_compact(F.array_distinct(F.array(one, again))))
-    )
-    if FORMATS[feed.format].transactional:
-        transactions.note_landed(scratch, feed, PARTS)
+    def window(salt: str) -> Column:
+        if keep:
+            return F.col("window")
+        parts = F.array(*[F.lit(part) for part in PARTS])
+        return F.element_at(parts, (F.pmod(drawn(salt), F.lit(len(PARTS))) + 1).cast("int"))
+
+    again = F.when(drawn("again") < int(REPEATED * 1_000_000), window("other"))
+    both = F.array_compact(F.array(window("one"), again))
+    dealt = records.withColumn("window", F.explode(both))
     bronze = scratch.table("bronze", feed.name)
     bronze.append(dealt, partition_by=["window"])
+    windows = sorted(row["window"] for row in bronze.read().select("window").distinct().collect())
+    if FORMATS[feed.format].transactional:
+        transactions.note_landed(scratch, feed, windows)
     total, kept = bronze.read().count(), records.count()
-    return Dealt(kept, total - kept, tuple(Random(seed).sample(PARTS, len(PARTS))))
+    order = Random(seed).sample(windows, len(windows))
+    runs = [tuple(order[start :: len(PARTS)]) for start in range(min(len(PARTS), len(order)))]
+    return Dealt(kept, total - kept, tuple(runs), keep)
 
 
-def rebuild(scratch: Lake, feed: Feed, order: Sequence[str]) -> None:
-    """Bring the dealt windows to gold, one after the other, and the first of them once more."""
-    for windows in [[window] for window in order] + [[order[0]]]:
+def rebuild(scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]) -> None:
+    """Bring the dealt windows to gold, run by run, and the first of them once more."""
+    for windows in [*runs, *runs[:1]]:
         silver.derive(scratch, feed, windows)
         for table in feed.tables.values():
             current_state.apply(scratch, feed, table, windows)

@@ -20,7 +20,8 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "position_rises_with_source_time",
     "blocking",
     "The source's log position never falls while its time rises.",
-    "The log was reset or the source replaced: land the new history as a feed of its own.",
+    "The log was reset or the source replaced, so that order is unknown: say where the new history begins with"
+    " `weir epoch open <feed> --time TIME` (the first time in the log file that fell), and run again.",
 )
 EXISTS_FLAGS_AGREE_WITH_OPERATION = Rule(
     "exists_flags_agree_with_operation",
@@ -53,6 +54,19 @@ COLUMNS_ARE_DECLARED = Rule(
     "Add the column and its type to the feed file; its values wait in silver until then.",
 )
 
+NOTHING_HELD = Rule(
+    "nothing_held",
+    "warning",
+    "No truncate or drop of a whole table waits for a decision.",
+    "The feed says `scope_deletes: hold`: `weir release <feed>` lists what waits and lets it act.",
+)
+EVERY_TRANSACTION_IS_COMMITTED = Rule(
+    "every_transaction_is_committed",
+    "warning",
+    "Every transaction of which a change was read is complete.",
+    "Its changes wait in silver and reach gold when the rest of it comes; nothing is lost.",
+)
+
 RULES = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
@@ -62,4 +76,6 @@ RULES = (
     NOTHING_QUARANTINED,
     TABLES_ARE_DECLARED,
     COLUMNS_ARE_DECLARED,
+    NOTHING_HELD,
+    EVERY_TRANSACTION_IS_COMMITTED,
 )

@@ -5,7 +5,7 @@ Not here: faults that only Weir can see, such as a key column that is no column 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -30,13 +30,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def first_fault(
-    file: str, faults: ValidationError, feed: type[BaseModel], table: type[BaseModel]
+    file: str,
+    faults: ValidationError,
+    feed: type[BaseModel],
+    parts: Mapping[str, type[BaseModel]],
 ) -> FeedMisdeclared:
     """Tell the fault to mend first: a misspelt key before the missing one that it should have been."""
     found = faults.errors()
     details = min(found, key=lambda one: one["type"] != "extra_forbidden")
     place = details["loc"]
-    known = list((table if len(place) == 3 and place[0] == "tables" else feed).model_fields)
+    # Under the keys of ``parts`` stand things with keys of their own, by name or number.
+    inner = parts.get(str(place[0])) if len(place) == 3 else None
+    known = list((inner or feed).model_fields)
     if details["type"] == "extra_forbidden":
         fault = f"is not a known key{nearest(str(place[-1]), known)}"
         return FeedMisdeclared(file, _path(place), fault.rstrip("?"), known)

@@ -7,7 +7,7 @@ here: reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -15,18 +15,15 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestration.column_types import KNOWN_TYPES, UnknownType, canonical_type
+from orchestration.epoch_texts import DeclaredEpoch, UnfitEpoch, epoch_from
 from orchestration.feed_faults import first_fault, nearest
 from orchestration.feed_yaml import read_yaml
+from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared, TableNameCollision
-from transforms.feed import Feed, Table, TableNames, WindowSize
-from transforms.formats import FORMATS
+from transforms.feed import Feed, ScopeDeletes, Table, TableNames, WindowSize
+from transforms.formats import FORMATS, LATER_FORMATS
 from transforms.table_names import TOMBSTONES, UNFIT, asset_name, gold_name
 from transforms.tables import matches
-
-LATER_FORMATS: Final = frozenset(
-    {"arcion_kafka", "debezium", "tigergraph", "dgraph", "yugabyte", "yugabyte_xcluster"}
-)
-"""Formats that Weir is meant to read and this version may not."""
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -56,6 +53,11 @@ class _DeclaredFeed(_Declared):
     window: WindowSize = "hour"
     table_names: TableNames = "plain"
     tables: dict[_Text, _DeclaredTable] = Field(default_factory=dict)
+    scope_deletes: ScopeDeletes = "apply"
+    epochs: list[DeclaredEpoch] = Field(default_factory=list)
+
+
+_PARTS: Final[dict[str, type[BaseModel]]] = {"tables": _DeclaredTable, "epochs": DeclaredEpoch}
 
 
 def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[Feed]:
@@ -106,7 +108,7 @@ class _FeedFile:
         try:
             declared = _DeclaredFeed.model_validate(content)
         except ValidationError as faults:
-            raise first_fault(str(self.file), faults, _DeclaredFeed, _DeclaredTable) from None
+            raise first_fault(str(self.file), faults, _DeclaredFeed, _PARTS) from None
         self._check_glob("files", declared.files)
         feed = Feed(
             name=self.file.stem,
@@ -116,6 +118,8 @@ class _FeedFile:
             window=declared.window,
             table_names=declared.table_names,
             tables={name: self._table(name, table) for name, table in declared.tables.items()},
+            scope_deletes=declared.scope_deletes,
+            decisions=Decisions(epochs=tuple(self._epochs(declared))),
         )
         self._check_gold_names(feed)
         return feed
@@ -169,6 +173,13 @@ class _FeedFile:
             raise self._misdeclared(f"{place}.cdc_columns", fault)
         self._check_glob(f"{place}.path", declared.path)
         return Table(name, tuple(declared.key), columns, tuple(order), declared.path)
+
+    def _epochs(self, declared: _DeclaredFeed) -> Iterator[Epoch]:
+        for number, epoch in enumerate(declared.epochs):
+            try:
+                yield epoch_from(epoch, declared.window, declared.tables)
+            except UnfitEpoch as unfit:
+                raise self._misdeclared(f"epochs.{number}.{unfit.key}", unfit.fault) from None
 
     def _check_glob(self, place: str, glob: str | None) -> None:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from assets import ledger, verification
+from assets import decisions, ledger, verification
 from assets.lake import Lake
 from assets.verification import Certificate, Dealt
 from assets.wording import counted
@@ -52,10 +52,11 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
 
 def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
+    feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
     dealt = verification.deal(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
-    verification.rebuild(scratch, feed, dealt.order)
+    verification.rebuild(scratch, feed, dealt.runs)
     print(heading(feed, dealt, seed))
     found = list(verification.certificates(lake, scratch, feed, commands.gold_tables(lake, feed)))
     for one in found:
@@ -66,9 +67,14 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
 
 def heading(feed: Feed, dealt: Dealt, seed: int) -> str:
     """What was done to prove a feed."""
+    where = (
+        "in their own windows (the feed has epochs)"
+        if dealt.in_own_windows
+        else "dealt out over other windows"
+    )
     return (
-        f"{feed.name}: {counted(dealt.records, 'record')} of bronze, {dealt.repeated:,} of them twice, dealt out over"
-        f" {len(dealt.order)} other windows, which were run in another order, the first of them twice (seed {seed})"
+        f"{feed.name}: {counted(dealt.records, 'record')} of bronze, {dealt.repeated:,} of them twice, {where};"
+        f" {counted(len(dealt.runs), 'run')} in another order, the first of them twice (seed {seed})"
     )
 
 

@@ -61,7 +61,7 @@ CHANGE = T.StructType(
 ``catalog.schema.table``; ``declared``: the feed file's name for it, null where the feed does not declare it.
 ``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
 ``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin and commit for
-control rows.
+control rows, hold for scoped deletes that wait for a decision.
 ``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on scoped and
 control rows.
 ``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
@@ -101,8 +101,11 @@ QUARANTINE = T.StructType(
 CONTROL = ("begin", "commit")
 """The effects of rows that change nothing themselves."""
 
+HOLD = "hold"
+"""The effect of a scoped delete that waits for a decision."""
+
 EPOCH = 0
-"""The first element of every position. All feeds are in their first epoch until epochs can be opened."""
+"""The first element of every position that a format gives: the feed's decisions open later epochs."""
 
 SNAPSHOT, STREAM = 0, 1
 """The second element of a position: rows of a snapshot stand before all changes of the stream."""

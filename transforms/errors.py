@@ -96,3 +96,11 @@ class QueryRefused(WeirError):
 
 class UnknownKey(WeirError):
     """A row was asked for by a table or a key that there cannot be: the message says what there is."""
+
+
+class DecisionRefused(WeirError):
+    """A decision was to be recorded that cannot be."""
+
+    def __init__(self, feed: str, fault: str) -> None:
+        self.feed, self.fault = feed, fault
+        super().__init__(f"feed {feed}: {fault}")

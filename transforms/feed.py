@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from transforms.decisions import Decisions
+
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]
+ScopeDeletes = Literal["apply", "hold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Feed:
     """One configured source: what its file says, with defaults filled in.
 
     ``landing`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
-    None for the format's usual extensions.
+    None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
+    waits for a decision. ``decisions``: those of the feed file; recorded ones are added where tables are at hand.
     """
 
     name: str
@@ -53,3 +57,5 @@ class Feed:
     window: WindowSize = "hour"
     table_names: TableNames = "plain"
     tables: Mapping[str, Table] = field(default_factory=dict)
+    scope_deletes: ScopeDeletes = "apply"
+    decisions: Decisions = field(default_factory=Decisions)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 
+from transforms.decisions import Decisions
 from transforms.feed import Feed, Table
 
 
-def feed_digest(feed: Feed) -> str:
-    """SHA-256 of what the declaration means; equal however the YAML is laid out and wherever it lies.
+def feed_digest(feed: Feed, window: str) -> str:
+    """SHA-256 of what a window's records are judged by; equal however the YAML is laid out and wherever it lies.
+
+    Of the decisions only those count that can change what the window's records become.
 
     The landing is left out: the same records mean the same wherever they were picked up, and a
     relative folder would make the digest depend on the feed file's place. The order of tables means
@@ -18,6 +21,7 @@ def feed_digest(feed: Feed) -> str:
     return _digest(
         {
             **_meaning(feed),
+            **_decided(feed.decisions.for_window(window)),
             "files": feed.files,
             "window": feed.window,
             "tables": {name: _table_meaning(table) for name, table in feed.tables.items()},
@@ -33,12 +37,29 @@ def table_digest(feed: Feed, table: Table) -> str:
     """
     takers = {name: other.path for name, other in feed.tables.items()}
     return _digest(
-        {**_meaning(feed), "table": table.name, "takers": takers, **_table_meaning(table)}
+        {
+            **_meaning(feed),
+            **_decided(Decisions(epochs=feed.decisions.for_table(table.name))),
+            "table": table.name,
+            "takers": takers,
+            **_table_meaning(table),
+        }
     )
 
 
 def _meaning(feed: Feed) -> dict[str, object]:
-    return {"feed": feed.name, "format": feed.format, "table_names": feed.table_names}
+    meaning: dict[str, object] = {
+        "feed": feed.name,
+        "format": feed.format,
+        "table_names": feed.table_names,
+    }
+    # What an older version did not have is left out where it says nothing: no table is made anew for it.
+    return meaning | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
+
+
+def _decided(decisions: Decisions) -> dict[str, object]:
+    digest = decisions.digest()
+    return {"decisions": digest} if digest else {}
 
 
 def _table_meaning(table: Table) -> dict[str, object]:
@@ -47,6 +68,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
         "columns": list(table.columns.items()),
         "cdc_columns": list(table.cdc_columns),
         "path": table.path,
+        **({"defaults": dict(sorted(table.defaults.items()))} if table.defaults else {}),
     }
 
 

@@ -20,6 +20,9 @@ class Shape:
     of_stream: bool
 
 
+WHOLE_TABLE = Shape((), of_stream=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What changes of one table there are, in all its windows.

@@ -42,6 +42,8 @@ SILVER_CHECKS = {
     "nothing_quarantined": False,
     "tables_are_declared": False,
     "columns_are_declared": False,
+    "nothing_held": False,
+    "every_transaction_is_committed": False,
 }
 GOLD_CHECKS = {"one_row_per_key": True, "no_late_event": False, "positions_rise_within_key": False}
 

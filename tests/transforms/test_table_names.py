@@ -36,7 +36,7 @@ def test_the_digest_does_not_see_the_landing_or_the_order_of_tables() -> None:
     other = Table("nation", ("id",), {"id": "int"}, ("id",))
     one = dataclasses.replace(FEED, tables={"region": REGION, "nation": other})
     two = dataclasses.replace(FEED, tables={"nation": other, "region": REGION}, landing="/tmp/x")
-    assert feed_digest(one) == feed_digest(two)
+    assert feed_digest(one, "2025-11-20T03") == feed_digest(two, "2025-11-20T03")
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_the_digest_does_not_see_the_landing_or_the_order_of_tables() -> None:
     ],
 )
 def test_the_digest_sees_every_other_difference(other: Feed) -> None:
-    assert feed_digest(other) != feed_digest(FEED)
+    assert feed_digest(other, "2025-11-20T03") != feed_digest(FEED, "2025-11-20T03")
 
 
 def test_the_digest_stays_what_it_was() -> None:
     """It is recorded in tables: a new way to write it would look like a new declaration."""
-    assert feed_digest(FEED).startswith("34727bb0e8386cdb")
+    assert feed_digest(FEED, "2025-11-20T03").startswith("34727bb0e8386cdb")

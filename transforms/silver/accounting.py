@@ -13,16 +13,18 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms import traits
-from transforms.change import CONTROL
+from transforms.change import CONTROL, HOLD
 from transforms.silver import changes, repeats
 
-NEWEST = T.StructType(
+SEGMENT = T.StructType(
     [
+        T.StructField("epoch", T.LongType(), False),
+        T.StructField("segment", T.LongType(), False),
         T.StructField("event_at", T.TimestampType(), True),
         T.StructField("extracted_at", T.TimestampType(), True),
     ]
 )
-"""Of a log file: the newest times at which the source made, and the extractor read, a change in it."""
+"""A log file of one epoch, and the newest times at which the source made, and the extractor read, a change in it."""
 
 ACCOUNTING = T.StructType(
     [
@@ -44,7 +46,7 @@ ACCOUNTING = T.StructType(
         T.StructField("flags_disagree", T.LongType(), False),
         T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
         T.StructField("traits", T.ArrayType(T.StringType()), True),
-        T.StructField("segments", T.MapType(T.LongType(), NEWEST), True),
+        T.StructField("segments", T.ArrayType(SEGMENT), True),
         T.StructField("declaration", T.StringType(), False),
     ]
 )
@@ -72,12 +74,13 @@ COUNTS = (
 )
 
 
-def accounting(fated: DataFrame, declaration: str) -> DataFrame:
-    """One row per window and table (see ``ACCOUNTING``), from events with their fate."""
+def accounting(fated: DataFrame) -> DataFrame:
+    """One row per window and table (see ``ACCOUNTING``, without ``declaration``), from events with their fate."""
     is_event = F.col("derived").isNull()
     is_kept = F.col("fate") == repeats.CHANGE
     is_control = F.col("effect").isin(*CONTROL)
-    is_change = is_kept & is_event & ~is_control
+    is_held = F.col("effect") == HOLD
+    is_change = is_kept & is_event & ~is_control & ~is_held
     whose = ("window", "table", "source_table", "declared")
     counts = {
         "records": F.col("ordinal") == 0,
@@ -86,7 +89,7 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         "control": is_kept & is_event & is_control,
         "duplicates": is_event & (F.col("fate") == repeats.DUPLICATE),
         "quarantined": is_event & (F.col("fate") == repeats.QUARANTINED),
-        "held": F.lit(False),
+        "held": is_kept & is_event & is_held,
         "too_late": F.lit(False),
         "derived": is_kept & (~is_event | changes.moves()),
         "derived_quarantined": ~is_event & (F.col("fate") == repeats.QUARANTINED),
@@ -94,7 +97,7 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
         "flags_disagree": is_change & F.col("flags_disagree"),
     }
     return (
-        fated.groupBy(*whose, "segment")
+        fated.groupBy(*whose, F.get("position", F.lit(0)).alias("epoch"), "segment")
         .agg(
             *[F.count_if(what).alias(name) for name, what in counts.items()],
             F.collect_set(F.when(is_change, undeclared_columns())).alias("undeclared"),
@@ -114,13 +117,11 @@ def accounting(fated: DataFrame, declaration: str) -> DataFrame:
             F.collect_list(
                 F.when(
                     F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
-                    F.struct("segment", F.struct("event_at", "extracted_at")),
+                    F.struct("epoch", "segment", "event_at", "extracted_at"),
                 )
             ).alias("segments"),
         )
-        .withColumn("segments", F.map_from_entries("segments"))
-        .withColumn("declaration", F.lit(declaration))
-        .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields])
+        .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields[:-1]])
     )
 
 
@@ -141,21 +142,21 @@ def has_null(key: str) -> Column:
 
 
 def falls(books: DataFrame) -> DataFrame:
-    """One row per table and log file whose newest change was made, and read, before one of an earlier file.
+    """One row per table, epoch and log file whose newest change was made, and read, before one of an earlier file.
 
     A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
     times must fall. A statement that began before its log file did is a little older than the file before it says, but
     is read after that; a file that is delivered again is read later, but its changes are as old as they were.
     """
     newest = (
-        books.select("table", F.explode("segments").alias("segment", "newest"))
-        .groupBy("table", "segment")
-        .agg(
-            F.max("newest.event_at").alias("newest"), F.max("newest.extracted_at").alias("read_at")
-        )
+        books.select("table", F.explode("segments").alias("one"))
+        .groupBy("table", "one.epoch", "one.segment")
+        .agg(F.max("one.event_at").alias("newest"), F.max("one.extracted_at").alias("read_at"))
     )
     earlier = (
-        Window.partitionBy("table").orderBy("segment").rowsBetween(Window.unboundedPreceding, -1)
+        Window.partitionBy("table", "epoch")
+        .orderBy("segment")
+        .rowsBetween(Window.unboundedPreceding, -1)
     )
     before = newest.withColumn("newest_before", F.max("newest").over(earlier)).withColumn(
         "read_before", F.max("read_at").over(earlier)

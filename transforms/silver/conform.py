@@ -5,13 +5,15 @@ Not here: what a record means (``formats``) and which of several deliveries coun
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms import types
-from transforms.change import CONTROL
+from transforms.change import CONTROL, HOLD
+from transforms.decisions import epoch_of
 from transforms.feed import Feed
+from transforms.record import COORDINATES
 from transforms.silver import faults
 from transforms.silver.identity import event_id
 
@@ -39,6 +41,8 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("name", F.coalesce("declared_name", "name"))
         .withColumn("source_table", F.concat_ws(".", "catalog", "schema", "name"))
         .withColumn("table", gold_table(feed))
+        .withColumn("identity", of_epoch(feed))
+        .withColumn("position", in_epoch(feed))
         .withColumn("attribute_ops", F.coalesce("attribute_ops", no_texts()))
         .withColumn("of_one_key", F.col("scope").isNull() & ~F.col("effect").isin(*CONTROL))
         .withColumn("new_key", key_of(feed, "after", "before"))
@@ -59,6 +63,7 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
             F.coalesce("fault", *faults.all_faults(feed)),
         )
         .withColumn("event_id", event_id())
+        .withColumn("effect", held(feed))
     )
 
 
@@ -93,6 +98,44 @@ def gold_table(feed: Feed) -> Column:
         "catalog": ["catalog", "schema", "name"],
     }
     return F.nullif(F.concat_ws("__", *parts[feed.table_names]), F.lit(""))
+
+
+def in_epoch(feed: Feed) -> Column:
+    """The position, in the epoch that the feed's decisions put the event in, on top of the format's own."""
+    opened = epoch_of(feed.tables, feed.decisions)
+    if opened is None:
+        return F.col("position")
+    own = F.get("position", F.lit(0))
+    rest = F.slice("position", F.lit(2), F.size("position"))
+    return F.concat(F.array(own + opened), rest)
+
+
+def of_epoch(feed: Feed) -> Column:
+    """The identity, with the epoch in it where there are several: the same place in a new log is another place."""
+    opened = epoch_of(feed.tables, feed.decisions)
+    if opened is None:
+        return F.col("identity")
+    named = F.concat(F.array(F.concat(F.lit("epoch "), opened.cast("string"))), F.col("identity"))
+    return F.when(opened > 0, named).otherwise(F.col("identity"))
+
+
+def held(feed: Feed) -> Column:
+    """The effect, or ``hold`` for a scoped delete over a whole table that waits for a decision.
+
+    What follows from the same record waits with it.
+    """
+    if feed.scope_deletes != "hold":
+        return F.col("effect")
+    released = [one.event_id for one in feed.decisions.releases]
+    waits = (
+        F.col("scope").isNotNull()
+        & (F.size("scope") == 0)
+        & (F.col("effect") == "remove")
+        & ~F.col("event_id").isin(released)
+    )
+    of_record = Window.partitionBy("window", *COORDINATES)
+    together = F.bool_or(waits).over(of_record) & F.col("scope").isNotNull()
+    return F.when(together, F.lit(HOLD)).otherwise(F.col("effect"))
 
 
 def canonical_scope(feed: Feed) -> Column:

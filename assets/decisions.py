@@ -1,0 +1,125 @@
+"""Recorded decisions: ``decisions.<feed>``, one row per decision, which nothing ever removes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from assets.lake import Lake
+from transforms.change import CHANGE
+from transforms.decisions import Decisions, Epoch, Release
+from transforms.feed import Feed
+
+DECISIONS = T.StructType(
+    [
+        T.StructField("decided_at", T.TimestampType(), False),
+        T.StructField("kind", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("meaning", T.StringType(), False),
+        T.StructField("reason", T.StringType(), True),
+    ]
+)
+"""One row per decision. ``kind``: epoch or release. ``table``: the feed file's name, null for all.
+
+``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote.
+"""
+
+
+def with_recorded(lake: Lake, feed: Feed) -> Feed:
+    """The feed with all its decisions: those of its file, and the recorded ones."""
+    table = lake.table("decisions", feed.name)
+    if not table.exists():
+        return feed
+    rows = [(row["kind"], json.loads(row["meaning"])) for row in table.read().collect()]
+    epochs = [_epoch(meaning) for kind, meaning in rows if kind == "epoch"]
+    releases = [
+        Release(meaning["event_id"], tuple(meaning["windows"]))
+        for kind, meaning in rows
+        if kind == "release"
+    ]
+    return replace(
+        feed,
+        decisions=Decisions(
+            epochs=(*feed.decisions.epochs, *epochs),
+            releases=(*feed.decisions.releases, *releases),
+        ),
+    )
+
+
+def _epoch(meaning: dict[str, object]) -> Epoch:
+    time = meaning["time"]
+    return Epoch(
+        window=str(meaning["window"]),
+        table=None if meaning["table"] is None else str(meaning["table"]),
+        time=None if time is None else datetime.fromisoformat(str(time)),
+        complete=bool(meaning["complete"]),
+    )
+
+
+def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str | None) -> None:
+    """Record that an epoch begins."""
+    time = None if epoch.time is None else epoch.time.isoformat()
+    meaning = {"window": epoch.window, "table": epoch.table, "time": time}
+    _record(lake, feed, "epoch", epoch.table, {**meaning, "complete": epoch.complete}, now, reason)
+
+
+def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | None) -> None:
+    """Record that a held scoped delete may act."""
+    meaning = {"event_id": one.event_id, "windows": list(one.windows)}
+    _record(lake, feed, "release", None, meaning, now, reason)
+
+
+def _record(
+    lake: Lake,
+    feed: Feed,
+    kind: str,
+    table: str | None,
+    meaning: Mapping[str, object],
+    now: datetime,
+    reason: str | None,
+) -> None:
+    row = (now, kind, table, json.dumps(meaning, sort_keys=True), reason)
+    rows = lake.spark.createDataFrame([row], DECISIONS)
+    lake.table("decisions", feed.name).append(rows)
+
+
+def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:
+    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows; None without any.
+
+    Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
+    """
+    rows = []
+    for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
+        if epoch.complete:
+            told = f"{feed.name} {name} epoch {at} {epoch}"
+            known = {
+                "window": epoch.window,
+                "feed": feed.name,
+                "table": name,
+                "source_table": declared,
+                "declared": declared,
+                "operation": "complete snapshot",
+                "effect": "remove",
+                "derived": "epoch",
+                "before": {},
+                "after": {},
+                "attribute_ops": {},
+                "scope": {},
+                "position": [at],
+                "settled": 1,
+                "event_id": sha256(told.encode()).hexdigest(),
+                "event_at": epoch.time,
+                "object": "a recorded decision",
+                "generation": "",
+                "line": 0,
+                "byte_offset": 0,
+                "ordinal": 0,
+            }
+            rows.append(tuple(known.get(field.name) for field in CHANGE.fields))
+    return lake.spark.createDataFrame(rows, CHANGE) if rows else None

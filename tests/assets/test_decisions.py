@@ -1,0 +1,100 @@
+"""What a person decides: epochs that put a log that began anew in its place, and truncates that wait."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assets import decisions
+from assets.lake import Lake
+from orchestration import deciding, planning, verifying
+from orchestration.resources import lake_of
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.laws import model_format
+from tests.laws.event import Event
+from tests.laws.model_histories import to_record
+from transforms.decisions import Epoch, Release
+from transforms.errors import DecisionRefused
+from transforms.feed import Feed
+
+NOW = datetime(2025, 11, 21, tzinfo=UTC)
+MINUTE_5 = datetime.fromtimestamp(1_763_600_000 + 5 * 60, UTC)
+
+
+def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=1)
+    renamed = change("U", 910, {"id": "1"}, {"name": "Ava"}, log=7, minute=2)
+    lay(folder, "2025-11-20/03/a.json", drop(born, renamed))
+    anew = change("U", 4, {"id": "1"}, {"name": "Zoe"}, log=1, minute=9)
+    lay(folder, "2025-11-20/04/b.json", drop(anew, renamed))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed, ["2025-11-20T03"])
+    assert bring(lake, feed)[1].violations["position_rises_with_source_time"] == 1
+    assert names(lake, feed) == {1: "Ava"}
+
+    epoch = Epoch("2025-11-20T04", time=MINUTE_5)
+    decisions.open_epoch(lake, feed, epoch, NOW, "the server was replaced")
+    assert planning.due(lake, feed).windows == ["2025-11-20T04"]
+    assert bring(lake, feed)[1].violations["position_rises_with_source_time"] == 0
+    assert names(lake, feed) == {1: "Zoe"}
+
+    late = change("U", 905, {"id": "1"}, {"name": "Old"}, log=7, minute=1)
+    lay(folder, "2025-11-20/05/c.json", drop(late))
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "Zoe"}
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+
+
+def test_a_complete_snapshot_ends_what_it_does_not_name(lake: Lake, folder: Path) -> None:
+    lay(
+        folder,
+        "2025-11-20/03/pets/a.json",
+        drop('{"id": "1", "name": "Ada"}', '{"id": "2", "name": "Bo"}'),
+    )
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed)
+    lay(folder, "2025-11-20/04/pets/b.json", drop('{"id": "2", "name": "Bob"}'))
+    bring(lake, feed)
+    decisions.open_epoch(lake, feed, Epoch("2025-11-20T04", table="pets", complete=True), NOW, None)
+    bring(lake, feed)
+    assert names(lake, feed) == {2: "Bob"}
+    # What an older epoch had does not come back, however late it is told.
+    lay(folder, "2025-11-20/03/pets/z.json", drop('{"id": "3", "name": "Cleo"}'))
+    bring(lake, feed)
+    assert names(lake, feed) == {2: "Bob"}
+
+
+def test_a_held_truncate_waits_until_it_is_released(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    events = [
+        Event("model", "pets", "insert", (0, 1, 1), None, {}, {"id": "1", "name": "Ada"}, "put"),
+        Event("model", "pets", "truncate", (0, 1, 2), None, {}, {}, "remove", scope={}),
+        Event("model", "pets", "insert", (0, 1, 3), None, {}, {"id": "2", "name": "Bo"}, "put"),
+    ]
+    lines = "".join(json.dumps(to_record(event)) + "\n" for event in events)
+    lay(folder, "2025-11-20/03/a.jsonl", lines.encode())
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS}, scope_deletes="hold")
+    made = bring(lake, feed)[1]
+    assert made.violations["nothing_held"] == 1
+    assert made.violations["accounting_is_exact"] == 0
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+
+    (waiting,) = deciding.held(lake, feed)
+    assert (waiting.operation, waiting.table, waiting.place) == (
+        "truncate", "pets", "2025-11-20/03/a.jsonl line 2",
+    )  # fmt: skip
+    assert deciding.matching(feed, [waiting], waiting.event_id[:8]) is waiting
+    with pytest.raises(DecisionRefused, match="no held delete has an id that begins with 'zz'"):
+        deciding.matching(feed, [waiting], "zz")
+    decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
+    made = bring(lake, feed)[1]
+    assert made.violations["nothing_held"] == 0
+    assert names(lake, feed) == {2: "Bo"}
+    assert deciding.held(lake, feed) == []

@@ -1,0 +1,97 @@
+"""Recorded decisions: what a person decided about a feed, as plain facts that silver and gold are functions of.
+
+A decision is made by a command or stands in the feed file, and is never forgotten: gold is what events and decisions
+make of each other. Not here: the table that keeps them (``assets/decisions.py``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """From here on, the source's positions start again.
+
+    ``table`` is the feed file's name, or None for all tables. Events that the source made at ``time`` or later are in
+    the new epoch; those without a time of their own, and all where ``time`` is None, are so from ``window`` on. No
+    window before ``window`` has any. ``complete``: the epoch begins with a snapshot that names every row, so that what
+    older epochs had and it does not name is gone.
+    """
+
+    window: str
+    table: str | None = None
+    time: datetime | None = None
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A held scoped delete that may act: ``event_id``; ``windows`` are those that delivered it."""
+
+    event_id: str
+    windows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """All that was decided about one feed."""
+
+    epochs: tuple[Epoch, ...] = ()
+    releases: tuple[Release, ...] = ()
+
+    def for_table(self, table: str) -> tuple[Epoch, ...]:
+        """The epochs of one table, in the order in which they follow each other."""
+        mine = [epoch for epoch in self.epochs if epoch.table in (None, table)]
+        return tuple(sorted(mine, key=_place))
+
+    def for_window(self, window: str) -> Decisions:
+        """Those that can change what a window's records become."""
+        return Decisions(
+            epochs=tuple(epoch for epoch in self.epochs if epoch.window <= window),
+            releases=tuple(one for one in self.releases if window in one.windows),
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of what was decided, whoever decided it when; empty where nothing was."""
+        if not (self.epochs or self.releases):
+            return ""
+        meaning = {
+            "epochs": [asdict(one) for one in sorted(self.epochs, key=_place)],
+            "releases": sorted(one.event_id for one in self.releases),
+        }
+        text = json.dumps(meaning, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _place(epoch: Epoch) -> tuple[str, str, str]:
+    return (epoch.window, "" if epoch.time is None else epoch.time.isoformat(), epoch.table or "")
+
+
+def epoch_of(tables: Iterable[str], decisions: Decisions) -> Column | None:
+    """The number of the event's epoch by its ``declared`` table, ``window`` and ``event_at``; None where all are 0."""
+    if not decisions.epochs:
+        return None
+    choice = F.lit(0).cast("bigint")
+    for table in tables:
+        number = F.lit(0).cast("bigint")
+        for at, epoch in enumerate(decisions.for_table(table), start=1):
+            number = F.when(begun(epoch), F.lit(at)).otherwise(number)
+        choice = F.when(F.col("declared") == table, number).otherwise(choice)
+    return choice
+
+
+def begun(epoch: Epoch) -> Column:
+    """True for events that are in the epoch, or in a later one."""
+    by_window = F.col("window") >= epoch.window
+    if epoch.time is None:
+        return by_window
+    by_time = F.col("event_at") >= F.lit(epoch.time)
+    return F.when(F.col("event_at").isNotNull(), by_time & by_window).otherwise(by_window)
