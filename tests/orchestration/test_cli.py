@@ -17,6 +17,8 @@ COMMANDS = {
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "demo": ("--folder", "sample drops"),
+    "epoch": ("open", "list"),
+    "release": ("--all", "or list them"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\

@@ -18,8 +18,8 @@ from transforms.silver import changes, repeats
 
 SEGMENT = T.StructType(
     [
-        T.StructField("epoch", T.LongType(), False),
-        T.StructField("segment", T.LongType(), False),
+        T.StructField("epoch", T.LongType(), True),
+        T.StructField("segment", T.LongType(), True),
         T.StructField("event_at", T.TimestampType(), True),
         T.StructField("extracted_at", T.TimestampType(), True),
     ]
