@@ -22,6 +22,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        # Compiling the plans of thousands of small queries takes longer than running them; the journeys, which start
+        # their own processes, run compiled plans.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.jars": ",".join(str(jar) for jar in ensure_jars()),
         # Nothing that a test saves by name may land in the folder where pytest was started.
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
