@@ -1,72 +1,249 @@
-"""Upkeep of gold: forget tombstones that a newer row has made idle, and compact small files."""
+"""Compaction: old history becomes base rows, tombstones that nothing needs go, small files become large ones.
+
+The order of commits is what makes a crash harmless: identities, then base rows with their horizon (from here on silver
+at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right, and the next
+compaction does what is left. Not here: how far history may be compacted (``assets/horizon_plans.py``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets import bases, decisions, horizon_plans, silver
+from assets.history import History
+from assets.horizon_plans import Plan
 from assets.lake import Lake
+from transforms.change import HOLD
+from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
-from transforms.gold.current_state import POSITION, grave_columns
+from transforms.gold import base_rows, current_state, digests, fold
+from transforms.gold.current_state import EVENT_ID, POSITION, grave_columns
+from transforms.horizons import Horizon
 from transforms.table_names import TOMBSTONES
+
+KEPT_FILES_FOR_HOURS = 168
+"""Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What one gold table kept and lost: tombstones by class, and files before and after."""
+    """What one gold table kept and lost, class by class, and why no more.
+
+    ``folded``: silver rows that became part of the base; ``kept``: those newer than the horizon. ``base``: keys in the
+    base. ``idle``: tombstones whose key is back; ``expired``: those at or below the horizon; ``tombstones``: the rest.
+    ``digest``: of gold, the same before and after; None where no history was folded.
+    """
 
     table: str
+    plan: Plan
+    folded: int
     kept: int
+    base: int
     idle: int
+    expired: int
+    tombstones: int
     files_before: int
     files_after: int
-
-
-def idle(graves: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
-    """Tombstones whose key has come back with a newer position: the row is the base of every later fold."""
-    newer = [F.col(f"old.`{name}`") == F.col(f"row.`{name}`") for name in grave_columns(table)]
-    condition = F.col(f"old.{POSITION}") < F.col(f"row.{POSITION}")
-    for part in newer:
-        condition = condition & part
-    return graves.alias("old").join(gold.alias("row"), on=condition, how="left_semi")
-
-
-def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
-    """Compact one gold table and its tombstones; None where it does not exist yet.
-
-    Tombstones of keys that are absent all stay: without a horizon nothing says that no older event can come.
-    """
-    gold, graves = (
-        lake.table("gold", feed.name, name),
-        lake.table("gold", feed.name, name + TOMBSTONES),
-    )
-    if not (gold.exists() and graves.exists()):
-        return None
-    before, all_graves = _files(lake, gold.path), graves.read().count()
-    gone = idle(graves.read(), gold.read(), table)
-    count = gone.count()
-    if not dry_run:
-        if count:
-            same = " AND ".join(f"old.`{key}` = gone.`{key}`" for key in grave_columns(table))
-            target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
-            target.merge(gone.alias("gone"), same).whenMatchedDelete().execute()
-        for path in (gold.path, graves.path):
-            DeltaTable.forPath(lake.spark, path).optimize().executeCompaction()
-    return Compacted(name, all_graves - count, count, before, _files(lake, gold.path))
+    digest: str | None
 
 
 def compact_feed(
-    lake: Lake, feed: Feed, names: dict[str, Table], *, dry_run: bool
+    lake: Lake, feed: Feed, names: Mapping[str, Table], *, dry_run: bool
 ) -> Iterator[Compacted]:
-    """Compact every gold table of a feed, by name."""
+    """Compact every gold table of a feed, by name, and then the files of its silver.
+
+    Raises:
+        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing is changed.
+    """
+    feed = decisions.with_recorded(lake, feed)
     for name, table in names.items():
         done = compact(lake, feed, table, name, dry_run=dry_run)
         if done:
             yield done
+    if not dry_run:
+        for layer in ("silver", "base", "compacted"):
+            _tidy(lake, lake.table(layer, feed.name).path)
+
+
+def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
+    """Compact one gold table; None where it does not exist yet."""
+    gold = lake.table("gold", feed.name, name)
+    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    if not (gold.exists() and graves.exists()):
+        return None
+    history = History.read(lake, feed, table, name, [])
+    plan = horizon_plans.planned(lake, feed, name, history)
+    return to_horizon(lake, feed, history, name, plan, dry_run=dry_run)
+
+
+def to_horizon(
+    lake: Lake, feed: Feed, history: History, name: str, plan: Plan, *, dry_run: bool
+) -> Compacted:
+    """Compact one gold table up to a horizon that somebody has drawn."""
+    gold = lake.table("gold", feed.name, name)
+    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    before = _files(lake, gold.path)
+    if plan.old is not None and not dry_run:
+        finish(lake, feed, name, plan.old)
+    folded, base, digest = 0, 0, None
+    kept = history.changes.count()
+    if plan.new is not None:
+        covered = plan.new.covers()
+        folded = history.changes.where(covered).count()
+        kept -= folded
+        new_base = based(history, name, plan.new).localCheckpoint()
+        base = new_base.count()
+        digest = proved(feed, history, name, gold.read(), new_base, plan.new)
+        if not dry_run:
+            draw(lake, feed, history, name, new_base, plan.new)
+            finish(lake, feed, name, plan.new)
+    elif history.base is not None:
+        base = history.base.count()
+    spare = _spare(
+        lake, feed, history, name, gold.read(), graves.read(), plan.new
+    ).localCheckpoint()
+    idle, expired = spare.where("is_idle").count(), spare.where("NOT is_idle").count()
+    left = graves.read().count() - idle - expired
+    if not dry_run:
+        if idle + expired:
+            same = " AND ".join(
+                f"old.`{key}` <=> gone.`{key}`" for key in grave_columns(history.table)
+            )
+            target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
+            # A key that was deleted once more in the meantime has a newer tombstone, which stays.
+            same += f" AND old.{POSITION} = gone.{POSITION}"
+            target.merge(spare.alias("gone"), same).whenMatchedDelete().execute()
+        for path in (gold.path, graves.path):
+            _tidy(lake, path)
+    after = before if dry_run else _files(lake, gold.path)
+    return Compacted(name, plan, folded, kept, base, idle, expired, left, before, after, digest)
+
+
+def based(history: History, name: str, horizon: Horizon) -> DataFrame:
+    """The table's base rows up to a new horizon: the old base, and the changes between the two."""
+    old = replace(history, changes=history.changes.where(horizon.covers()))
+    streams = old.of_keys.select("key", "stream")
+    if old.base is not None:
+        streams = streams.unionByName(
+            old.base.select("key", F.explode_outer("streams").alias("stream"))
+        )
+    of_key = streams.groupBy("key").agg(F.collect_set("stream").alias("streams"))
+    return base_rows.of_folded(_folded(old), of_key, name)
+
+
+def proved(
+    feed: Feed, history: History, name: str, gold: DataFrame, base: DataFrame, horizon: Horizon
+) -> str:
+    """Fold the new base and all newer changes; returns the digest of what they make, which is gold's.
+
+    Raises:
+        CompactionRefused: It is not gold's.
+    """
+    rest = replace(
+        history,
+        changes=history.changes.where(~horizon.covers()),
+        base=base.select("key", "streams", "state"),
+    )
+    rows = current_state.gold(current_state.rows(_folded(rest), history.table), history.table)
+    ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
+    digest = digests.of_table(ours).first()
+    again = digests.of_table(theirs).first()
+    assert digest is not None  # an aggregate without groups has one row
+    assert again is not None
+    if digest["digest"] != again["digest"]:
+        some = digests.differing(ours, theirs).orderBy("key").limit(3).collect()
+        raise CompactionRefused(feed.name, name, [row["key"] for row in some])
+    return str(digest["digest"])
+
+
+def _folded(history: History) -> DataFrame:
+    steps = history.steps().withColumn("copies_before", F.lit(0).cast("bigint"))
+    return fold.folded(steps, history.folding)
+
+
+def draw(
+    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
+) -> None:
+    """Commit the new base; where a run brought older changes meanwhile, once more with them."""
+    # What the base was before is read before it is replaced.
+    before = None if history.base is None else history.base.localCheckpoint()
+    earlier = bases.newest_window(lake, feed, name)
+    while True:
+        mine = _covered(lake, feed, name, horizon)
+        bases.remember(lake, feed, name, mine)
+        row = mine.agg(F.max("window").alias("window")).first()
+        assert row is not None  # an aggregate without groups has one row
+        newest = max(row["window"] or "", earlier)
+        bases.write(lake, feed, name, history.table.name, base, horizon, newest)
+        unknown = bases.with_known(lake, feed, _covered(lake, feed, name, horizon))
+        if unknown.where("NOT is_known").isEmpty():
+            return
+        # Frames read anew: the history's has what was brought meanwhile.
+        base = based(replace(history, base=before), name, horizon).localCheckpoint()
+
+
+def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
+    """Remove from silver what the base has; what came at the wrong moment is judged anew in its window."""
+    covered = _covered(lake, feed, name, horizon)
+    if covered.isEmpty():
+        return
+    unknown = bases.with_known(lake, feed, covered).where("NOT is_known")
+    if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
+        silver.derive(lake, feed, windows)
+    target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
+    target.delete(_is_of(name) & horizon.covers())
+
+
+def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
+    return _of_table(lake, feed, name).where(horizon.covers())
+
+
+def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
+    return lake.table("silver", feed.name).read().where(_is_of(name))
+
+
+def _is_of(name: str) -> Column:
+    return (F.col("table") == name) & (F.col("effect") != HOLD) & F.col("declared").isNotNull()
+
+
+def _spare(
+    lake: Lake,
+    feed: Feed,
+    history: History,
+    name: str,
+    gold: DataFrame,
+    graves: DataFrame,
+    horizon: Horizon | None,
+) -> DataFrame:
+    """Tombstones that no later change can need, with ``is_idle``: the row is back, else its last event is compacted."""
+    own = grave_columns(history.table)
+    newest = gold.groupBy(*own).agg(F.max(POSITION).alias("row"))
+    same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
+    idle = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
+    with_rows = graves.alias("old").join(newest.alias("newest"), on=same, how="left")
+    named = with_rows.select("old.*", idle.alias("is_idle")).withColumns(
+        {"table": F.lit(name), "event_id": F.col(EVENT_ID)}
+    )
+    known = bases.with_known(lake, feed, named)
+    expired = F.col("is_known")
+    if horizon is not None:
+        # A dry run has written no identities yet: what the horizon would cover is known to the history.
+        covered = history.changes.where(horizon.covers()).select("event_id").distinct()
+        known = known.join(covered.withColumn("soon", F.lit(True)), on="event_id", how="left")
+        expired = expired | F.coalesce("soon", F.lit(False))
+    return known.where(F.col("is_idle") | expired).select(*own, POSITION, "is_idle")
+
+
+def _tidy(lake: Lake, path: str) -> None:
+    if DeltaTable.isDeltaTable(lake.spark, path):
+        table = DeltaTable.forPath(lake.spark, path)
+        table.optimize().executeCompaction()
+        table.vacuum(KEPT_FILES_FOR_HOURS)
 
 
 def _files(lake: Lake, path: str) -> int:

@@ -121,7 +121,9 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
         based = current_state.against(steps, standing, history.folding)
     based = based.localCheckpoint()
     counts = Counts.of(based)
-    net = fold.folded(based.where((F.size("steps") > 0) & ~F.col("is_late")), history.folding)
+    # A table that is made anew has rows of keys, too, of which there is nothing but their base.
+    has_news = F.lit(anew) | (F.size("steps") > 0)
+    net = fold.folded(based.where(has_news & ~F.col("is_late")), history.folding)
     repeats = counts.repeats
     if counts.met_again:
         again = based.where("is_late OR is_known").select("key")

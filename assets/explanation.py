@@ -13,11 +13,12 @@ from datetime import datetime
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import decisions
+from assets import bases, decisions
 from assets.history import History
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.gold import fold
+from transforms.horizons import Horizon
 
 State = Mapping[str, str | None] | None
 """A row's columns as texts; None where there is no row."""
@@ -63,11 +64,21 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """What the key was at the horizon: the history before it is compacted."""
+
+    horizon: Sequence[int]
+    row: State
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """All that is known of one key."""
 
     steps: tuple[Step, ...]
     waiting: tuple[Waiting, ...]
+    base: Base | None = None
 
 
 def explain(
@@ -78,9 +89,10 @@ def explain(
     history = History.read(lake, feed, table, name, [])
     keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
     states = F.transform(
-        F.sequence(F.lit(1), F.size("steps")),
+        # A sequence to 0 would count down.
+        F.slice(F.sequence(F.lit(1), F.size("steps") + 1), F.lit(1), F.size("steps")),
         lambda at: fold.composite(
-            F.slice(F.col("steps"), F.lit(1), at), fold.absent(), history.folding
+            F.slice(F.col("steps"), F.lit(1), at), F.col("before"), history.folding
         ),
     )
     found = history.steps(keys).withColumn("states", states).first()
@@ -89,7 +101,16 @@ def explain(
     counted = set() if found is None else {step["event_id"] for step in found["steps"]}
     silver = lake.table("silver", feed.name).read()
     mine = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
-    return Explanation(tuple(steps), tuple(_waiting(mine, list(key), counted)))
+    horizon = bases.drawn(lake, feed).get(name)
+    base = None if horizon is None else _base(horizon, found)
+    return Explanation(tuple(steps), tuple(_waiting(mine, list(key), counted)), base)
+
+
+def _base(horizon: Horizon, found: Row | None) -> Base:
+    state = None if found is None else found["before"]
+    if state is None or state["effect"] == "remove":
+        return Base(horizon.position, None, 0)
+    return Base(horizon.position, state["columns"], state["copies"])
 
 
 def _rows(history: History, event_ids: Sequence[str]) -> dict[str, list[Row]]:

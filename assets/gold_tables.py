@@ -1,4 +1,4 @@
-"""The two commits of an apply: the rows of gold and tombstones, written anew or merged into what is there.
+"""The gold tables of a feed, and the two commits of an apply: rows and tombstones, written anew or merged.
 
 Not here: which rows (``current_state``), and how Delta is called (``lake``).
 """
@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.lake import LakeTable
-from transforms.feed import Table
+from assets.lake import Lake, LakeTable
+from transforms.feed import Feed, Table
 from transforms.gold import current_state
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+from transforms.table_names import gold_name
 
 DECLARATION = "weir.declaration"
 
@@ -75,3 +76,18 @@ def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None
             old, value = F.to_json(old), F.to_json(value)
         differ = differ | ~old.eqNullSafe(value)
     return differ
+
+
+def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
+    """Every gold table that the feed's changes went to, with the declaration that it has."""
+    books = lake.table("accounting", feed.name)
+    if not books.exists():
+        return {}
+    named = books.read().where(F.col("changes") > 0).select("declared", "table").distinct()
+    found = {
+        row["table"]: feed.tables[row["declared"]]
+        for row in named.collect()
+        if row["declared"] in feed.tables
+    }
+    plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
+    return dict(sorted((plain | found).items()))

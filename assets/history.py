@@ -13,7 +13,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import decisions
+from assets import bases, decisions
 from assets.lake import Lake
 from assets.transactions import released
 from transforms.change import HOLD
@@ -31,10 +31,15 @@ class History:
     table: Table
     changes: DataFrame
     traits: Traits
+    base: DataFrame | None = None
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
-        """One gold table's (``name``) silver rows that count; ``is_new``: these windows bring or release them."""
+        """One gold table's (``name``) silver rows that count; ``is_new``: these windows bring or release them.
+
+        What is at or below the table's horizon is left out: its base rows have it.
+        """
+        horizon = bases.drawn(lake, feed).get(name)
         silver = lake.table("silver", feed.name).read()
         # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
         mine = (F.col("table") == name) & (F.col("declared") == table.name)
@@ -52,7 +57,10 @@ class History:
             # Gold is made anew for every epoch, so that none of these is ever news.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
             traits = replace(traits, scopes=tuple(sorted({*traits.scopes, WHOLE_TABLE})))
-        return cls(table, changes, traits)
+        if horizon is None:
+            return cls(table, changes, traits)
+        changes = changes.where(~horizon.covers())
+        return cls(table, changes, traits, bases.rows(lake, feed, name))
 
     @property
     def folding(self) -> Folding:
@@ -93,21 +101,23 @@ class History:
         return all_new.withColumn("is_past", ~F.col("is_new"))
 
     def steps(self, keys: DataFrame | None = None) -> DataFrame:
-        """The ordered changes of all keys, or of these, from their first on: ``ordering.ordered``'s rows."""
+        """The ordered changes of all keys, or of these, from their first on: ``ordering.ordered``'s rows.
+
+        With ``before``: what each key is before them, its base where it has one.
+        """
         if not self.traits.moves:
-            return ordering.ordered(self._whole(keys))
+            return self._on_base(ordering.ordered(self._whole(keys)), keys)
         wanted = keys
         if wanted is not None:
             keys = grown(wanted, lambda some: moves.sources(some, self.links))
-        steps = ordering.ordered(self._whole(keys)).localCheckpoint()
+        steps = self._on_base(ordering.ordered(self._whole(keys)), keys).localCheckpoint()
         while not steps.where(F.exists("steps", moves.is_open)).isEmpty():
             steps = moves.resolved_once(steps, self.folding).localCheckpoint()
         return steps if wanted is None else steps.join(wanted, on="key", how="left_semi")
 
     def folded_anew(self, keys: DataFrame) -> DataFrame:
         """What these keys (``key``, ``copies_before``) are after all their changes: ``fold.folded``'s rows."""
-        steps = self.steps(keys.select("key")).join(keys, on="key")
-        return fold.folded(steps.withColumn("before", fold.absent()), self.folding)
+        return fold.folded(self.steps(keys.select("key")).join(keys, on="key"), self.folding)
 
     def dependents(self, keys: DataFrame) -> DataFrame:
         """The keys, and all whose rows took values from theirs, directly or through others."""
@@ -122,8 +132,34 @@ class History:
         if not self.traits.scopes:
             return of_keys
         of_keys = of_keys.localCheckpoint()
-        known = of_keys.select("key", "stream").distinct()
-        return of_keys.unionByName(self._scoped_on(known, self.scoped))
+        known = of_keys.select("key", "stream")
+        if self.base is not None:
+            of_base = self._of_base(keys)
+            known = known.unionByName(of_base)
+        return of_keys.unionByName(self._scoped_on(known.distinct(), self.scoped))
+
+    def _on_base(self, steps: DataFrame, keys: DataFrame | None) -> DataFrame:
+        """Add ``before``, and the keys of which there is nothing but their base."""
+        if self.base is None:
+            return steps.withColumn("before", fold.absent())
+        base = self.base.select("key", F.col("state").alias("before"))
+        if keys is not None:
+            base = base.join(keys, on="key", how="left_semi")
+        both = steps.join(base, on="key", how="full_outer")
+        return (
+            both.withColumn(
+                "steps", F.coalesce("steps", F.array().cast(steps.schema["steps"].dataType))
+            )
+            .withColumn("before", F.coalesce(F.col("before").cast(fold.STATE), fold.absent()))
+            .withColumn("deliveries", F.coalesce("deliveries", F.lit(0)))
+            .withColumn("repeats", F.coalesce("repeats", F.lit(0)))
+        )
+
+    def _of_base(self, keys: DataFrame | None) -> DataFrame:
+        """The base's keys, or those of them, each with its ``stream``."""
+        assert self.base is not None
+        base = self.base if keys is None else self.base.join(keys, on="key", how="left_semi")
+        return base.select("key", F.explode_outer("streams").alias("stream"))
 
     def _scoped_on(self, keys: DataFrame, scoped: DataFrame) -> DataFrame:
         met = scopes.keyed(scoped, keys, self.traits.scopes, self.table.identity)
@@ -133,8 +169,10 @@ class History:
         """Gold does not say which stream a key's changes came from; silver does, and is asked only if it matters."""
         if not any(shape.of_stream for shape in self.traits.scopes):
             return keys.withColumn("stream", F.lit(None).cast("string"))
-        of_key = self.of_keys.select("key", "stream").distinct()
-        return keys.join(of_key, on="key")
+        of_key = self.of_keys.select("key", "stream")
+        if self.base is not None:
+            of_key = of_key.unionByName(self._of_base(None))
+        return keys.join(of_key.distinct(), on="key")
 
 
 def traits_of(lake: Lake, feed: Feed, name: str) -> Traits:

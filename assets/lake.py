@@ -24,6 +24,8 @@ LAYERS = (
     "progress",
     "transactions",
     "decisions",
+    "base",
+    "compacted",
 )
 
 
@@ -57,10 +59,16 @@ class LakeTable:
         self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
     ) -> None:
         """Put ``rows`` in place of all rows of these windows, in one commit."""
+        quoted = ", ".join(f"'{window}'" for window in windows)
+        self.replace_where(rows, f"window IN ({quoted})", partition_by)
+
+    def replace_where(
+        self, rows: DataFrame, condition: str, partition_by: Sequence[str] = ()
+    ) -> None:
+        """Put ``rows`` in place of all rows of which the condition is true, in one commit."""
         writer = rows.write.format("delta").partitionBy(*partition_by)
         if self.exists():
-            quoted = ", ".join(f"'{window}'" for window in windows)
-            writer = writer.option("replaceWhere", f"window IN ({quoted})")
+            writer = writer.option("replaceWhere", condition)
         writer.mode("overwrite").save(self.path)
 
     def replace_windows_counted(self, rows: DataFrame, windows: Sequence[str]) -> int:

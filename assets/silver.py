@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from time import monotonic
 
 import dagster as dg
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import decisions, ledger, partitions, verdicts
+from assets import bases, decisions, ledger, partitions, verdicts
 from assets import transactions as transactions_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
@@ -19,7 +19,8 @@ from transforms.errors import TableNameCollision
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
-from transforms.silver import accounting, changes, conform, repeats, transactions
+from transforms.horizons import covered
+from transforms.silver import accounting, changes, conform, late, repeats, transactions
 from transforms.tables import table_of_object
 
 STORED = ("changes", "control", "held", "derived")
@@ -35,15 +36,26 @@ class Derived:
     samples: Mapping[str, str]
 
 
-def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
-    """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
+def derive(
+    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
+) -> Derived:
+    """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone.
+
+    ``judged_by``: a proof in a lake of its own has no base rows, but what came too late there is so here.
+    """
     feed = decisions.with_recorded(lake, feed)
+    horizons = bases.drawn(judged_by or lake, feed)
+    bases.refuse_epochs_within(lake, feed)
     objects = ledger.read_objects(lake, feed, windows)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
-    fated = fates(lake, feed, windows, objects)
+    fated = fates(lake, feed, windows, objects, covered(horizons))
     if FORMATS[feed.format].transactional:
         fated = transactions.with_commits(fated)
     fated = fated.localCheckpoint()
+    if horizons and not fated.where(late.is_decided(covered(horizons))).isEmpty():
+        known = bases.with_known(judged_by or lake, feed, fated)
+        in_proof = judged_by is not None
+        fated = late.judged(known, covered(horizons), repeats_count=in_proof).localCheckpoint()
     books = [
         Row(**{**row.asDict(), "declaration": feed_digest(feed, row["window"])})
         for row in accounting.accounting(fated).collect()
@@ -67,11 +79,18 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(waits)
     }
     told = {rules.EVERY_TRANSACTION_IS_COMMITTED.name: transactions_of.told(waits)}
+    if judged_by is None and bases.drawn(lake, feed) != horizons:
+        # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
+        return derive(lake, feed, windows)
     return Derived(books, violations, samples(books, falls) | told)
 
 
 def fates(
-    lake: Lake, feed: Feed, windows: Sequence[str], objects: Sequence[ledger.ReadObject]
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str],
+    objects: Sequence[ledger.ReadObject],
+    is_covered: Column,
 ) -> DataFrame:
     """One row per source event of these windows, with its change or fault, and its fate."""
     names = sorted({one.name for one in objects})
@@ -84,7 +103,7 @@ def fates(
     events = FORMATS[feed.format].to_events(
         records.join(F.broadcast(tables), on="object", how="left"), feed
     )
-    return repeats.with_fate(conform.conform(events, feed))
+    return repeats.with_fate(conform.conform(events, feed), is_covered)
 
 
 def refuse_collisions(feed: Feed, books: Sequence[Row], earlier: DataFrame | None) -> None:
@@ -110,7 +129,7 @@ def count(
         rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
         + abs(total["events"] - fates_sum)
         + abs(written - sum(total[name] for name in STORED))
-        + abs(refused - total["quarantined"] - total["derived_quarantined"]),
+        + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
         rules.NO_NULL_KEY.name: total["null_keys"],
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
         rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
@@ -120,6 +139,7 @@ def count(
             row["changes"] for row in books if row["declared"] is None
         ),
         rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
+        rules.NOTHING_TOO_LATE.name: total["too_late"],
         rules.NOTHING_HELD.name: total["held"],
     }
 
@@ -196,6 +216,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             + (f" + {total['held']:,} held" if total["held"] else "")
             + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
             + f" + {total['quarantined']:,} quarantined"
+            + (f" + {total['too_late']:,} too late" if total["too_late"] else "")
         )
         yield dg.MaterializeResult(
             asset_key=silver_key,

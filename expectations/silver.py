@@ -54,6 +54,14 @@ COLUMNS_ARE_DECLARED = Rule(
     "Add the column and its type to the feed file; its values wait in silver until then.",
 )
 
+NOTHING_TOO_LATE = Rule(
+    "nothing_too_late",
+    "warning",
+    "No event came after the history that it belongs to was compacted.",
+    "It is in quarantine.<feed>. Keep history longer (`compaction: {retention: ...}` in the feed file);"
+    " `weir rebuild <feed>` takes in what came too late.",
+)
+
 NOTHING_HELD = Rule(
     "nothing_held",
     "warning",
@@ -76,6 +84,7 @@ RULES = (
     NOTHING_QUARANTINED,
     TABLES_ARE_DECLARED,
     COLUMNS_ARE_DECLARED,
+    NOTHING_TOO_LATE,
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
 )

@@ -88,10 +88,15 @@ def query(sql: str, warehouse: str, style: str) -> None:
 @FEED
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 def compact(feeds: Path, warehouse: str, only: tuple[str, ...], dry_run: bool) -> None:
-    """Drop idle tombstones and compact small files; the current state stays as it is."""
-    from orchestration import commands
+    """Fold old changes into base rows, drop tombstones nothing needs, compact small files.
 
-    commands.compact(feeds, warehouse, only, dry_run)
+    Changes older than the feed's `compaction: {retention: ...}` (30 days) go from silver; bronze keeps every record.
+    Gold is the same before and after, which is proved before anything goes. Events that come later for what is
+    compacted are quarantined as too_late.
+    """
+    from orchestration import compacting
+
+    compacting.compact(feeds, warehouse, only, dry_run=dry_run)
 
 
 @cli.command()

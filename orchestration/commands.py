@@ -14,11 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
-from pyspark.sql import functions as F
 from rich.console import Console
 
 from assets import partitions
-from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import planning, querying, quickly, running, summary
@@ -29,8 +27,7 @@ from orchestration.resources import ROOT, lake_of
 from orchestration.spark import warehouse_uri
 from orchestration.warehouse import refuse_unreachable
 from transforms.errors import FeedMisdeclared, WeirError
-from transforms.feed import Feed, Table
-from transforms.table_names import gold_name
+from transforms.feed import Feed
 
 
 def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -> int:
@@ -140,42 +137,6 @@ def query(sql: str, warehouse: str, style: str) -> None:
     lake = opened(warehouse)
     with waiting("reading"):
         querying.show(querying.query(lake, sql), style, sys.stdout)
-
-
-def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> None:
-    """Compact every gold table and say what was kept and dropped."""
-    check_java()
-    chosen = choose(feeds, only)
-    lake = opened(warehouse)
-    would = "would be " if dry_run else ""
-    with waiting("compacting"):
-        for feed in chosen:
-            names = gold_tables(lake, feed)
-            if not names:
-                print(f"{feed.name}: nothing in gold yet")
-            for done in compact_feed(lake, feed, names, dry_run=dry_run):
-                print(
-                    f"gold.{feed.name}.{done.table}: {counted(done.idle, 'tombstone')} whose key is back"
-                    f" {would}dropped, {done.kept:,} of absent keys kept;"
-                    f" {counted(done.files_before, 'file')}"
-                    + ("" if dry_run else f" -> {done.files_after:,}"),
-                    flush=True,
-                )
-
-
-def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:
-    """Every gold table that the feed's changes went to, with the declaration that it has."""
-    books = lake.table("accounting", feed.name)
-    if not books.exists():
-        return {}
-    named = books.read().where(F.col("changes") > 0).select("declared", "table").distinct()
-    found = {
-        row["table"]: feed.tables[row["declared"]]
-        for row in named.collect()
-        if row["declared"] in feed.tables
-    }
-    plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
-    return dict(sorted((plain | found).items()))
 
 
 def demo(folder: Path) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from assets import decisions
+from assets import bases, decisions
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
@@ -33,9 +33,12 @@ def open_epoch(
     except UnfitEpoch as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
     lake = commands.opened(warehouse, [feed])
-    if epoch in decisions.with_recorded(lake, feed).decisions.epochs:
+    known = decisions.with_recorded(lake, feed)
+    if epoch in known.decisions.epochs:
         print(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
+    with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
+    bases.refuse_epochs_within(lake, replace(feed, decisions=with_it))
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
     print(
         f"{feed.name}: recorded: {told(epoch)}.\n"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import bronze, gold, progress, silver
+from assets import bronze, gold, progress, silver, upkeep
 from assets.lake import Lake
 from orchestration import jobs, schedules, sensors
 from orchestration.feed_files import load_feeds
@@ -25,7 +25,8 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
     tables = [gold.build(feed, table) for table in feed.tables.values()]
-    return [landing, bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
+    chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
+    return [landing, *chain, upkeep.build(feed)]
 
 
 def build(
@@ -38,8 +39,10 @@ def build(
         assets = [asset for feed in feeds for asset in assets_of(feed)]
     return dg.Definitions(
         assets=assets,
-        jobs=[jobs.build(feed) for feed in feeds],
-        schedules=[schedules.build(feed) for feed in feeds],
+        jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
+        schedules=[
+            build(feed) for feed in feeds for build in (schedules.build, schedules.build_upkeep)
+        ],
         sensors=[sensors.build(feed) for feed in feeds],
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,

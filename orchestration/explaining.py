@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets import explanation
+from assets import explanation, gold_tables
 from assets.explanation import Delivery, Explanation, Step
 from assets.wording import counted
 from orchestration import commands
@@ -24,7 +24,7 @@ def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: s
     check_java()
     (feed,) = commands.choose(feeds, [feed_name])
     lake = commands.opened(warehouse, [feed])
-    tables = commands.gold_tables(lake, feed)
+    tables = gold_tables.mirrors(lake, feed)
     if table_name not in tables:
         hint = nearest(table_name, tables)
         raise UnknownKey(
@@ -35,7 +35,13 @@ def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: s
     with waiting("reading the key's history"):
         found = explanation.explain(lake, feed, table, table_name, parts)
     print("\n".join(told(f"gold.{feed.name}.{table_name}", table, parts, found)))
-    return 0 if found.steps or found.waiting else 1
+    return 0 if known(found) else 1
+
+
+def known(found: Explanation) -> bool:
+    """True where anything is known of the key."""
+    has_base = found.base is not None and found.base.row is not None
+    return bool(found.steps or found.waiting) or has_base
 
 
 def parsed(key: str, table: Table) -> list[str | None]:
@@ -62,10 +68,15 @@ def told(name: str, table: Table, key: Sequence[str | None], found: Explanation)
         f"{column} = {shown(part)}" for column, part in zip(table.identity, key, strict=True)
     )
     lines = [f"{name}, {named}"]
-    if not found.steps and not found.waiting:
-        return [*lines, "  No event of this key is known."]
     row: Image | None = None
     copies = 0
+    if found.base is not None:
+        row, copies = found.base.row, found.base.copies
+        at = "/".join(map(str, found.base.horizon))
+        what = "no row" if row is None else summed_up(row, copies, table)
+        lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
+    if not known(found):
+        return [*lines, "  No event of this key is known."]
     for number, step in enumerate(found.steps, start=1):
         lines += ["", headline(number, step)]
         lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]

@@ -18,6 +18,7 @@ from orchestration.column_types import KNOWN_TYPES, UnknownType, canonical_type
 from orchestration.epoch_texts import DeclaredEpoch, UnfitEpoch, epoch_from
 from orchestration.feed_faults import first_fault, nearest
 from orchestration.feed_yaml import read_yaml
+from orchestration.retention_texts import DeclaredCompaction, retention_from
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed import Feed, ScopeDeletes, Table, TableNames, WindowSize
@@ -55,6 +56,7 @@ class _DeclaredFeed(_Declared):
     tables: dict[_Text, _DeclaredTable] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
+    compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
 
 
 _PARTS: Final[dict[str, type[BaseModel]]] = {"tables": _DeclaredTable, "epochs": DeclaredEpoch}
@@ -110,6 +112,10 @@ class _FeedFile:
         except ValidationError as faults:
             raise first_fault(str(self.file), faults, _DeclaredFeed, _PARTS) from None
         self._check_glob("files", declared.files)
+        try:
+            retention = retention_from(declared.compaction)
+        except ValueError as fault:
+            raise self._misdeclared("compaction.retention", str(fault)) from None
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
@@ -120,6 +126,7 @@ class _FeedFile:
             tables={name: self._table(name, table) for name, table in declared.tables.items()},
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
+            retention=retention,
         )
         self._check_gold_names(feed)
         return feed

@@ -1,9 +1,10 @@
-"""One job per feed: landing to gold, in one run and one Spark session."""
+"""Two jobs per feed: landing to gold, in one run and one Spark session; and compaction."""
 
 from __future__ import annotations
 
 import dagster as dg
 
+from assets import upkeep
 from transforms.feed import Feed
 
 
@@ -19,8 +20,25 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """
     return dg.define_asset_job(
         job_name(feed),
-        selection=dg.AssetSelection.groups(feed.name),
+        selection=dg.AssetSelection.groups(feed.name)
+        - dg.AssetSelection.assets(upkeep.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
+        tags={"feed": feed.name},
+    )
+
+
+def upkeep_name(feed: Feed) -> str:
+    """The name of the job that compacts."""
+    return f"{feed.name}_compaction"
+
+
+def build_upkeep(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
+    """Compaction of the feed's tables."""
+    return dg.define_asset_job(
+        upkeep_name(feed),
+        selection=dg.AssetSelection.assets(upkeep.key_of(feed)),
+        executor_def=dg.in_process_executor,
+        description=f"Compacts the history, tombstones and files of feed {feed.name}.",
         tags={"feed": feed.name},
     )

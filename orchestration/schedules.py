@@ -1,4 +1,4 @@
-"""A schedule per feed: each window is run when it ends."""
+"""Two schedules per feed: each window is run when it ends, and tables are compacted once a day."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 import dagster as dg
 
 from assets import partitions
-from orchestration.jobs import job_name
+from orchestration.jobs import job_name, upkeep_name
 from transforms.feed import Feed
 
 LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
@@ -31,3 +31,14 @@ def build(feed: Feed) -> dg.ScheduleDefinition:
         return dg.RunRequest(run_key=window, partition_key=window)
 
     return at_window_end
+
+
+def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:
+    """Once a day, at an hour at which other work seldom begins."""
+    return dg.ScheduleDefinition(
+        name=f"{feed.name}_compaction_every_day",
+        job_name=upkeep_name(feed),
+        cron_schedule="37 3 * * *",
+        execution_timezone="UTC",
+        description=f"Compacts feed {feed.name}: history older than its retention becomes base rows.",
+    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from assets import decisions, ledger, verification
+from assets import decisions, gold_tables, ledger, verification
 from assets.lake import Lake
 from assets.verification import Certificate, Dealt
 from assets.wording import counted
@@ -56,9 +56,9 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
     dealt = verification.deal(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
-    verification.rebuild(scratch, feed, dealt.runs)
+    verification.rebuild(lake, scratch, feed, dealt.runs)
     print(heading(feed, dealt, seed))
-    found = list(verification.certificates(lake, scratch, feed, commands.gold_tables(lake, feed)))
+    found = list(verification.certificates(lake, scratch, feed, gold_tables.mirrors(lake, feed)))
     for one in found:
         print(certificate(feed, one), flush=True)
     sys.stdout.flush()

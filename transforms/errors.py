@@ -104,3 +104,15 @@ class DecisionRefused(WeirError):
     def __init__(self, feed: str, fault: str) -> None:
         self.feed, self.fault = feed, fault
         super().__init__(f"feed {feed}: {fault}")
+
+
+class CompactionRefused(WeirError):
+    """Base rows and newer changes do not make the gold that there is, so that nothing may be dropped."""
+
+    def __init__(self, feed: str, table: str, keys: Iterable[str]) -> None:
+        self.feed, self.table, self.keys = feed, table, tuple(keys)
+        super().__init__(
+            f"feed {feed}: gold table {table} is not compacted: its history makes other rows than it has, of "
+            f"{', '.join(self.keys)} for some. Nothing was changed; `weir explain` tells the rows' story, "
+            "`weir rebuild` makes the table anew."
+        )

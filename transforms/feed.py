@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 
 from transforms.decisions import Decisions
@@ -42,12 +43,25 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How long changes are kept before compaction folds them into base rows.
+
+    ``kept``: at least so long, counted back from the newest landed window; None keeps them for ever. ``retired``:
+    streams (partitions, tablets) that have ended, so that their silence holds no horizon back.
+    """
+
+    kept: timedelta | None = timedelta(days=30)
+    retired: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Feed:
     """One configured source: what its file says, with defaults filled in.
 
     ``landing`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
     None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
-    waits for a decision. ``decisions``: those of the feed file; recorded ones are added where tables are at hand.
+    waits for a decision. ``retention``: how long changes are kept. ``decisions``: those of the feed file; recorded ones
+    are added where tables are at hand.
     """
 
     name: str
@@ -59,3 +73,4 @@ class Feed:
     tables: Mapping[str, Table] = field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
     decisions: Decisions = field(default_factory=Decisions)
+    retention: Retention = field(default_factory=Retention)

@@ -173,10 +173,9 @@ def against(ordered_changes: DataFrame, based: DataFrame, folding: Folding) -> D
 
 
 def without_base(ordered_changes: DataFrame) -> DataFrame:
-    """The same columns as ``against``, where there is no table yet, or none that counts."""
+    """The same columns as ``against``, where there is no table yet, or none that counts; ``before`` is there."""
     return (
         ordered_changes.withColumn("is_known", F.lit(False))
         .withColumn("is_late", F.lit(False))
-        .withColumn("before", fold.absent())
         .withColumn("copies_before", F.lit(0).cast("bigint"))
     )

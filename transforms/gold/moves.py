@@ -40,16 +40,16 @@ def is_open(step: Column) -> Column:
 def resolved_once(ordered_changes: DataFrame, folding: Folding) -> DataFrame:
     """Fill in the old key's row in every ``move`` whose old key has no open one before it; it is then a ``put``.
 
-    Takes and gives ``ordering.ordered``'s rows, those of all linked keys.
+    Takes and gives ``ordering.ordered``'s rows of all linked keys, with ``before``: what each key is before them.
     """
     moved = ordered_changes.select(
         F.col("key").alias("new"), F.explode(F.filter("steps", is_open)).alias("move")
     ).select("new", F.col("move.event_id").alias("event_id"), F.col("move.moved_from").alias("key"))
     before = (
-        moved.join(ordered_changes.select("key", "steps"), on="key")
+        moved.join(ordered_changes.select("key", "steps", "before"), on="key")
         .withColumn("steps", steps_before(F.col("steps"), F.col("event_id")))
         .where(~F.exists("steps", is_open))
-        .withColumn("state", fold.composite(F.col("steps"), fold.absent(), folding))
+        .withColumn("state", fold.composite(F.col("steps"), F.col("before"), folding))
         .withColumn("row", F.map_entries("state.columns"))
     )
     filled = before.groupBy(F.col("new").alias("key")).agg(

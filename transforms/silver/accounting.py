@@ -90,9 +90,10 @@ def accounting(fated: DataFrame) -> DataFrame:
         "duplicates": is_event & (F.col("fate") == repeats.DUPLICATE),
         "quarantined": is_event & (F.col("fate") == repeats.QUARANTINED),
         "held": is_kept & is_event & is_held,
-        "too_late": F.lit(False),
+        "too_late": is_event & (F.col("fate") == repeats.TOO_LATE),
         "derived": is_kept & (~is_event | changes.moves()),
-        "derived_quarantined": ~is_event & (F.col("fate") == repeats.QUARANTINED),
+        "derived_quarantined": ~is_event
+        & F.col("fate").isin(repeats.QUARANTINED, repeats.TOO_LATE),
         "null_keys": is_change & F.col("declared").isNotNull() & needs_key() & has_null("key"),
         "flags_disagree": is_change & F.col("flags_disagree"),
     }

@@ -22,7 +22,7 @@ def changes(fated: DataFrame) -> DataFrame:
 
 def quarantine(fated: DataFrame) -> DataFrame:
     """One row per event that could not become a change (see ``QUARANTINE``)."""
-    refused = fated.where(F.col("fate") == repeats.QUARANTINED)
+    refused = fated.where(F.col("fate").isin(repeats.QUARANTINED, repeats.TOO_LATE))
     named = refused.withColumn("reason", F.col("fault.reason")).withColumn(
         "detail", F.col("fault.detail")
     )

@@ -109,7 +109,8 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
     keyed = steps.where("declared IS NOT NULL").withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     )
-    steps = current_state.without_base(ordering.ordered(keyed))
+    ordered = ordering.ordered(keyed).withColumn("before", fold.absent())
+    steps = current_state.without_base(ordered)
     folding = Folding({}, {}, has_key=True, depends=False)
     net = fold.folded(steps, folding).localCheckpoint()
     named = {(row["declared"], row["table"]) for row in keyed.select("declared", "table").collect()}

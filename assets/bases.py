@@ -1,0 +1,123 @@
+"""The tables that compaction keeps: ``base.<feed>``, and the identities of what went into it, ``compacted.<feed>``.
+
+A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Not here: when
+and how far history is compacted (``assets/compaction.py``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.lake import Lake
+from transforms import horizons
+from transforms.decisions import Decisions
+from transforms.errors import DecisionRefused
+from transforms.feed import Feed
+from transforms.gold import base_rows
+from transforms.horizons import Horizon
+
+
+def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
+    """The horizon of every gold table of the feed that has one."""
+    base = lake.table("base", feed.name)
+    if not base.exists():
+        return {}
+    rows = base.read().where("horizon IS NOT NULL").select("table", "horizon.position").collect()
+    return {row["table"]: Horizon(tuple(row["position"])) for row in rows}
+
+
+def rows(lake: Lake, feed: Feed, name: str) -> DataFrame:
+    """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
+    mine = (F.col("table") == name) & F.col("key").isNotNull()
+    return lake.table("base", feed.name).read().where(mine).select("key", "streams", "state")
+
+
+def write(
+    lake: Lake, feed: Feed, name: str, declared: str, base: DataFrame, horizon: Horizon, newest: str
+) -> None:
+    """Put a table's base and horizon in place of those before them, in one commit.
+
+    ``newest``: the newest window that has a change of the base.
+    """
+    marked = base.unionByName(
+        base_rows.marker(
+            base,
+            name,
+            horizon,
+            newest_window=newest,
+            declared=declared,
+            epochs=_epochs(feed, declared, newest),
+        )
+    )
+    table = lake.table("base", feed.name)
+    table.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
+
+
+def newest_window(lake: Lake, feed: Feed, name: str) -> str:
+    """The newest window that has a change of the table's base; empty where there is no base."""
+    base = lake.table("base", feed.name)
+    if not base.exists():
+        return ""
+    mine = (F.col("table") == name) & F.col("horizon").isNotNull()
+    row = base.read().where(mine).select("horizon.newest_window").first()
+    return row["newest_window"] if row else ""
+
+
+def refuse_epochs_within(lake: Lake, feed: Feed) -> None:
+    """Raise where an epoch begins among events that are compacted already: their positions are settled.
+
+    Raises:
+        DecisionRefused: only a rebuild can put such events into another epoch.
+    """
+    base = lake.table("base", feed.name)
+    if not base.exists():
+        return
+    for row in base.read().where("horizon IS NOT NULL").select("table", "horizon.*").collect():
+        newest = row["newest_window"]
+        if _epochs(feed, row["declared"], newest) != row["epochs"]:
+            raise DecisionRefused(
+                feed.name,
+                f"table {row['table']}: an epoch begins in window {newest} or before, and history up to there is"
+                f" compacted. `weir rebuild {feed.name}` makes the tables anew from bronze under the new epoch",
+            )
+
+
+def _epochs(feed: Feed, declared: str, newest: str) -> str:
+    within = Decisions(epochs=feed.decisions.for_table(declared)).for_window(newest)
+    return within.digest()
+
+
+def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
+    """Add the identities of these silver rows to those that are known to be in the base."""
+    known = lake.table("compacted", feed.name)
+    new = changes.select(
+        F.lit(name).alias("table"), horizons.identity().alias("identity")
+    ).distinct()
+    if known.exists():
+        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
+    known.append(new, partition_by=("table",))
+
+
+def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
+    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
+    known = lake.table("compacted", feed.name)
+    if not known.exists():
+        return changes.withColumn("is_known", F.lit(False))
+    # A crash between the two commits of a compaction can leave an identity twice.
+    identities = known.read().distinct().withColumn("is_known", F.lit(True))
+    return (
+        changes.withColumn("identity_kept", horizons.identity())
+        .join(
+            identities.withColumnRenamed("identity", "identity_kept"),
+            on=["table", "identity_kept"],
+            how="left",
+        )
+        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
+        .drop("identity_kept")
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as it stands between quotes in SQL."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")

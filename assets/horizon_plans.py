@@ -1,0 +1,125 @@
+"""Where a table's next horizon may be drawn: what is old enough, read in full, and wholly decided.
+
+Not here: what is done with the history below it (``assets/compaction.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+
+from assets import bases, ledger
+from assets.history import History
+from assets.lake import Lake
+from assets.wording import counted
+from transforms.change import HOLD
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.horizons import Horizon
+from transforms.windows import parse_window
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Up to where a table may be compacted now: None where that is no further than before, and what holds it back.
+
+    ``old``: the horizon before, None where there is none yet.
+    """
+
+    old: Horizon | None
+    new: Horizon | None
+    held_back_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Eligible:
+    """The windows whose changes may be compacted: those up to ``last``, None where there are none."""
+
+    last: str | None
+    held_back_by: tuple[str, ...]
+
+
+def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
+    """Draw one gold table's horizon.
+
+    It is the newest position in windows that are old enough, but no newer than what each stream has told by then, and
+    older than everything that is not decided yet.
+    """
+    old = bases.drawn(lake, feed).get(name)
+    if FORMATS[feed.format].transactional:
+        # A change of a transaction stands at its commit, which may be in a window that nobody has read yet.
+        return Plan(old, None, ("the format has transactions, whose history is kept",))
+    if feed.retention.kept is None:
+        return Plan(old, None, ("the feed file says `retention: forever`",))
+    eligible = eligible_windows(lake, feed, name)
+    if eligible.last is None:
+        return Plan(old, None, eligible.held_back_by)
+    reasons = list(eligible.held_back_by)
+    changes = history.changes
+    held = first_held(lake, feed, name)
+    if held is not None:
+        changes = changes.where(F.col("position") < F.array(*[F.lit(one) for one in held]))
+        reasons.append(f"a held delete at position {'/'.join(map(str, held))}")
+    is_old = F.col("window") <= eligible.last
+    told = changes.groupBy("stream").agg(
+        F.max(F.when(is_old, F.col("position"))).alias("old_enough"),
+        F.max("position").alias("newest"),
+    )
+    streams = [row for row in told.collect() if row["stream"] not in feed.retention.retired]
+    position, lagging = watermark(streams)
+    if lagging is not None and len(streams) > 1:
+        reasons.append(
+            f"stream {lagging!r}, the one that lags most (`retired: [{lagging}]` where it has ended)"
+        )
+    if position is None or (old is not None and list(position) <= list(old.position)):
+        return Plan(old, None, tuple(reasons))
+    return Plan(old, Horizon(tuple(position)), tuple(reasons))
+
+
+def watermark(streams: list[Row]) -> tuple[list[int] | None, str | None]:
+    """The newest position that no stream has yet to reach, and which stream that is."""
+    if all(row["old_enough"] is None for row in streams):
+        return None, None
+    # A stream that began later has told nothing old: what it has told at all bounds it.
+    reached = [(row["old_enough"] or row["newest"], row["stream"]) for row in streams]
+    return min(reached, key=lambda pair: list(pair[0]))
+
+
+def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
+    """The windows that are older than the retention, before the first one that is not read or not decided."""
+    assert feed.retention.kept is not None
+    books = lake.table("accounting", feed.name).read()
+    windows = sorted(row["window"] for row in books.select("window").distinct().collect())
+    if not windows:
+        return Eligible(None, ("nothing is in silver yet",))
+    newest = parse_window(windows[-1], feed.window)
+    old = [one for one in windows if newest - parse_window(one, feed.window) >= feed.retention.kept]
+    reasons = (
+        [f"retention: all windows since {windows[len(old)]} are kept"]
+        if len(old) < len(windows)
+        else []
+    )
+    doubtful = books.where(
+        ((F.col("table") == name) | F.col("table").isNull()) & (F.col("quarantined") > 0)
+    )
+    found = doubtful.groupBy("window").agg(F.sum("quarantined").alias("events")).collect()
+    undecided = {row["window"]: f"{counted(row['events'], 'event')} in quarantine" for row in found}
+    for window in ledger.unfinished(lake, feed, ledger.read_objects(lake, feed)):
+        undecided[window] = "not in gold yet"
+    first = min(undecided, default=None)
+    if first is not None and old and first <= old[-1]:
+        old = [one for one in old if one < first]
+        reasons.append(f"window {first}: {undecided[first]}")
+    return Eligible(old[-1] if old else None, tuple(reasons))
+
+
+def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
+    """The smallest position of a scoped delete that waits for a decision."""
+    silver = lake.table("silver", feed.name).read()
+    held = silver.where((F.col("table") == name) & (F.col("effect") == HOLD))
+    row = held.agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position

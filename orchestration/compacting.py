@@ -1,0 +1,52 @@
+"""``weir compact``: what compaction keeps and drops, told class by class with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assets import gold_tables
+from assets.compaction import Compacted, compact_feed
+from assets.wording import counted
+from orchestration import commands
+from orchestration.console import waiting
+from orchestration.java import check_java
+
+
+def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) -> None:
+    """Compact every gold table and say what was kept and dropped."""
+    check_java()
+    chosen = commands.choose(feeds, only)
+    lake = commands.opened(warehouse, chosen)
+    with waiting("compacting"):
+        for feed in chosen:
+            names = gold_tables.mirrors(lake, feed)
+            if not names:
+                print(f"{feed.name}: nothing in gold yet")
+            for done in compact_feed(lake, feed, names, dry_run=dry_run):
+                print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+
+
+def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
+    """One table's report, line by line."""
+    would = "would be " if dry_run else ""
+    yield f"gold.{feed}.{done.table}" + (" (dry run: nothing is changed)" if dry_run else "")
+    horizon = done.plan.new or done.plan.old
+    if horizon is None:
+        yield f"  history: all {counted(done.kept, 'change')} kept"
+    else:
+        at = "/".join(map(str, horizon.position))
+        yield (
+            f"  history: up to position {at} {would}folded into {counted(done.base, 'base row')}:"
+            f" {counted(done.folded, 'change')} {would}dropped from silver, {done.kept:,} newer kept"
+        )
+    for reason in done.plan.held_back_by:
+        yield f"    no further: {reason}"
+    yield (
+        f"  tombstones: {done.idle:,} whose key is back and {done.expired:,} that nothing older can come for"
+        f" {would}dropped, {done.tombstones:,} kept for events that may still come"
+    )
+    files = counted(done.files_before, "file")
+    yield f"  files: {files}" + ("" if dry_run else f" -> {done.files_after:,}")
+    if done.digest is not None:
+        yield f"  proved: base rows and newer changes make the same gold (digest {done.digest[:16]})"
