@@ -70,12 +70,14 @@ class Applied:
         )
 
 
-def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
-    """Bring every gold table that mirrors the declared one up to these windows."""
+def apply(
+    lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
+) -> Applied:
+    """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver."""
     feed = decisions.with_recorded(lake, feed)
     done = Applied()
     for name in gold_tables(lake, feed, table, windows):
-        done = done.plus(apply_one(lake, feed, table, name, windows))
+        done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
     return done
 
 
@@ -96,7 +98,9 @@ def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) ->
     return sorted(found)
 
 
-def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Applied:
+def apply_one(
+    lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str], *, anew: bool = False
+) -> Applied:
     """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
 
     Keys whose changes are all newer than what gold knows are folded onto it; the others are folded anew from silver.
@@ -108,7 +112,7 @@ def apply_one(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
-    anew = not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
+    anew = anew or not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
     if anew:
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))

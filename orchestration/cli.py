@@ -140,6 +140,21 @@ def verify(
     sys.exit(verifying.verify(feeds, warehouse, only, scratch, seed))
 
 
+@cli.command()
+@click.argument("feed")
+@FEEDS
+@WAREHOUSE
+def rebuild(feed: str, feeds: Path, warehouse: str) -> None:
+    """Make silver and gold of FEED anew from bronze, compacted history included.
+
+    For a declaration or an epoch that alters the past, and to take in what came too late. Gold stays as it is until it
+    is replaced, table by table; run nothing else on the feed meanwhile.
+    """
+    from orchestration import rebuilding
+
+    sys.exit(rebuilding.rebuild(feeds, warehouse, feed))
+
+
 @cli.group()
 def epoch() -> None:
     """Say where a source's positions start again: a reset log, a restored source, a new snapshot."""

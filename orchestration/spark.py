@@ -61,12 +61,15 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "weir-spark-warehouse")),
         # Delta computes its log's state in 50 tasks unless told otherwise: about 2 s for every read and commit.
         "spark.databricks.delta.snapshotPartitions": "2",
+        # VACUUM lists folders in 10,000 tasks unless told otherwise: about 30 s for a table of three files.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * max(2, cores)),
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         # The plans are wide (a column function per declared type); printing them is not worth a warning.
         "spark.sql.debug.maxToStringFields": "1000",
     }
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
+        del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
     else:
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -116,3 +116,15 @@ class CompactionRefused(WeirError):
             f"{', '.join(self.keys)} for some. Nothing was changed; `weir explain` tells the rows' story, "
             "`weir rebuild` makes the table anew."
         )
+
+
+class RebuildRefused(WeirError):
+    """Bronze does not hold everything that the tables were made from."""
+
+    def __init__(self, feed: str, windows: Iterable[str]) -> None:
+        self.feed, self.windows = feed, tuple(windows)
+        super().__init__(
+            f"feed {feed}: bronze has no records of {len(self.windows)} windows that silver was made from, "
+            f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back into the "
+            "landing and run them again."
+        )

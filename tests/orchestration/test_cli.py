@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "demo": ("--folder", "sample drops"),
+    "rebuild": ("FEED", "anew from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or list them"),
 }

@@ -1,0 +1,39 @@
+"""``weir rebuild``: a feed's silver and gold made anew from bronze, with progress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assets import ledger, rebuilding
+from assets.lake import Lake
+from assets.wording import counted
+from orchestration import commands
+from orchestration.console import say, waiting
+from orchestration.java import check_java
+from transforms.feed import Feed
+
+
+def rebuild(feeds: Path, warehouse: str, name: str) -> int:
+    """Rebuild one feed; returns the exit code: 0, or 2 where there is nothing to rebuild."""
+    check_java()
+    (feed,) = commands.choose(feeds, [name])
+    lake = commands.opened(warehouse, [feed])
+    with waiting(f"rebuilding {feed.name}"):
+        return rebuild_in(lake, feed)
+
+
+def rebuild_in(lake: Lake, feed: Feed) -> int:
+    """The same in an open warehouse."""
+    windows = rebuilding.windows_of(lake, feed)
+    if not windows:
+        print(f"{feed.name}: nothing has landed in bronze yet; `weir run` first")
+        return 2
+    say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
+    for made in rebuilding.rebuild(lake, feed, windows):
+        say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
+    for table in feed.tables.values():
+        done = rebuilding.apply_anew(lake, feed, table, windows)
+        for one in done.tables:
+            print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
+    ledger.finish(lake, feed, windows)
+    return 0
