@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, ledger, partitions, verdicts
 from assets import transactions as transactions_of
+from assets import violations as violations_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
 from expectations import silver as rules
@@ -22,9 +23,6 @@ from transforms.formats import FORMATS
 from transforms.horizons import covered
 from transforms.silver import accounting, changes, conform, late, repeats, transactions
 from transforms.tables import table_of_object
-
-STORED = ("changes", "control", "held", "derived")
-"""What silver keeps a row of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +73,14 @@ def derive(
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
     waits = transactions_of.still_open(lake, feed) if FORMATS[feed.format].transactional else []
-    violations = count(books, landed, written, refused, falls) | {
+    violations = violations_of.count(books, landed, written, refused, falls) | {
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(waits)
     }
     told = {rules.EVERY_TRANSACTION_IS_COMMITTED.name: transactions_of.told(waits)}
     if judged_by is None and bases.drawn(lake, feed) != horizons:
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
         return derive(lake, feed, windows)
-    return Derived(books, violations, samples(books, falls) | told)
+    return Derived(books, violations, violations_of.samples(books, falls) | told)
 
 
 def fates(
@@ -117,55 +115,6 @@ def refuse_collisions(feed: Feed, books: Sequence[Row], earlier: DataFrame | Non
         pairs |= {(row["table"], row["source_table"]) for row in known}
     for table, sources in accounting.collisions(pairs).items():
         raise TableNameCollision(feed.name, table, sources)
-
-
-def count(
-    books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
-) -> dict[str, int]:
-    """The violations of each rule, from the books and from what the commits say of themselves."""
-    total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
-    fates_sum = sum(total[name] for name in accounting.FATES)
-    return {
-        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
-        + abs(total["events"] - fates_sum)
-        + abs(written - sum(total[name] for name in STORED))
-        + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
-        rules.NO_NULL_KEY.name: total["null_keys"],
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
-        rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
-        rules.NO_EVENT_TWICE.name: total["duplicates"],
-        rules.NOTHING_QUARANTINED.name: total["quarantined"],
-        rules.TABLES_ARE_DECLARED.name: sum(
-            row["changes"] for row in books if row["declared"] is None
-        ),
-        rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
-        rules.NOTHING_TOO_LATE.name: total["too_late"],
-        rules.NOTHING_HELD.name: total["held"],
-    }
-
-
-def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
-    """What a reader of a failed check wants to see first."""
-    undeclared = sorted(
-        {str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]}
-    )
-    fallen = [
-        f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
-        f" an earlier one at {row['newest_before']}"
-        for row in falls
-    ]
-    return {
-        rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
-        rules.COLUMNS_ARE_DECLARED.name: "\n".join(
-            f"- {name}" for name in undeclared_columns(books)
-        ),
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
-    }
-
-
-def undeclared_columns(books: Sequence[Row]) -> list[str]:
-    """``table.column`` for every column of a declared table that its stream has and the feed file has not."""
-    return sorted({f"{row['table']}.{name}" for row in books for name in row["undeclared_columns"]})
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

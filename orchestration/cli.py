@@ -6,30 +6,15 @@ Results go to standard output, progress and errors to standard error. Exit codes
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-FEEDS = click.option(
-    "--feeds",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=lambda: os.environ.get("WEIR_FEEDS", "feeds"),
-    show_default="$WEIR_FEEDS, else ./feeds",
-    help="Folder of feed files.",
-)
-WAREHOUSE = click.option(
-    "--warehouse",
-    default=lambda: os.environ.get("WEIR_WAREHOUSE", "warehouse"),
-    show_default="$WEIR_WAREHOUSE, else ./warehouse",
-    help="Where the tables are: a folder, or s3://bucket/prefix.",
-)
-FEED = click.option(
-    "--feed", "only", multiple=True, metavar="NAME", help="Only this feed; may be repeated."
-)
+from orchestration import cli_decisions
+from orchestration.cli_options import FEED, FEEDS, WAREHOUSE
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -155,77 +140,6 @@ def rebuild(feed: str, feeds: Path, warehouse: str) -> None:
     sys.exit(rebuilding.rebuild(feeds, warehouse, feed))
 
 
-@cli.group()
-def epoch() -> None:
-    """Say where a source's positions start again: a reset log, a restored source, a new snapshot."""
-
-
-@epoch.command("open")
-@click.argument("feed")
-@click.option("--window", required=True, help="The first landing window with events of the epoch.")
-@click.option("--time", help="The source's time from which events are of the epoch (ISO, UTC).")
-@click.option("--table", help="Only this table of the feed file; all by default.")
-@click.option(
-    "--snapshot",
-    type=click.Choice(["complete", "partial"]),
-    default="partial",
-    show_default=True,
-    help="complete: rows of older epochs that the epoch does not name are gone.",
-)
-@click.option("--reason", help="Why, for whoever reads decisions.<feed> later.")
-@FEEDS
-@WAREHOUSE
-def open_epoch(
-    feed: str,
-    window: str,
-    time: str | None,
-    table: str | None,
-    snapshot: Literal["complete", "partial"],
-    reason: str | None,
-    feeds: Path,
-    warehouse: str,
-) -> None:
-    """Record that positions start again in FEED. Such a decision is never undone.
-
-    Events made at --time or later are in the new epoch; those that carry no time, and all where --time is not given,
-    from --window on.
-    """
-    from orchestration import deciding
-    from orchestration.epoch_texts import DeclaredEpoch
-
-    declared = DeclaredEpoch(window=window, table=table, time=time, snapshot=snapshot)
-    deciding.open_epoch(feeds, warehouse, feed, declared, reason)
-
-
-@epoch.command("list")
-@click.argument("feed")
-@FEEDS
-@WAREHOUSE
-def list_epochs(feed: str, feeds: Path, warehouse: str) -> None:
-    """List the epochs of FEED."""
-    from orchestration import deciding
-
-    deciding.list_epochs(feeds, warehouse, feed)
-
-
-@cli.command()
-@click.argument("feed")
-@click.argument("ids", nargs=-1)
-@click.option("--all", "all_of_them", is_flag=True, help="Let all of them act.")
-@FEEDS
-@WAREHOUSE
-def release(
-    feed: str, ids: tuple[str, ...], all_of_them: bool, feeds: Path, warehouse: str
-) -> None:
-    """Let held truncates and drops of FEED act, or list them.
-
-    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it.
-    """
-    from orchestration import deciding
-
-    deciding.release(feeds, warehouse, feed, ids, all_of_them=all_of_them)
-
-
 @cli.command()
 @click.option(
     "--folder",
@@ -238,6 +152,10 @@ def demo(folder: Path) -> None:
     from orchestration import commands
 
     sys.exit(commands.demo(folder))
+
+
+for decision in (cli_decisions.epoch, cli_decisions.release):
+    cli.add_command(decision)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -65,7 +65,9 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
 
     compacted = weir(tmp_path, "compact")
     assert compacted.code == 0, compacted.err
-    assert "0 tombstones whose key is back dropped, 1 of absent keys kept" in compacted.out
+    assert "tombstones: 0 whose key is back" in compacted.out
+    assert "dropped, 1 kept for events that may still come" in compacted.out
+    assert "no further: retention: all windows since 2026-11-20T03 are kept" in compacted.out
 
     feed.write_text(FEED + "window: day\n")
     changed = weir(tmp_path, "run")

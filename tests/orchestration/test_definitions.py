@@ -42,6 +42,7 @@ SILVER_CHECKS = {
     "nothing_quarantined": False,
     "tables_are_declared": False,
     "columns_are_declared": False,
+    "nothing_too_late": False,
     "nothing_held": False,
     "every_transaction_is_committed": False,
 }
@@ -88,7 +89,9 @@ def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
         "gold/shop/order_details",
         "gold/shop/order_details__tombstones",
         "progress/shop",
+        "compaction/shop",
         "landing/tpch",
+        "compaction/tpch",
         *MADE_OF_TPCH,
     )
 
@@ -140,13 +143,17 @@ def test_the_advice_of_a_check_names_the_feed(built: dg.Definitions) -> None:
     assert "<feed>" not in check.description
 
 
-def test_a_feed_has_one_job_one_schedule_and_one_sensor(built: dg.Definitions) -> None:
+def test_a_feed_has_jobs_and_schedules_for_its_windows_and_for_compaction_and_one_sensor(
+    built: dg.Definitions,
+) -> None:
     repository = built.get_repository_def()
     jobs = {job.name for job in repository.get_all_jobs() if not job.name.startswith("__")}
-    assert jobs == {"shop_to_gold", "tpch_to_gold"}
+    assert jobs == {"shop_to_gold", "tpch_to_gold", "shop_compaction", "tpch_compaction"}
     assert {one.name: (one.job_name, one.cron_schedule) for one in repository.schedule_defs} == {
         "shop_every_hour": ("shop_to_gold", "0 * * * *"),
         "tpch_every_day": ("tpch_to_gold", "0 0 * * *"),
+        "shop_compaction_every_day": ("shop_compaction", "37 3 * * *"),
+        "tpch_compaction_every_day": ("tpch_compaction", "37 3 * * *"),
     }
     assert {one.name: one.job_name for one in repository.sensor_defs} == {
         "shop_drops": "shop_to_gold",
@@ -160,6 +167,8 @@ def test_a_job_makes_everything_of_its_feed_and_nothing_of_another(built: dg.Def
         *MADE_OF_TPCH,
     )
     assert job.executor_def is dg.in_process_executor
+    upkeep = built.resolve_job_def("tpch_compaction")
+    assert upkeep.asset_layer.selected_asset_keys == keys("compaction/tpch")
 
 
 def test_every_table_has_a_pool_of_its_own_so_that_it_has_one_writer(
@@ -180,6 +189,8 @@ def test_every_table_has_a_pool_of_its_own_so_that_it_has_one_writer(
         "gold/shop/order_details": {"gold_shop_order_details"},
         "gold/shop/order_details__tombstones": {"gold_shop_order_details"},
         "progress/shop": {"progress_shop"},
+        "compaction/shop": {"silver_shop"},
+        "compaction/tpch": {"silver_tpch"},
         "bronze/tpch": {"bronze_tpch"},
         "silver/tpch": {"silver_tpch"},
         "quarantine/tpch": {"silver_tpch"},
@@ -208,7 +219,7 @@ def test_the_open_window_is_a_partition_and_the_next_one_is_not(built: dg.Defini
 def test_a_range_of_windows_is_one_run(built: dg.Definitions) -> None:
     graph = built.resolve_asset_graph()
     for key in graph.get_all_asset_keys():
-        if key.path[0] != "landing":
+        if key.path[0] not in ("landing", "compaction"):
             assert graph.get(key).backfill_policy == dg.BackfillPolicy.single_run(), key
 
 

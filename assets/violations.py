@@ -1,0 +1,62 @@
+"""What a run's books say against the rules of silver, and what a reader of a failed check sees first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Row
+
+from expectations import silver as rules
+from transforms.silver import accounting
+
+STORED = ("changes", "control", "held", "derived")
+"""What silver keeps a row of."""
+
+
+def count(
+    books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
+) -> dict[str, int]:
+    """The violations of each rule, from the books and from what the commits say of themselves."""
+    total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
+    fates_sum = sum(total[name] for name in accounting.FATES)
+    return {
+        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
+        + abs(total["events"] - fates_sum)
+        + abs(written - sum(total[name] for name in STORED))
+        + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
+        rules.NO_NULL_KEY.name: total["null_keys"],
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
+        rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
+        rules.NO_EVENT_TWICE.name: total["duplicates"],
+        rules.NOTHING_QUARANTINED.name: total["quarantined"],
+        rules.TABLES_ARE_DECLARED.name: sum(
+            row["changes"] for row in books if row["declared"] is None
+        ),
+        rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
+        rules.NOTHING_TOO_LATE.name: total["too_late"],
+        rules.NOTHING_HELD.name: total["held"],
+    }
+
+
+def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
+    """What a reader of a failed check wants to see first."""
+    undeclared = sorted(
+        {str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]}
+    )
+    fallen = [
+        f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
+        f" an earlier one at {row['newest_before']}"
+        for row in falls
+    ]
+    return {
+        rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
+        rules.COLUMNS_ARE_DECLARED.name: "\n".join(
+            f"- {name}" for name in undeclared_columns(books)
+        ),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
+    }
+
+
+def undeclared_columns(books: Sequence[Row]) -> list[str]:
+    """``table.column`` for every column of a declared table that its stream has and the feed file has not."""
+    return sorted({f"{row['table']}.{name}" for row in books for name in row["undeclared_columns"]})

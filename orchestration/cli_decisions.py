@@ -1,0 +1,81 @@
+"""The commands by which a person decides something about a feed: ``weir epoch`` and ``weir release``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from orchestration.cli_options import FEEDS, WAREHOUSE
+
+
+@click.group()
+def epoch() -> None:
+    """Say where a source's positions start again: a reset log, a restored source, a new snapshot."""
+
+
+@epoch.command("open")
+@click.argument("feed")
+@click.option("--window", required=True, help="The first landing window with events of the epoch.")
+@click.option("--time", help="The source's time from which events are of the epoch (ISO, UTC).")
+@click.option("--table", help="Only this table of the feed file; all by default.")
+@click.option(
+    "--snapshot",
+    type=click.Choice(["complete", "partial"]),
+    default="partial",
+    show_default=True,
+    help="complete: rows of older epochs that the epoch does not name are gone.",
+)
+@click.option("--reason", help="Why, for whoever reads decisions.<feed> later.")
+@FEEDS
+@WAREHOUSE
+def open_epoch(
+    feed: str,
+    window: str,
+    time: str | None,
+    table: str | None,
+    snapshot: Literal["complete", "partial"],
+    reason: str | None,
+    feeds: Path,
+    warehouse: str,
+) -> None:
+    """Record that positions start again in FEED. Such a decision is never undone.
+
+    Events made at --time or later are in the new epoch; those that carry no time, and all where --time is not given,
+    from --window on.
+    """
+    from orchestration import deciding
+    from orchestration.epoch_texts import DeclaredEpoch
+
+    declared = DeclaredEpoch(window=window, table=table, time=time, snapshot=snapshot)
+    deciding.open_epoch(feeds, warehouse, feed, declared, reason)
+
+
+@epoch.command("list")
+@click.argument("feed")
+@FEEDS
+@WAREHOUSE
+def list_epochs(feed: str, feeds: Path, warehouse: str) -> None:
+    """List the epochs of FEED."""
+    from orchestration import deciding
+
+    deciding.list_epochs(feeds, warehouse, feed)
+
+
+@click.command()
+@click.argument("feed")
+@click.argument("ids", nargs=-1)
+@click.option("--all", "all_of_them", is_flag=True, help="Let all of them act.")
+@FEEDS
+@WAREHOUSE
+def release(
+    feed: str, ids: tuple[str, ...], all_of_them: bool, feeds: Path, warehouse: str
+) -> None:
+    """Let held truncates and drops of FEED act, or list them.
+
+    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it.
+    """
+    from orchestration import deciding
+
+    deciding.release(feeds, warehouse, feed, ids, all_of_them=all_of_them)
