@@ -111,12 +111,12 @@ def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> 
             "textbook": lambda: lambda: textbook.apply(by_book, feed, TABLE, WINDOWS),
             "floor": lambda: lambda: floor.apply_again(by_book, feed, TABLE, WINDOWS),
         }
-        yield Line("apply them again", sizes.changes, "changes", competitors)
+        yield Line("apply them again", sizes.changes, "changes", competitors, is_warm=True)
     if "nothing" in wanted:
         planned: dict[str, Callable[[], Prepared]] = {
             "weir": lambda: lambda: planning.due(done, feed)
         }
-        yield Line("find nothing new", sizes.changes, "changes", planned)
+        yield Line("find nothing new", sizes.changes, "changes", planned, is_warm=True)
 
 
 def agree(lake: Lake, other: Lake, feed: Feed) -> None:

@@ -30,19 +30,21 @@ class Sample:
 class Line:
     """One line of the table: the same work by ``weir`` and by others; each is prepared anew for every repeat.
 
-    ``size`` says how much work it is, in ``unit``.
+    ``size`` says how much work it is, in ``unit``. ``is_warm``: its making has run the same code, so that no warm-up
+    is needed.
     """
 
     name: str
     size: int
     unit: str
     competitors: Mapping[str, Callable[[], Prepared]]
+    is_warm: bool = False
 
 
 def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sample]]:
     """Each competitor's samples. All take turns, so that a machine that slows down slows them all."""
     samples: dict[str, list[Sample]] = {name: [] for name in line.competitors}
-    for repeat in range(repeats + 1):
+    for repeat in range(1 if line.is_warm else 0, repeats + 1):
         for name, prepare in line.competitors.items():
             sample = timed(spark, prepare(), f"{line.name}/{name}/{repeat}")
             # The first run of each pays for Java's warming up.
