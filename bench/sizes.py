@@ -20,7 +20,7 @@ class Sizes:
 
 SCALES: Mapping[str, Sizes] = MappingProxyType(
     {
-        "small": Sizes(rows=300_000, changes=30_000, tables=3, repeats=2),
+        "small": Sizes(rows=100_000, changes=5_000, tables=2, repeats=2),
         "full": Sizes(rows=10_000_000, changes=1_000_000, tables=50, repeats=3),
     }
 )
