@@ -49,7 +49,7 @@ check: $(READY) ## lint, format, types, import contracts, and the tests without 
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
 
-bench: $(READY) ## times Weir against the textbook and the floor (SCALE=full for 10M rows, BENCH="--line apply" for flags)
+bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
 	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)
 
 ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another)
