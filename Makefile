@@ -23,7 +23,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws check ui lock clean
+.PHONY: help run test test-laws check bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -48,6 +48,9 @@ check: $(READY) ## lint, format, types, import contracts, and the tests without 
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
+
+bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
+	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)
 
 ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another)
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \

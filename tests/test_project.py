@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 TOP_LEVEL = (
-    *("orchestration", "assets", "expectations", "transforms", "tests"),
+    *("bench", "orchestration", "assets", "expectations", "transforms", "tests"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"),
     *("requirements.lock", "workspace.yaml", "orchestration/dagster.yaml", ".gitignore", ".ci/run"),
 )
-TARGETS = ("help", "run", "test", "test-laws", "check", "ui", "lock", "clean")
+TARGETS = ("help", "run", "test", "test-laws", "check", "bench", "ui", "lock", "clean")
 
 
 def make(folder: Path, *arguments: str, path: str) -> subprocess.CompletedProcess[str]:

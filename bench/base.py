@@ -1,0 +1,158 @@
+"""The table before its changes: silver, books, gold and tombstones, written by Spark in the shape that Weir gives them.
+
+Simplified: no bronze and no quarantine lie under it, and no column's position lies elsewhere than its row's.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from assets import gold_tables
+from assets.lake import Lake
+from bench import drops, row
+from transforms.change import CHANGE
+from transforms.feed import Feed, Table
+from transforms.feed_digest import feed_digest, table_digest
+from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+from transforms.silver.accounting import ACCOUNTING, COUNTS
+from transforms.silver.identity import event_id
+from transforms.table_names import TOMBSTONES
+
+ROWS_PER_FILE = 1_000_000
+
+
+def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
+    """Put ``rows`` rows and a hundredth of it in tombstones into an empty warehouse."""
+    windows = {
+        drops.SNAPSHOT_WINDOW: snapshot(lake.spark, table, rows),
+        drops.BASE_WINDOW: stream(lake.spark, table, rows),
+    }
+    for window, changes in windows.items():
+        silver = shaped(changes, feed, window)
+        lake.table("silver", feed.name).append(silver, partition_by=["window"])
+    write_books(lake, feed, table, rows)
+    gold = lake.table("gold", feed.name, table.name)
+    graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
+    state = current(lake.spark, table, rows)
+    gold_tables.create(gold, graves, state, table, table_digest(feed, table))
+
+
+def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:
+    """One row per key, dead ones too: the row that the snapshot read."""
+    keys = _keys(spark, 0, rows + rows // 100).withColumn("version", F.lit(0))
+    return (
+        keys.withColumn("operation", F.lit("read"))
+        .withColumn("effect", F.lit("put"))
+        .withColumn("position", F.array(F.lit(0), F.lit(0)).cast("array<bigint>"))
+        .withColumn("before", _no_texts())
+        .withColumn("after", _image())
+        .withColumn("event_at", F.lit(None).cast("timestamp"))
+        .transform(lambda changes: _identified(changes, table))
+    )
+
+
+def stream(spark: SparkSession, table: Table, rows: int) -> DataFrame:
+    """One row per change since the snapshot: an update of every fifth key, a delete of each dead one."""
+    keys = _keys(spark, 0, rows + rows // 100).where((F.col("id") >= rows) | (F.col("id") % 5 == 0))
+    is_dead = F.col("id") >= rows
+    return (
+        keys.withColumn("operation", F.when(is_dead, "delete").otherwise("update"))
+        .withColumn("effect", F.when(is_dead, "remove").otherwise("merge"))
+        .withColumn("position", _base_position())
+        .withColumn("version", F.lit(0))
+        .withColumn("before", _image())
+        .withColumn("version", F.lit(1))
+        .withColumn("after", F.when(is_dead, _no_texts()).otherwise(_image()))
+        .withColumn("event_at", F.timestamp_seconds(F.lit(drops.STARTED)))
+        .transform(lambda changes: _identified(changes, table))
+    )
+
+
+def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:
+    """One row per key: what all these changes leave, as ``current_state.rows`` would say it."""
+    kept = ("id", "version", "position", "event_id", "event_at", "effect")
+    still = snapshot(spark, table, rows).where((F.col("id") < rows) & (F.col("id") % 5 != 0))
+    state = still.select(*kept).unionByName(stream(spark, table, rows).select(*kept))
+    texts = row.text_columns()
+    return state.select(
+        *[texts[name].cast(kind).alias(name) for name, kind in table.columns.items()],
+        F.col("position").alias(POSITION),
+        F.col("event_id").alias(EVENT_ID),
+        F.col("event_at").alias(EVENT_AT),
+        F.when(F.col("effect") == "remove", F.lit("remove")).otherwise(F.lit("put")).alias(EFFECT),
+        F.array(*[F.lit(name) for name in table.columns]).alias(MENTIONS),
+    )
+
+
+def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
+    """Silver's columns, in the order of keys in which Weir writes them."""
+    facts: dict[str, Column] = {
+        "window": F.lit(window),
+        "feed": F.lit(feed.name),
+        "source_table": F.concat_ws(".", F.lit(drops.CATALOG), F.lit(drops.SCHEMA), "table"),
+        "declared": F.col("table"),
+        "key": F.array(F.col("id").cast("string")),
+        "settled": F.size("position"),
+        "object": F.lit("base"),
+        "generation": F.lit("1"),
+        "line": F.col("id") + 1,
+        "byte_offset": F.lit(0),
+        "ordinal": F.lit(0),
+    }
+    columns = []
+    for field in CHANGE.fields:
+        known = field.name in changes.columns
+        value = F.col(field.name) if known else facts.get(field.name, F.lit(None))
+        columns.append(value.cast(field.dataType).alias(field.name))
+    return changes.select(*columns).sortWithinPartitions("table", "key")
+
+
+def write_books(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
+    """Two rows of the books: what the two windows brought."""
+    counts = {
+        drops.SNAPSHOT_WINDOW: rows + rows // 100,
+        drops.BASE_WINDOW: (rows + 4) // 5 + rows // 100,
+    }
+    books = []
+    for window, count in counts.items():
+        book: dict[str, object] = dict.fromkeys(ACCOUNTING.names)
+        book |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
+        book |= {"window": window, "table": table.name, "declared": table.name}
+        book |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
+        book |= {"undeclared_columns": [], "traits": [], "segments": []}
+        books.append(tuple((book | {"declaration": feed_digest(feed, window)}).values()))
+    frame = lake.spark.createDataFrame(books, ACCOUNTING).coalesce(1)
+    lake.table("accounting", feed.name).append(frame)
+
+
+def _keys(spark: SparkSession, first: int, end: int) -> DataFrame:
+    parts = max(spark.sparkContext.defaultParallelism, end // ROWS_PER_FILE)
+    return spark.range(first, end, 1, parts)
+
+
+def _base_position() -> Column:
+    log = F.lit(drops.BASE_LOG)
+    return F.array(F.lit(0), F.lit(1), log, F.col("id"), F.lit(1)).cast("array<bigint>")
+
+
+def _image() -> Column:
+    pairs = [part for name, text in row.text_columns().items() for part in (F.lit(name), text)]
+    return F.create_map(*pairs)
+
+
+def _no_texts() -> Column:
+    return F.create_map().cast("map<string,string>")
+
+
+def _identified(changes: DataFrame, table: Table) -> DataFrame:
+    """With the very digest that Weir's silver gives such events, so that it knows them when they come again."""
+    return (
+        changes.withColumn("table", F.lit(table.name))
+        .withColumn("identity", F.col("position").cast("array<string>"))
+        .withColumn("attribute_ops", _no_texts())
+        .withColumn("scope", F.lit(None).cast("map<string,string>"))
+        .withColumn("fault", F.lit(None).cast("string"))
+        .withColumn("event_id", event_id())
+        .drop("identity", "fault")
+    )

@@ -1,0 +1,149 @@
+"""What is timed: the lines of the table, and what each competitor does in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets import bronze, current_state, ledger, silver
+from assets.lake import Lake
+from bench import base, drops, floor, restoring, row, textbook
+from bench.measuring import Line, Prepared, say
+from bench.restoring import Workspace
+from bench.sizes import Sizes
+from orchestration import planning
+from transforms.feed import Feed, Table
+
+LINES = ("ingest", "apply", "again", "nothing", "tables")
+TABLE = row.table("item")
+WINDOWS = [drops.WINDOW]
+
+
+class ResultsDiffer(Exception):
+    """Weir and the textbook made different tables of the same changes."""
+
+
+def lines(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Iterator[Line]:
+    """The lines asked for, each prepared when it is its turn."""
+    if set(wanted) & {"ingest", "apply", "again", "nothing"}:
+        yield from _of_one_table(work, sizes, wanted)
+    if "tables" in wanted:
+        yield _tables(work, sizes)
+
+
+def _feed(landing: Path, tables: Sequence[Table]) -> Feed:
+    declared = {table.name: table for table in tables}
+    return Feed("bench", "arcion_s3_json", str(landing), tables=declared)
+
+
+def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Iterator[Line]:
+    landing = work.folder / "landing"
+    drawn = drops.changes(rows=sizes.rows, count=sizes.changes, seed=sizes.seed)
+    say(f"writing drops of {sizes.changes:,} changes")
+    size = drops.lay(landing, TABLE.name, drawn)
+    feed = _feed(landing, [TABLE])
+    if "ingest" in wanted:
+
+        def ingested(ingest: Callable[[Lake, Feed], object]) -> Callable[[], Prepared]:
+            def prepare() -> Prepared:
+                lake = work.fresh()
+                return lambda: ingest(lake, feed)
+
+            return prepare
+
+        competitors = {
+            "weir": ingested(bring),
+            "floor": ingested(lambda lake, feed: floor.ingest(lake, feed, drops.WINDOW)),
+        }
+        yield Line("landing to silver", size, "bytes", competitors)
+    if not set(wanted) & {"apply", "again", "nothing"}:
+        return
+    say(f"writing a table of {sizes.rows:,} rows")
+    lake = work.lake("base")
+    base.write(lake, feed, TABLE, sizes.rows)
+    say("bringing the changes to silver")
+    bring(lake, feed)
+    if "apply" in wanted:
+        yield Line("apply changes", sizes.changes, "changes", _appliers(work, "base", feed))
+    if set(wanted) & {"again", "nothing"}:
+        yield from _again(work, sizes, feed, wanted)
+
+
+def bring(lake: Lake, feed: Feed, windows: Sequence[str] = WINDOWS) -> None:
+    """Landing to silver, as Weir's assets do it."""
+    bronze.land(lake, feed, windows)
+    silver.derive(lake, feed, windows)
+
+
+def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], Prepared]]:
+    def restored(
+        apply: Callable[[Lake, Feed, Table, Sequence[str]], object],
+    ) -> Callable[[], Prepared]:
+        def prepare() -> Prepared:
+            lake = work.fresh(like)
+            return lambda: [apply(lake, feed, table, WINDOWS) for table in feed.tables.values()]
+
+        return prepare
+
+    # The floor of few changes in a small table is its one commit: there is no column worth scanning.
+    least = floor.apply if len(feed.tables) == 1 else floor.commit
+    return {
+        "weir": restored(current_state.apply),
+        "textbook": restored(textbook.apply),
+        "floor": restored(least),
+    }
+
+
+def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> Iterator[Line]:
+    """The same window once more, and a run that finds nothing to do; both change nothing, so one warehouse will do."""
+    done, by_book = work.lake("done"), work.lake("by_book")
+    for lake, apply in ((done, current_state.apply), (by_book, textbook.apply)):
+        restoring.copy(Path(work.lake("base").warehouse), Path(lake.warehouse))
+        apply(lake, feed, TABLE, WINDOWS)
+    ledger.finish(done, feed, WINDOWS)
+    agree(done, by_book, feed)
+    if "again" in wanted:
+        competitors: dict[str, Callable[[], Prepared]] = {
+            "weir": lambda: lambda: current_state.apply(done, feed, TABLE, WINDOWS),
+            "textbook": lambda: lambda: textbook.apply(by_book, feed, TABLE, WINDOWS),
+            "floor": lambda: lambda: floor.apply_again(by_book, feed, TABLE, WINDOWS),
+        }
+        yield Line("apply them again", sizes.changes, "changes", competitors, is_warm=True)
+    if "nothing" in wanted:
+        planned: dict[str, Callable[[], Prepared]] = {
+            "weir": lambda: lambda: planning.due(done, feed)
+        }
+        yield Line("find nothing new", sizes.changes, "changes", planned, is_warm=True)
+
+
+def agree(lake: Lake, other: Lake, feed: Feed) -> None:
+    """Make sure that two ways of applying the changes have the same outcome."""
+    found = [fingerprint(one.table("gold", feed.name, TABLE.name).read()) for one in (lake, other)]
+    if found[0] != found[1]:
+        raise ResultsDiffer(f"Weir's table and the textbook's differ: {found[0]} and {found[1]}")
+
+
+def fingerprint(rows: DataFrame) -> tuple[int, str]:
+    """How many rows, and a number that every one of their values goes into."""
+    digest = F.xxhash64(*rows.columns).cast("decimal(38,0)")
+    counted = rows.agg(F.count("*").alias("rows"), F.sum(digest).alias("digest")).first()
+    assert counted is not None  # an aggregate without groups has one row
+    return counted["rows"], str(counted["digest"])
+
+
+def _tables(work: Workspace, sizes: Sizes) -> Line:
+    """Many small tables in one window: each has rows already, and gets a few changes."""
+    names = drops.small_names(sizes.tables)
+    landing = work.folder / "small_landing"
+    say(f"making {sizes.tables} small tables")
+    drops.lay_small(landing, names, sizes.seed)
+    feed = _feed(landing, [row.table(name) for name in names])
+    lake = work.lake("small")
+    bring(lake, feed, [drops.BASE_WINDOW])
+    for table in feed.tables.values():
+        current_state.apply(lake, feed, table, [drops.BASE_WINDOW])
+    bring(lake, feed)
+    return Line("small tables", sizes.tables, "tables", _appliers(work, "small", feed))

@@ -1,0 +1,109 @@
+"""What a run found: as a table with the ratios first, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from bench.measuring import Line, Sample
+
+AIMS = {"textbook": 3.0, "floor": 2.0}
+"""How many times faster than the textbook Weir should be, and how many times slower than the floor it may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the table, and every sample of it."""
+
+    name: str
+    size: int
+    unit: str
+    samples: Mapping[str, Sequence[Sample]]
+
+    @classmethod
+    def of(cls, line: Line, samples: Mapping[str, Sequence[Sample]]) -> Finding:
+        """What was measured of a line."""
+        return cls(line.name, line.size, line.unit, samples)
+
+    def ratio(self, upper: str, lower: str) -> float | None:
+        """The median of the ratios turn by turn: both had the same machine then."""
+        if not {upper, lower} <= self.samples.keys():
+            return None
+        pairs = zip(self.samples[upper], self.samples[lower], strict=True)
+        return median(one.seconds / other.seconds for one, other in pairs)
+
+    @property
+    def faster_than_textbook(self) -> float | None:
+        """How many times Weir is faster."""
+        return self.ratio("textbook", "weir")
+
+    @property
+    def slower_than_floor(self) -> float | None:
+        """How many times Weir is slower."""
+        return self.ratio("weir", "floor")
+
+
+def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
+    """The findings as Markdown."""
+    head = ["", "textbook / Weir", "Weir / floor", "seconds", "", "", "jobs", "peak heap, MB"]
+    second = ["aim", f"at least {AIMS['textbook']:g}", f"at most {AIMS['floor']:g}"]
+    second += ["Weir", "textbook", "floor", "Weir, textbook, floor", "Weir, textbook, floor"]
+    rows = [_cells(finding) for finding in findings]
+    lines = [head, ["---"] * len(head), second, *rows]
+    told = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + f"\n\n{told}\n"
+
+
+def as_json(
+    findings: Sequence[Finding], machine: Mapping[str, object], sizes: Mapping[str, object]
+) -> dict[str, object]:
+    """The findings with every sample, for programs."""
+    return {
+        "machine": dict(machine),
+        "sizes": dict(sizes),
+        "aims": AIMS,
+        "lines": [
+            {
+                "name": finding.name,
+                "size": finding.size,
+                "unit": finding.unit,
+                "faster_than_textbook": finding.faster_than_textbook,
+                "slower_than_floor": finding.slower_than_floor,
+                "median_seconds": {
+                    name: median(one.seconds for one in samples)
+                    for name, samples in finding.samples.items()
+                },
+                "samples": {
+                    name: [asdict(one) for one in samples]
+                    for name, samples in finding.samples.items()
+                },
+            }
+            for finding in findings
+        ],
+    }
+
+
+def _cells(finding: Finding) -> list[str]:
+    names = ("weir", "textbook", "floor")
+    there = [finding.samples[name] for name in names if name in finding.samples]
+    return [
+        f"{finding.name} ({finding.size:,} {finding.unit})",
+        _times(finding.faster_than_textbook),
+        _times(finding.slower_than_floor),
+        *[_seconds(finding.samples.get(name, ())) for name in names],
+        ", ".join(f"{median(one.jobs for one in samples):g}" for samples in there),
+        ", ".join(f"{max(one.heap for one in samples) / 2**20:,.0f}" for samples in there),
+    ]
+
+
+def _times(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
+
+
+def _seconds(samples: Sequence[Sample]) -> str:
+    """The median, and the least and the most."""
+    if not samples:
+        return ""
+    seconds = [one.seconds for one in samples]
+    return f"{median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"

@@ -1,0 +1,48 @@
+"""Warehouses for single runs: each starts from the same tables, at a path that Delta has not cached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from assets.lake import Lake
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A folder of warehouses that share one Spark session; only the newest copy is kept."""
+
+    folder: Path
+    session: Lake
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def lake(self, name: str) -> Lake:
+        """The warehouse of this name."""
+        return Lake(warehouse=str(self.folder / name), pyspark=self.session.pyspark)
+
+    def fresh(self, like: str | None = None) -> Lake:
+        """A new warehouse: empty, or with the tables of another."""
+        number = next(self._numbers)
+        shutil.rmtree(self.folder / f"run_{number - 1}", ignore_errors=True)
+        if like is not None:
+            copy(self.folder / like, self.folder / f"run_{number}")
+        return self.lake(f"run_{number}")
+
+
+def copy(source: Path, target: Path) -> None:
+    """The same tables once more. Data files never change, so they are shared where the file system can do that."""
+    shutil.copytree(source, target, copy_function=_linked)
+
+
+def _linked(source: str, target: str) -> None:
+    if "_delta_log" in Path(source).parts:
+        shutil.copy2(source, target)
+        return
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,67 @@
+"""The textbook's way to apply changes: the newest of each key by a window function, then MERGE.
+
+It starts from the same silver and merges into a table of the same layout. It keeps no tombstones, so a change that is
+older than a delete brings the row back; it takes whole rows, so an update that says only some columns is beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from assets.lake import Lake
+from transforms import types
+from transforms.feed import Feed, Table
+from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
+
+
+def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
+    """Merge the newest change of each key."""
+    newest = Window.partitionBy("key").orderBy(F.desc("position"))
+    changes = (
+        of_windows(lake, feed, table, windows)
+        .withColumn("number", F.row_number().over(newest))
+        .where("number = 1")
+        .transform(lambda some: typed(some, table))
+    )
+    same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in table.key)
+    newer = f"new.{POSITION} > old.{POSITION}"
+    path = lake.table("gold", feed.name, table.name).path
+    columns = [*table.columns, POSITION, EVENT_ID, EVENT_AT]
+    values = {f"`{name}`": f"new.`{name}`" for name in columns}
+    (
+        DeltaTable.forPath(lake.spark, path)
+        .alias("old")
+        .merge(changes.alias("new"), same)
+        .whenMatchedDelete(f"{newer} AND new.is_delete")
+        .whenMatchedUpdate(newer, dict(values))
+        .whenNotMatchedInsert("NOT new.is_delete", dict(values))
+        .execute()
+    )
+
+
+def of_windows(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFrame:
+    """One row per change of the table in these windows' silver."""
+    silver = lake.table("silver", feed.name).read()
+    mine = (F.col("table") == table.name) & (F.col("declared") == table.name)
+    return silver.where(mine & F.col("window").isin(list(windows)))
+
+
+def typed(changes: DataFrame, table: Table) -> DataFrame:
+    """One row per change, as gold has it, and ``is_delete``."""
+
+    def text(name: str) -> Column:
+        if name in table.key:
+            return F.get("key", F.lit(table.key.index(name)))
+        return F.try_element_at("after", F.lit(name))
+
+    return changes.select(
+        *[types.typed(text(name), kind).alias(name) for name, kind in table.columns.items()],
+        F.col("position").alias(POSITION),
+        F.col("event_id").alias(EVENT_ID),
+        F.col("event_at").alias(EVENT_AT),
+        (F.col("effect") == "remove").alias("is_delete"),
+    )

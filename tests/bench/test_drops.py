@@ -1,0 +1,73 @@
+"""Drops are drawn from a seed, hold what they say they hold, and are what the format's own splitter reads."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from bench import drops, row
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+
+
+def test_the_same_seed_draws_the_same_changes_and_another_others() -> None:
+    first, again = (list(drops.changes(rows=1000, count=200, seed=7)) for _ in range(2))
+    assert first == again
+    assert first != list(drops.changes(rows=1000, count=200, seed=8))
+
+
+def test_changes_are_of_the_kinds_that_they_should_be() -> None:
+    count = 40_000
+    some = list(drops.changes(rows=100_000, count=count, seed=1))
+    late = sum(one.log == drops.LATE_LOG for one in some)
+    known = sum(one.log == drops.BASE_LOG for one in some)
+    again = sum(copies - 1 for one, copies in Counter(some).items() if one.log == drops.LOG)
+    deleted = len({one for one in some if one.operation == "delete"})
+    assert len(some) == count
+    assert abs(late / count - drops.LATE) < 0.005
+    assert abs((known + again) / count - drops.REDELIVERED) < 0.005
+    assert abs(deleted / count - drops.DELETES) < 0.01
+
+
+def test_every_change_starts_from_what_the_one_before_it_left() -> None:
+    stands: dict[int, int | None] = {}
+    seen = set()
+    for one in drops.changes(rows=500, count=5_000, seed=3):
+        if one.log != drops.LOG or one in seen:
+            continue
+        seen.add(one)
+        known = 1 if one.id % 5 == 0 else 0
+        assert one.before == stands.get(one.id, known if one.id < 500 else None)
+        stands[one.id] = one.after
+
+
+def test_keys_are_skewed_and_scattered() -> None:
+    rng = Random(1)
+    counts = Counter(drops.skewed(rng, 10_000) for _ in range(20_000))
+    hottest = [key for key, _ in counts.most_common(100)]
+    assert all(0 <= key < 10_000 for key in counts)
+    assert counts.most_common(1)[0][1] > 500
+    assert sum(counts[key] for key in hottest) > 20_000 * 0.15
+    assert len({key // 1000 for key in hottest}) == 10
+
+
+def test_a_drop_is_whole_records_of_its_format(tmp_path: Path) -> None:
+    some = list(drops.changes(rows=100, count=50, seed=2))
+    size = drops.lay(tmp_path, "item", some)
+    (file,) = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert file.relative_to(tmp_path).as_posix() == "2025-11-20/00/item/part_0001.json"
+    assert file.stat().st_size == size
+    feed = Feed("bench", "arcion_s3_json", str(tmp_path))
+    records = list(FORMATS[feed.format].split(file.read_bytes(), feed, file.name))
+    first = json.loads(records[0].payload)
+    assert [record.defect for record in records] == [None] * 50
+    assert first["tableName"]["name"] == "item"
+    assert set(first["after"]) == set(row.COLUMNS)
+
+
+def test_small_tables_share_their_objects(tmp_path: Path) -> None:
+    drops.lay_small(tmp_path, drops.small_names(3), seed=1)
+    files = sorted(path for path in tmp_path.rglob("*.json"))
+    assert [len(file.read_text().splitlines()) for file in files] == [300, 60]
