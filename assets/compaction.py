@@ -90,8 +90,7 @@ def to_horizon(
     before = _files(lake, gold.path)
     if plan.old is not None and not dry_run:
         finish(lake, feed, name, plan.old)
-    folded, base, digest = 0, 0, None
-    kept = history.changes.count()
+    folded, base, kept, digest = 0, 0, history.changes.count(), None
     if plan.new is not None:
         covered = plan.new.covers()
         folded = history.changes.where(covered).count()
@@ -120,8 +119,8 @@ def to_horizon(
             target.merge(spare.alias("gone"), same).whenMatchedDelete().execute()
         for path in (gold.path, graves.path):
             _tidy(lake, path)
-    after = before if dry_run else _files(lake, gold.path)
-    return Compacted(name, plan, folded, kept, base, idle, expired, left, before, after, digest)
+    files = before, before if dry_run else _files(lake, gold.path)
+    return Compacted(name, plan, folded, kept, base, idle, expired, left, *files, digest)
 
 
 def based(history: History, name: str, horizon: Horizon) -> DataFrame:

@@ -112,10 +112,6 @@ class _FeedFile:
         except ValidationError as faults:
             raise first_fault(str(self.file), faults, _DeclaredFeed, _PARTS) from None
         self._check_glob("files", declared.files)
-        try:
-            retention = retention_from(declared.compaction)
-        except ValueError as fault:
-            raise self._misdeclared("compaction.retention", str(fault)) from None
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
@@ -126,7 +122,7 @@ class _FeedFile:
             tables={name: self._table(name, table) for name, table in declared.tables.items()},
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
-            retention=retention,
+            retention=retention_from(declared.compaction, self._misdeclared),
         )
         self._check_gold_names(feed)
         return feed
@@ -201,10 +197,8 @@ class _FeedFile:
             raise self._misdeclared(place, fault)
         parts = name.split(".")
         if len(parts) > 3 or not all(parts):
-            fault = (
-                "a table's name is table, schema.table or catalog.schema.table (see table_names)"
-            )
-            raise self._misdeclared(place, fault)
+            forms = "table, schema.table or catalog.schema.table"
+            raise self._misdeclared(place, f"a table's name is {forms} (see table_names)")
 
     def _columns(self, place: str, declared: dict[str, str]) -> dict[str, str]:
         columns: dict[str, str] = {}

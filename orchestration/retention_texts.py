@@ -6,6 +6,7 @@ Not here: what is kept (``transforms/feed.py``), and what becomes of the rest (`
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -27,16 +28,15 @@ class DeclaredCompaction(BaseModel):
     retired: list[_Text] = Field(default_factory=list)
 
 
-def retention_from(declared: DeclaredCompaction) -> Retention:
-    """What was declared, as a value.
-
-    Raises:
-        ValueError: ``retention`` is no length of time; the message ends a sentence.
-    """
+def retention_from(
+    declared: DeclaredCompaction, refused: Callable[[str, str], Exception]
+) -> Retention:
+    """What was declared, as a value; ``refused`` makes the error where it is no length of time."""
     retired = tuple(declared.retired)
     if declared.retention == "forever":
         return Retention(None, retired)
     found = _LENGTH.fullmatch(declared.retention)
     if found is None:
-        raise ValueError(f"{declared.retention!r} is no length of time: write 30d, 12h or forever")
+        fault = f"{declared.retention!r} is no length of time: write 30d, 12h or forever"
+        raise refused("compaction.retention", fault)
     return Retention(timedelta(hours=int(found[1]) * _HOURS[found[2]]), retired)

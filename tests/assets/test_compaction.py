@@ -6,12 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from assets import bases, compaction, explanation
 from assets.lake import Lake
-from orchestration import verifying
+from orchestration import planning, rebuilding, verifying
 from orchestration.explaining import told
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from transforms.decisions import Decisions, Epoch
+from transforms.errors import DecisionRefused
 from transforms.feed import Feed, Retention, Table
 
 HOUR = Retention(kept=timedelta(hours=1))
@@ -77,3 +81,17 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     bring(lake, replace(feed, tables={"pets": older}))
     rows = lake.table("gold", "zoo", "pets").read().select("id", "name", "age").collect()
     assert sorted(map(tuple, rows)) == [(1, "Ava", 3), (3, "Cyd", 5)]
+
+    # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
+    moved = replace(feed, decisions=Decisions(epochs=(Epoch("2025-11-20T03"),)))
+    with pytest.raises(DecisionRefused, match="`weir rebuild zoo` makes the tables anew"):
+        bases.refuse_epochs_within(lake, moved)
+    assert rebuilding.rebuild_in(lake, feed) == 0
+    assert bases.drawn(lake, feed) == {}
+    assert lake.table("quarantine", "zoo").read().count() == 0
+    assert sorted(row["window"][-2:] for row in silver.read().collect()) == [
+        *("03", "03", "03", "03"),
+        *("05", "06", "06", "06"),
+    ]
+    assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
+    assert planning.due(lake, feed).windows == []

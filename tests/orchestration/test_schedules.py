@@ -26,7 +26,7 @@ def test_the_window_that_just_ended_is_asked_for(
 ) -> None:
     feed = Feed("shop", "arcion_s3_json", "/nowhere", window=size)
     repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
-    (schedule,) = repository.schedule_defs
+    schedule = repository.get_schedule_def(f"shop_every_{size}")
     context = dg.build_schedule_context(scheduled_execution_time=at, repository_def=repository)
     requests = schedule.evaluate_tick(context).run_requests
     assert requests is not None
@@ -36,4 +36,10 @@ def test_the_window_that_just_ended_is_asked_for(
 def test_it_ticks_in_utc_and_waits_to_be_switched_on() -> None:
     schedule = schedules.build(Feed("shop", "arcion_s3_json", "/nowhere", window="hour"))
     assert schedule.execution_timezone == "UTC"
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+
+
+def test_compaction_is_once_a_day_and_waits_to_be_switched_on() -> None:
+    schedule = schedules.build_upkeep(Feed("shop", "arcion_s3_json", "/nowhere"))
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("37 3 * * *", "UTC")
     assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
