@@ -77,7 +77,9 @@ class LakeTable:
         self.replace_windows(rows, windows)
         newest = self._newest_commit()
         # Delta makes no commit where nothing goes and nothing comes; the newest is then an earlier one.
-        return int(newest["operationMetrics"]["numOutputRows"]) if newest["version"] > before else 0
+        # Nor does it count rows where some only went.
+        written = newest["operationMetrics"].get("numOutputRows", 0)
+        return int(written) if newest["version"] > before else 0
 
     def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         """Write the table with these properties, in place of what there was, in one commit."""
