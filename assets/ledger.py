@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from assets import decisions
 from assets.lake import Lake
+from assets.writing import writing
 from transforms.errors import WindowSizeChanged
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
@@ -105,7 +106,11 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     """Write down that these windows are in gold; returns the number of object generations in them."""
-    feed = decisions.with_recorded(lake, feed)
+    with writing(lake, "progress", feed.name):
+        return _finish(lake, decisions.with_recorded(lake, feed), windows)
+
+
+def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     counts = Counter(one.window for one in read_objects(lake, feed, windows))
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]

@@ -13,6 +13,7 @@ from assets import decisions, ledger, partitions, verdicts
 from assets import transactions as transactions_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
+from assets.writing import writing
 from expectations import silver as rules
 from transforms.change import CHANGE, QUARANTINE
 from transforms.errors import TableNameCollision
@@ -37,7 +38,12 @@ class Derived:
 
 def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     """Write these windows' changes, quarantine and books, each in one commit, from their bronze alone."""
-    feed = decisions.with_recorded(lake, feed)
+    with writing(lake, "silver", feed.name):
+        return derive_alone(lake, decisions.with_recorded(lake, feed), windows)
+
+
+def derive_alone(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
+    """The same, where no other run writes these tables."""
     objects = ledger.read_objects(lake, feed, windows)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
     fated = fates(lake, feed, windows, objects)

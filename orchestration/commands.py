@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -21,6 +22,7 @@ from assets import partitions
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
+from assets.writing import writing
 from orchestration import planning, querying, quickly, running, summary
 from orchestration.console import say, waiting, without_notices
 from orchestration.feed_files import load_feeds
@@ -153,14 +155,17 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> 
             names = gold_tables(lake, feed)
             if not names:
                 print(f"{feed.name}: nothing in gold yet")
-            for done in compact_feed(lake, feed, names, dry_run=dry_run):
-                print(
-                    f"gold.{feed.name}.{done.table}: {counted(done.idle, 'tombstone')} whose key is back"
-                    f" {would}dropped, {done.kept:,} of absent keys kept;"
-                    f" {counted(done.files_before, 'file')}"
-                    + ("" if dry_run else f" -> {done.files_after:,}"),
-                    flush=True,
-                )
+            with ExitStack() as alone:
+                for table in () if dry_run else feed.tables.values():
+                    alone.enter_context(writing(lake, "gold", feed.name, table.name))
+                for done in compact_feed(lake, feed, names, dry_run=dry_run):
+                    print(
+                        f"gold.{feed.name}.{done.table}: {counted(done.idle, 'tombstone')} whose key is back"
+                        f" {would}dropped, {done.kept:,} of absent keys kept;"
+                        f" {counted(done.files_before, 'file')}"
+                        + ("" if dry_run else f" -> {done.files_after:,}"),
+                        flush=True,
+                    )
 
 
 def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:

@@ -123,7 +123,8 @@ def test_an_unreadable_landing_stops_with_what_to_set_and_writes_nothing(
     feed = Feed("zoo", "arcion_s3_json", f"s3://{bucket}/", tables={"pets": PETS})
     with pytest.raises(UnreadableLanding, match=said):
         bring(lake, feed, ["2025-11-20T03"])
-    assert not Path(lake.warehouse).exists()
+    assert not lake.table("bronze", "zoo").exists()
+    assert [*Path(lake.warehouse).glob("*/*")] == [Path(lake.warehouse, ".locks", "bronze.zoo")]
 
 
 def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: Path) -> None:
