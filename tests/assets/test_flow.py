@@ -153,6 +153,7 @@ def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_int
         arrived = bronze.land(lake, feed, [f"2025-11-20T{window}"])
         assert len(arrived.new) == 1
         assert arrived.replaced == ([] if window == "03" else ["pets.json"])
+        silver.derive(lake, feed, [f"2025-11-20T{window}"])
         ledger.finish(lake, feed, [f"2025-11-20T{window}"])
     assert planning.due(lake, feed).windows == []
     assert bronze.land(lake, feed, ["2025-11-20T04"]).new == []

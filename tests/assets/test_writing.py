@@ -79,6 +79,25 @@ def test_a_step_stops_while_another_run_writes_its_table_and_goes_on_once_that_d
     assert planning.due(lake, feed).windows == []
 
 
+def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
+    lake: Lake, feed: Feed, folder: Path
+) -> None:
+    window = ["2025-11-20T03"]
+    bronze.land(lake, feed, window)
+    silver.derive(lake, feed, window)
+    # Another run finds a new object, and dies when it has read it.
+    lay(folder, "2025-11-20/03/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
+    assert len(bronze.land(lake, feed, window).new) == 1
+    current_state.apply(lake, feed, PETS, window)
+
+    assert ledger.finish(lake, feed, window) == 0
+    assert names(lake, feed) == {1: "Ada"}
+    assert planning.due(lake, feed).windows == window
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    assert planning.due(lake, feed).windows == []
+
+
 def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
     lake: Lake, feed: Feed, tmp_path: Path
 ) -> None:
