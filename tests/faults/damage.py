@@ -25,6 +25,11 @@ class Damage:
     wrong_rows: int
     shown: str
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Both numbers."""
+        return self.lost_events, self.wrong_rows
+
     def __str__(self) -> str:
         return f"{self.lost_events} events lost, {self.wrong_rows} rows wrong\n{self.shown}"
 
@@ -63,16 +68,9 @@ def texts(frame: DataFrame) -> Counter[str]:
     return Counter(found["text"] for found in frame.select(row).collect())
 
 
-def state(lake: Lake, version: tuple[int, int] | None = None) -> tuple[Rows, Rows]:
-    """Gold's rows and its tombstones by key, idle ones left out: now, or as they were at a version."""
-    gold, graves = (
-        lake.table("gold", FEED, "item" + part).read()
-        if version is None
-        else lake.spark.read.format("delta")
-        .option("versionAsOf", version[number])
-        .load(lake.table("gold", FEED, "item" + part).path)
-        for number, part in enumerate(("", "__tombstones"))
-    )
+def state(lake: Lake) -> tuple[Rows, Rows]:
+    """Gold's rows and its tombstones by key, idle ones left out."""
+    gold, graves = (lake.table("gold", FEED, "item" + part).read() for part in ("", "__tombstones"))
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")
     rows = gold.select(*columns, "_weir_position", "_weir_event_id", at).collect()

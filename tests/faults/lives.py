@@ -17,12 +17,11 @@ PATIENCE = 240
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A step that a life began: when, by the clock that all processes share, and by the wall's."""
+    """A step that a life began, and when, by the clock that all processes share."""
 
     layer: str
     window: str
     at: float
-    wall: float
 
 
 class Life:
@@ -65,7 +64,7 @@ class Life:
         """Every step begun so far."""
         text = self.journal.read_text() if self.journal.exists() else ""
         lines = [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
-        return [Mark(layer, window, float(at), float(wall)) for layer, window, at, wall in lines]
+        return [Mark(layer, window, float(at)) for layer, window, at in lines]
 
     def wait_for(self, layer: str) -> Mark:
         """The first step of a layer, once it has begun."""
@@ -83,7 +82,8 @@ class Life:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        return (self.marks() or [None])[-1]
+        marks = self.marks()
+        return marks[-1] if marks else None
 
     @property
     def said(self) -> str:

@@ -60,8 +60,8 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
     bring(reference, feed)
     found = damage(lake, reference, drawn)
     for layer, times in died.items():
-        tell(f"SIGKILL in {layer}", times, found.lost_events, found.wrong_rows)
-    assert (found.lost_events, found.wrong_rows) == (0, 0), str(found)
+        tell(f"SIGKILL in {layer}", times, *found.counts)
+    assert found.counts == (0, 0), str(found)
 
 
 def killed_one_after_the_other(folder: Path, tables: tuple[str, str]) -> Counter[str]:

@@ -18,12 +18,17 @@ from tests.faults.drawn import feed_of
 from transforms.feed import Feed
 
 
+def note(journal: Path, layer: str, window: str = "-") -> None:
+    """Write down what begins now."""
+    with journal.open("a") as lines:
+        lines.write(f"{layer} {window} {time.monotonic()}\n")
+
+
 def steps(lake: Lake, feed: Feed, journal: Path) -> None:
     """Bring the first window that is due to gold and compact, until none is due."""
 
     def begin(layer: str, window: str = "-") -> None:
-        with journal.open("a") as lines:
-            lines.write(f"{layer} {window} {time.monotonic()} {time.time()}\n")
+        note(journal, layer, window)
 
     while True:
         begin("landing")
@@ -50,6 +55,7 @@ def main(warehouse: str, landing: str, journal: str, go: str) -> None:
     lake = quickly.fitted(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.
     planning.due(lake, feed)
+    note(Path(journal), "ready")
     while not Path(go).exists():
         time.sleep(0.01)
     steps(lake, feed, Path(journal))
