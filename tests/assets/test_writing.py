@@ -112,7 +112,7 @@ def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
         return name + " the slow"
 
     def update_slowly() -> None:
-        slow = F.udf(until_it_is_over, "string")
+        slow = F.udf(until_it_is_over, "string", useArrow=False)
         try:
             with writing(lake, "gold", "zoo", "pets"):
                 DeltaTable.forPath(lake.spark, path).update(set={"name": slow("name")})
