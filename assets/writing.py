@@ -97,4 +97,8 @@ def _alone(warehouse: str, name: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TableBusy(name) from None
+        except OSError as fault:
+            # Some network disks know no locks; a run there is no worse off than in an object store.
+            if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                raise
         yield

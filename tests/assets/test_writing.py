@@ -21,6 +21,7 @@ from assets import bronze, current_state, ledger, silver
 from assets.lake import Lake
 from assets.writing import LOCKS, in_words, writing
 from orchestration import planning
+from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
 from transforms.feed import Feed
@@ -129,6 +130,18 @@ def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
     thread.join()
     assert [fault.table for fault in faults] == ["gold.zoo.pets"]
     assert names(lake, feed) == {1: "Ava"}
+
+
+def test_a_disk_without_locks_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with writing(lake_of(str(tmp_path)), "silver", "zoo"):
+        (tmp_path / "written").touch()
+    assert (tmp_path / "written").exists()
 
 
 def test_a_full_disk_is_told_with_what_is_free_and_where(tmp_path: Path) -> None:

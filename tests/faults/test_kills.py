@@ -48,7 +48,7 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
     record_property: Callable[[str, object], None],
 ) -> None:
     record_property("fault seeds", f"WEIR_FAULT_SEED={SEED} WEIR_FAULT_KILLS={KILLS}")
-    drawn = draw(SEED, windows=3 + KILLS // 2, histories=20 + KILLS)
+    drawn = draw(SEED, windows=3 + KILLS // 2, histories=12 + KILLS)
     landing, warehouse = tmp_path / "landing", tmp_path / "killed"
     drawn.lay(landing)
     died = killed_one_after_the_other(tmp_path, (str(warehouse), str(landing)))
