@@ -6,6 +6,7 @@ that was cut off.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,8 @@ from transforms.feed import Feed, Table
 
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = OracleTable("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
+SEED = int(os.environ.get("WEIR_FAULT_SEED") or "20251120")
+"""What everything in this suite is drawn from."""
 FIRST = datetime(2024, 11, 20)
 CUT_OFF = '{"tableName": {"name": "item"}, "opType": "I", "cut off'
 

@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring
 from tests.faults.damage import damage
-from tests.faults.drawn import draw, feed_of
-from tests.faults.test_kills import SEED
+from tests.faults.drawn import SEED, draw, feed_of
 from transforms.errors import WarehouseFull
 
 pytestmark = pytest.mark.journey

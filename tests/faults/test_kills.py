@@ -22,13 +22,12 @@ from assets import compaction
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring
 from tests.faults.damage import damage
-from tests.faults.drawn import draw, feed_of
+from tests.faults.drawn import SEED, draw, feed_of
 from tests.faults.lives import Life
 
 pytestmark = pytest.mark.journey
 
 KILLS = int(os.environ.get("WEIR_FAULT_KILLS", "4"))
-SEED = int(os.environ.get("WEIR_FAULT_SEED") or "20251120")
 LAYERS = ("bronze", "silver", "gold", "compaction", "progress")
 
 
@@ -48,7 +47,7 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
     record_property: Callable[[str, object], None],
 ) -> None:
     record_property("fault seeds", f"WEIR_FAULT_SEED={SEED} WEIR_FAULT_KILLS={KILLS}")
-    drawn = draw(SEED, windows=3 + KILLS // 2, histories=12 + KILLS)
+    drawn = draw(SEED, windows=3 + KILLS // 2, histories=20 + KILLS)
     landing, warehouse = tmp_path / "landing", tmp_path / "killed"
     drawn.lay(landing)
     died = killed_one_after_the_other(tmp_path, (str(warehouse), str(landing)))

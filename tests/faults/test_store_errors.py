@@ -13,8 +13,7 @@ from pyspark.sql import SparkSession
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring
 from tests.faults.damage import damage
-from tests.faults.drawn import Drawn, draw, feed_of
-from tests.faults.test_kills import SEED
+from tests.faults.drawn import SEED, Drawn, draw, feed_of
 from tests.faults.unreliable import Unreliable, unreliable
 from tests.services.seaweed import Store
 from transforms.errors import UnreadableLanding

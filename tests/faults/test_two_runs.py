@@ -12,9 +12,8 @@ from pyspark.sql import SparkSession
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring
 from tests.faults.damage import damage
-from tests.faults.drawn import draw, feed_of
+from tests.faults.drawn import SEED, draw, feed_of
 from tests.faults.lives import Life
-from tests.faults.test_kills import SEED
 
 pytestmark = pytest.mark.journey
 
