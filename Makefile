@@ -23,13 +23,13 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws check bench ui lock clean
+.PHONY: help run test test-laws test-faults check bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
 	@echo
 	@grep -E '^[a-z][a-z-]*:.*## ' $(firstword $(MAKEFILE_LIST)) \
-		| awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+		| awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
 	@echo
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
@@ -41,6 +41,10 @@ test: $(READY) ## every test
 
 test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) $(BIN)/python -m pytest -q tests/laws
+
+test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and other faults: half an hour or more
+	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \
+		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
 
 check: $(READY) ## lint, format, types, import contracts, and the tests without Spark
 	@$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import raise_clearly, read_objects
 from assets.wording import counted
+from assets.writing import writing
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BRONZE
@@ -62,15 +63,17 @@ def arrivals(
 
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
-    ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
-    found = arrivals(feed, lambda names: ledger.read_objects(lake, feed, names=names), windows)
-    if FORMATS[feed.format].transactional:
-        transactions.note_landed(lake, feed, found.windows)
-    bronze = lake.table("bronze", feed.name)
-    if found.new or not bronze.exists():
-        with raise_clearly():
-            bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
-    return found
+    # Two runs that both found an object new would both append it, and Delta lets both.
+    with writing(lake, "bronze", feed.name):
+        ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+        found = arrivals(feed, lambda names: ledger.read_objects(lake, feed, names=names), windows)
+        if FORMATS[feed.format].transactional:
+            transactions.note_landed(lake, feed, found.windows)
+        bronze = lake.table("bronze", feed.name)
+        if found.new or not bronze.exists():
+            with raise_clearly():
+                bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
+        return found
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -8,21 +8,22 @@ compaction does what is left. Not here: how far history may be compacted (``asse
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, horizon_plans, silver
+from assets import bases, decisions, horizon_plans, silver, tombstones
 from assets.history import History
 from assets.horizon_plans import Plan
 from assets.lake import Lake
+from assets.writing import writing
 from transforms.change import HOLD
 from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
 from transforms.gold import base_rows, current_state, digests, fold
-from transforms.gold.current_state import EVENT_ID, POSITION, grave_columns
 from transforms.horizons import Horizon
 from transforms.table_names import TOMBSTONES
 
@@ -61,13 +62,15 @@ def compact_feed(
         CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing is changed.
     """
     feed = decisions.with_recorded(lake, feed)
-    for name, table in names.items():
-        done = compact(lake, feed, table, name, dry_run=dry_run)
-        if done:
-            yield done
-    if not dry_run:
-        for layer in ("silver", "base", "compacted"):
-            _tidy(lake, lake.table(layer, feed.name).path)
+    with writing(lake, "silver", feed.name) if not dry_run else nullcontext():
+        for name, table in names.items():
+            with writing(lake, "gold", feed.name, table.name) if not dry_run else nullcontext():
+                done = compact(lake, feed, table, name, dry_run=dry_run)
+            if done:
+                yield done
+        if not dry_run:
+            for layer in ("silver", "base", "compacted"):
+                _tidy(lake, lake.table(layer, feed.name).path)
 
 
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
@@ -103,20 +106,14 @@ def to_horizon(
             finish(lake, feed, name, plan.new)
     elif history.base is not None:
         base = history.base.count()
-    spare = _spare(
+    spare = tombstones.spare(
         lake, feed, history, name, gold.read(), graves.read(), plan.new
     ).localCheckpoint()
     idle, expired = spare.where("is_idle").count(), spare.where("NOT is_idle").count()
     left = graves.read().count() - idle - expired
     if not dry_run:
         if idle + expired:
-            same = " AND ".join(
-                f"old.`{key}` <=> gone.`{key}`" for key in grave_columns(history.table)
-            )
-            target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
-            # A key that was deleted once more in the meantime has a newer tombstone, which stays.
-            same += f" AND old.{POSITION} = gone.{POSITION}"
-            target.merge(spare.alias("gone"), same).whenMatchedDelete().execute()
+            tombstones.drop(lake, graves, spare, history.table)
         for path in (gold.path, graves.path):
             _tidy(lake, path)
     files = before, before if dry_run else _files(lake, gold.path)
@@ -193,7 +190,7 @@ def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
         return
     unknown = bases.with_known(lake, feed, covered).where("NOT is_known")
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
-        silver.derive(lake, feed, windows)
+        silver.derive_alone(lake, feed, windows)
     target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
     target.delete(_is_of(name) & horizon.covers())
 
@@ -208,34 +205,6 @@ def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
 
 def _is_of(name: str) -> Column:
     return (F.col("table") == name) & (F.col("effect") != HOLD) & F.col("declared").isNotNull()
-
-
-def _spare(
-    lake: Lake,
-    feed: Feed,
-    history: History,
-    name: str,
-    gold: DataFrame,
-    graves: DataFrame,
-    horizon: Horizon | None,
-) -> DataFrame:
-    """Tombstones that no later change can need, with ``is_idle``: the row is back, else its last event is compacted."""
-    own = grave_columns(history.table)
-    newest = gold.groupBy(*own).agg(F.max(POSITION).alias("row"))
-    same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
-    idle = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
-    with_rows = graves.alias("old").join(newest.alias("newest"), on=same, how="left")
-    named = with_rows.select("old.*", idle.alias("is_idle")).withColumns(
-        {"table": F.lit(name), "event_id": F.col(EVENT_ID)}
-    )
-    known = bases.with_known(lake, feed, named)
-    expired = F.col("is_known")
-    if horizon is not None:
-        # A dry run has written no identities yet: what the horizon would cover is known to the history.
-        covered = history.changes.where(horizon.covers()).select("event_id").distinct()
-        known = known.join(covered.withColumn("soon", F.lit(True)), on="event_id", how="left")
-        expired = expired | F.coalesce("soon", F.lit(False))
-    return known.where(F.col("is_idle") | expired).select(*own, POSITION, "is_idle")
 
 
 def _tidy(lake: Lake, path: str) -> None:

@@ -16,6 +16,7 @@ from assets import decisions
 from assets.gold_tables import DECLARATION, create, upsert
 from assets.history import History
 from assets.lake import Lake
+from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
 from transforms.formats import FORMATS
@@ -76,8 +77,9 @@ def apply(
     """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver."""
     feed = decisions.with_recorded(lake, feed)
     done = Applied()
-    for name in gold_tables(lake, feed, table, windows):
-        done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
+    with writing(lake, "gold", feed.name, table.name):
+        for name in gold_tables(lake, feed, table, windows):
+            done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
     return done
 
 

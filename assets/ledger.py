@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from assets import decisions
 from assets.lake import Lake
+from assets.writing import writing
 from transforms.errors import WindowSizeChanged
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
@@ -104,9 +105,19 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    """Write down that these windows are in gold; returns the number of object generations in them."""
-    feed = decisions.with_recorded(lake, feed)
-    counts = Counter(one.window for one in read_objects(lake, feed, windows))
+    """Write down that these windows are in gold; returns the number of object generations in them.
+
+    A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
+    may have died before it came to silver.
+    """
+    with writing(lake, "progress", feed.name):
+        return _finish(lake, decisions.with_recorded(lake, feed), windows)
+
+
+def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    known = read_objects(lake, feed, windows)
+    behind = _behind(lake, feed, known)
+    counts = Counter(one.window for one in known if one.window not in behind)
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]
     # One small file: a backfill may have thousands of windows, and most of them no objects.
@@ -114,3 +125,17 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
         lake.spark.createDataFrame(rows, PROGRESS).coalesce(1), windows, partition_by=()
     )
     return counts.total()
+
+
+def _behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
+    """The windows that have other records in bronze than silver's books speak of."""
+    landed: Counter[str] = Counter()
+    for one in known:
+        landed[one.window] += one.records
+    books = lake.table("accounting", feed.name)
+    booked: Counter[str] = Counter()
+    if books.exists():
+        of_these = books.read().where(F.col("window").isin(list(landed)))
+        for row in of_these.groupBy("window").agg(F.sum("records").alias("records")).collect():
+            booked[row["window"]] = row["records"]
+    return {window for window in landed if landed[window] != booked[window]}

@@ -14,6 +14,7 @@ from assets import transactions as transactions_of
 from assets import violations as violations_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
+from assets.writing import writing
 from expectations import silver as rules
 from transforms.change import CHANGE, QUARANTINE
 from transforms.errors import TableNameCollision
@@ -41,7 +42,14 @@ def derive(
 
     ``judged_by``: a proof in a lake of its own has no base rows, but what came too late there is so here.
     """
-    feed = decisions.with_recorded(lake, feed)
+    with writing(lake, "silver", feed.name):
+        return derive_alone(lake, decisions.with_recorded(lake, feed), windows, judged_by)
+
+
+def derive_alone(
+    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
+) -> Derived:
+    """The same, where no other run writes these tables."""
     horizons = bases.drawn(judged_by or lake, feed)
     bases.refuse_epochs_within(lake, feed)
     objects = ledger.read_objects(lake, feed, windows)
@@ -79,7 +87,7 @@ def derive(
     told = {rules.EVERY_TRANSACTION_IS_COMMITTED.name: transactions_of.told(waits)}
     if judged_by is None and bases.drawn(lake, feed) != horizons:
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
-        return derive(lake, feed, windows)
+        return derive_alone(lake, feed, windows)
     return Derived(books, violations, violations_of.samples(books, falls) | told)
 
 

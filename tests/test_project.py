@@ -15,7 +15,18 @@ TOP_LEVEL = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"),
     *("requirements.lock", "workspace.yaml", "orchestration/dagster.yaml", ".gitignore", ".ci/run"),
 )
-TARGETS = ("help", "run", "test", "test-laws", "check", "bench", "ui", "lock", "clean")
+TARGETS = (
+    "help",
+    "run",
+    "test",
+    "test-laws",
+    "test-faults",
+    "check",
+    "bench",
+    "ui",
+    "lock",
+    "clean",
+)
 
 
 def make(folder: Path, *arguments: str, path: str) -> subprocess.CompletedProcess[str]:

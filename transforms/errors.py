@@ -128,3 +128,35 @@ class RebuildRefused(WeirError):
             f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back into the "
             "landing and run them again."
         )
+
+
+class TableBusy(WeirError):
+    """Another run is writing a table that this one was about to write."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        super().__init__(
+            f"{table}: another run is writing the same windows or tables now, and this one has stopped without harm. "
+            "Run again once the other has ended: what it has done is not done twice."
+        )
+
+
+class WarehouseFull(WeirError):
+    """There is no room for what a run writes."""
+
+    def __init__(self, table: str, free: str) -> None:
+        self.table, self.free = table, free
+        super().__init__(
+            f"{table}: no space left on device: {free}. Make room, then run again: nothing is half-written."
+        )
+
+
+class WarehouseFailed(WeirError):
+    """The store that keeps the tables answers with an error."""
+
+    def __init__(self, table: str, warehouse: str, fault: str) -> None:
+        self.table, self.warehouse, self.fault = table, warehouse, fault
+        super().__init__(
+            f"{table}: the warehouse {warehouse} failed: {fault}. "
+            "Run again; if it stays so, ask whoever runs the store. Nothing is half-written."
+        )

@@ -123,7 +123,8 @@ def test_an_unreadable_landing_stops_with_what_to_set_and_writes_nothing(
     feed = Feed("zoo", "arcion_s3_json", f"s3://{bucket}/", tables={"pets": PETS})
     with pytest.raises(UnreadableLanding, match=said):
         bring(lake, feed, ["2025-11-20T03"])
-    assert not Path(lake.warehouse).exists()
+    assert not lake.table("bronze", "zoo").exists()
+    assert [*Path(lake.warehouse).glob("*/*")] == [Path(lake.warehouse, ".locks", "bronze.zoo")]
 
 
 def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: Path) -> None:
@@ -152,6 +153,7 @@ def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_int
         arrived = bronze.land(lake, feed, [f"2025-11-20T{window}"])
         assert len(arrived.new) == 1
         assert arrived.replaced == ([] if window == "03" else ["pets.json"])
+        silver.derive(lake, feed, [f"2025-11-20T{window}"])
         ledger.finish(lake, feed, [f"2025-11-20T{window}"])
     assert planning.due(lake, feed).windows == []
     assert bronze.land(lake, feed, ["2025-11-20T04"]).new == []

@@ -1,0 +1,104 @@
+"""Around every step that writes a table: alone at that table, and told in words where the warehouse fails.
+
+A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
+than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
+The lock is the operating system's and ends with the process, however that ends. On an object store there is none.
+Not here: what is written (``lake``), and errors in what is read from a landing (``s3_client``).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from assets.lake import Lake
+from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull, WeirError
+
+LOCKS = ".locks"
+"""The folder of the warehouse in which locks are; Delta and its readers do not look there."""
+
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_CONFLICT = re.compile(
+    r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
+    r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
+)
+_STORE = re.compile(
+    r"software\.amazon\.awssdk\.[\w.]*Exception: ([^\n]*)|(AWS\w+Exception: [^\n]*)"
+)
+
+
+@contextmanager
+def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iterator[None]:
+    """Be the only one to write this table of the warehouse, and say in words what goes wrong there.
+
+    Raises:
+        TableBusy: another run is writing it.
+        WarehouseFull: there is no room.
+        WarehouseFailed: the store answers with an error.
+    """
+    name = ".".join(filter(None, (layer, feed, table)))
+    try:
+        with _alone(lake.warehouse, name):
+            yield
+    except WeirError:
+        raise
+    except (PySparkException, Py4JJavaError, OSError) as failure:
+        told = in_words(failure, name, lake.warehouse)
+        if told is None:
+            raise
+        # Java's account of it is long; what there is to know of it is in the words.
+        raise told from None
+
+
+def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:
+    """What a failure of the warehouse means to the person who runs Weir; None for any other failure."""
+    text = str(failure)
+    if _CONFLICT.search(text):
+        return TableBusy(name)
+    if _FULL.search(text) or getattr(failure, "errno", None) == errno.ENOSPC:
+        return WarehouseFull(name, _room(warehouse))
+    if "://" in warehouse and (found := _STORE.search(text)):
+        return WarehouseFailed(name, warehouse, (found[1] or found[2])[:200])
+    return None
+
+
+def _room(warehouse: str) -> str:
+    """How much is free where the tables are, and where Spark keeps its own files while it works."""
+    places = {"Spark's own files": os.environ.get("SPARK_LOCAL_DIRS") or tempfile.gettempdir()}
+    if "://" not in warehouse:
+        places = {"the warehouse": warehouse, **places}
+    free = {
+        what: f"{shutil.disk_usage(place).free / 2**20:,.1f} MB free in {place} ({what})"
+        for what, place in places.items()
+        if Path(place).exists()
+    }
+    return ", ".join(free.values())
+
+
+@contextmanager
+def _alone(warehouse: str, name: str) -> Iterator[None]:
+    if "://" in warehouse:
+        yield
+        return
+    folder = Path(warehouse, LOCKS)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / name).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TableBusy(name) from None
+        except OSError as fault:
+            # Some network disks know no locks; a run there is no worse off than in an object store.
+            if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                raise
+        yield

@@ -1,0 +1,164 @@
+"""Two runs never write one table at once, whatever each has read; a failure of the warehouse is told in words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from delta.tables import DeltaTable
+from pyspark.sql import functions as F
+
+from assets import bronze, current_state, ledger, silver
+from assets.lake import Lake
+from assets.writing import LOCKS, in_words, writing
+from orchestration import planning
+from orchestration.resources import lake_of
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
+from transforms.feed import Feed
+
+HOLD = """
+import fcntl, sys, time
+lock = open(sys.argv[1], "a")
+fcntl.flock(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+@contextmanager
+def held(lock: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the lock."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        yield other
+    finally:
+        other.kill()
+        other.communicate()
+
+
+@pytest.fixture
+def feed(folder: Path) -> Feed:
+    """One pet in one window."""
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "name": "Ada"})))
+    return Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+
+
+def test_a_step_stops_while_another_run_writes_its_table_and_goes_on_once_that_died(
+    lake: Lake, feed: Feed
+) -> None:
+    window = ["2025-11-20T03"]
+    locks = Path(lake.warehouse, LOCKS)
+    steps: dict[str, Callable[[], object]] = {
+        "bronze.zoo": lambda: bronze.land(lake, feed, window),
+        "silver.zoo": lambda: silver.derive(lake, feed, window),
+        "gold.zoo.pets": lambda: current_state.apply(lake, feed, PETS, window),
+        "progress.zoo": lambda: ledger.finish(lake, feed, window),
+    }
+    for name, step in steps.items():
+        with held(locks / name) as other:
+            with pytest.raises(TableBusy, match=rf"^{name}: another run is writing .* Run again"):
+                step()
+            os.kill(other.pid, signal.SIGKILL)
+            other.wait()
+            step()
+    assert names(lake, feed) == {1: "Ada"}
+    assert planning.due(lake, feed).windows == []
+
+
+def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
+    lake: Lake, feed: Feed, folder: Path
+) -> None:
+    window = ["2025-11-20T03"]
+    bronze.land(lake, feed, window)
+    silver.derive(lake, feed, window)
+    # Another run finds a new object, and dies when it has read it.
+    lay(folder, "2025-11-20/03/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
+    assert len(bronze.land(lake, feed, window).new) == 1
+    current_state.apply(lake, feed, PETS, window)
+
+    assert ledger.finish(lake, feed, window) == 0
+    assert names(lake, feed) == {1: "Ada"}
+    assert planning.due(lake, feed).windows == window
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    assert planning.due(lake, feed).windows == []
+
+
+def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
+    lake: Lake, feed: Feed, tmp_path: Path
+) -> None:
+    bring(lake, feed)
+    path = lake.table("gold", "zoo", "pets").path
+    begun, over = tmp_path / "begun", tmp_path / "over"
+
+    def until_it_is_over(name: str) -> str:
+        begun.touch()
+        while not over.exists():
+            time.sleep(0.05)
+        return name + " the slow"
+
+    def update_slowly() -> None:
+        slow = F.udf(until_it_is_over, "string", useArrow=False)
+        try:
+            with writing(lake, "gold", "zoo", "pets"):
+                DeltaTable.forPath(lake.spark, path).update(set={"name": slow("name")})
+        except TableBusy as fault:
+            faults.append(fault)
+
+    faults: list[TableBusy] = []
+    thread = Thread(target=update_slowly)
+    thread.start()
+    while thread.is_alive() and not begun.exists():
+        time.sleep(0.05)
+    DeltaTable.forPath(lake.spark, path).update(set={"name": "'Ava'"})
+    over.touch()
+    thread.join()
+    assert [fault.table for fault in faults] == ["gold.zoo.pets"]
+    assert names(lake, feed) == {1: "Ava"}
+
+
+def test_a_disk_without_locks_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with writing(lake_of(str(tmp_path)), "silver", "zoo"):
+        (tmp_path / "written").touch()
+    assert (tmp_path / "written").exists()
+
+
+def test_a_full_disk_is_told_with_what_is_free_and_where(tmp_path: Path) -> None:
+    told = in_words(OSError(errno.ENOSPC, "No space left on device"), "silver.zoo", str(tmp_path))
+    assert isinstance(told, WarehouseFull)
+    assert str(told).startswith("silver.zoo: no space left on device: ")
+    assert f"MB free in {tmp_path} (the warehouse)" in str(told)
+
+
+def test_a_store_that_answers_errors_is_told_and_other_failures_are_left_as_they_are() -> None:
+    stack = (
+        "org.apache.hadoop.fs.s3a.AWSStatus500Exception: PUT 0-object on silver/zoo: "
+        "software.amazon.awssdk.services.s3.model.S3Exception: We are tired (Status Code: 500)"
+    )
+    told = in_words(OSError(stack), "silver.zoo", "s3a://lake/tables")
+    assert isinstance(told, WarehouseFailed)
+    assert "s3a://lake/tables failed: AWSStatus500Exception: PUT 0-object on silver/zoo" in str(
+        told
+    )
+    assert in_words(OSError("something else"), "silver.zoo", "s3a://lake/tables") is None

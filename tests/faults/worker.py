@@ -1,0 +1,65 @@
+"""A run as a process of its own, in small steps: ``python -m tests.faults.worker``.
+
+It does what the assets do, without Dagster around it, and writes a line to its journal as each step begins, so that
+whoever watches can end it there. Until it is told to go, it only starts Spark and looks around.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from assets import bronze, compaction, current_state, ledger, silver
+from assets.lake import Lake
+from orchestration import planning, quickly
+from orchestration.resources import lake_of
+from tests.faults.drawn import feed_of
+from transforms.feed import Feed
+
+
+def note(journal: Path, layer: str, window: str = "-") -> None:
+    """Write down what begins now."""
+    with journal.open("a") as lines:
+        lines.write(f"{layer} {window} {time.monotonic()}\n")
+
+
+def steps(lake: Lake, feed: Feed, journal: Path) -> None:
+    """Bring the first window that is due to gold and compact, until none is due."""
+
+    def begin(layer: str, window: str = "-") -> None:
+        note(journal, layer, window)
+
+    while True:
+        begin("landing")
+        due = planning.due(lake, feed).windows[:1]
+        if not due:
+            begin("done")
+            return
+        begin("bronze", *due)
+        bronze.land(lake, feed, due)
+        begin("silver", *due)
+        silver.derive(lake, feed, due)
+        begin("gold", *due)
+        for table in feed.tables.values():
+            current_state.apply(lake, feed, table, due)
+        begin("progress", *due)
+        ledger.finish(lake, feed, due)
+        begin("compaction", *due)
+        list(compaction.compact_feed(lake, feed, dict(feed.tables), dry_run=False))
+
+
+def main(warehouse: str, landing: str, journal: str, go: str) -> None:
+    """Start Spark as the commands do, and wait for the word."""
+    feed = feed_of(landing)
+    lake = quickly.fitted(lake_of(warehouse), [feed])
+    # The word is awaited with a warm session, which reads and writes nothing.
+    planning.due(lake, feed)
+    note(Path(journal), "ready")
+    while not Path(go).exists():
+        time.sleep(0.01)
+    steps(lake, feed, Path(journal))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
