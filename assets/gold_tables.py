@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import LakeTable
+from assets.schema_changes import ADDED
 from transforms.feed import Table
 from transforms.gold import current_state
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
@@ -25,7 +26,11 @@ def create(
     graves.create(current_state.tombstones(rows, table), {})
     gold.create(
         current_state.gold(rows, table),
-        {"delta.enableDeletionVectors": "true", DECLARATION: declaration},
+        {
+            "delta.enableDeletionVectors": "true",
+            DECLARATION: declaration,
+            **({ADDED: ",".join(table.added)} if table.added else {}),
+        },
     )
 
 

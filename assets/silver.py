@@ -9,7 +9,7 @@ import dagster as dg
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import decisions, ledger, partitions, verdicts
+from assets import decisions, ledger, partitions, schema_changes, verdicts
 from assets import transactions as transactions_of
 from assets.lake import Lake, columns_of
 from assets.wording import counted
@@ -51,6 +51,7 @@ def derive(lake: Lake, feed: Feed, windows: Sequence[str]) -> Derived:
     books_table = lake.table("accounting", feed.name)
     earlier = books_table.read() if books_table.exists() else None
     refuse_collisions(feed, books, earlier)
+    schema_changes.refuse_in_stream(feed, books, fated)
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
     sorted_changes = changes.changes(fated).sortWithinPartitions("table", "key")
     written = silver.replace_windows_counted(sorted_changes, windows)

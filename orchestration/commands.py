@@ -17,7 +17,7 @@ import click
 from pyspark.sql import functions as F
 from rich.console import Console
 
-from assets import partitions
+from assets import partitions, schema_changes
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
@@ -164,7 +164,7 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], dry_run: bool) -> 
 
 
 def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:
-    """Every gold table that the feed's changes went to, with the declaration that it has."""
+    """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that."""
     books = lake.table("accounting", feed.name)
     if not books.exists():
         return {}
@@ -175,7 +175,10 @@ def gold_tables(lake: Lake, feed: Feed) -> dict[str, Table]:
         if row["declared"] in feed.tables
     }
     plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
-    return dict(sorted((plain | found).items()))
+    return {
+        name: schema_changes.with_added(lake, feed, table, name)
+        for name, table in sorted((plain | found).items())
+    }
 
 
 def demo(folder: Path) -> int:

@@ -39,13 +39,18 @@ def first_fault(
     found = faults.errors()
     details = min(found, key=lambda one: one["type"] != "extra_forbidden")
     place = details["loc"]
-    # Under the keys of ``parts`` stand things with keys of their own, by name or number.
-    inner = parts.get(str(place[0])) if len(place) == 3 else None
-    known = list((inner or feed).model_fields)
+    known = list(_part(place, feed, parts).model_fields)
     if details["type"] == "extra_forbidden":
         fault = f"is not a known key{nearest(str(place[-1]), known)}"
         return FeedMisdeclared(file, _path(place), fault.rstrip("?"), known)
     return FeedMisdeclared(file, _path(place), _fault(details))
+
+
+def _part(
+    place: Sequence[int | str], feed: type[BaseModel], parts: Mapping[str, type[BaseModel]]
+) -> type[BaseModel]:
+    """What the last key of a path is a key of: parts stand by name or number under their key, or are its value."""
+    return parts.get(".".join(str(one) for one in place[:-1:2]), feed)
 
 
 def _path(place: Sequence[int | str]) -> str:

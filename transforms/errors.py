@@ -104,3 +104,21 @@ class DecisionRefused(WeirError):
     def __init__(self, feed: str, fault: str) -> None:
         self.feed, self.fault = feed, fault
         super().__init__(f"feed {feed}: {fault}")
+
+
+class SchemaChangeRefused(WeirError):
+    """The source's schema, or its declaration, changed in a way that the feed file does not take."""
+
+    def __init__(self, feed: str, table: str, kind: str, found: str, remedy: str) -> None:
+        self.feed, self.table, self.kind, self.found = feed, table, kind, found
+        super().__init__(f"feed {feed}: table {table}: {kind}: {found}. {remedy}")
+
+
+class KeyDrift(WeirError):
+    """The key that a table is declared with is not the key of its rows."""
+
+    def __init__(self, feed: str, table: str, key: Iterable[str], found: str, remedy: str) -> None:
+        self.feed, self.table, self.key, self.found = feed, table, tuple(key), found
+        super().__init__(
+            f"feed {feed}: table {table}: its key is declared as [{', '.join(self.key)}], but {found}. {remedy}"
+        )
