@@ -59,7 +59,8 @@ NOTHING_HELD = Rule(
     "nothing_held",
     "warning",
     "No truncate, and no drop of a table or a column, waits for a decision.",
-    "The feed says `scope_deletes: hold` or `drop_column: hold`: `weir release <feed>` lists what waits and lets it act.",
+    "The feed says `scope_deletes: hold` or `drop_column: hold`: `weir release <feed>` lists what waits and lets it"
+    " act.",
 )
 EVERY_TRANSACTION_IS_COMMITTED = Rule(
     "every_transaction_is_committed",
