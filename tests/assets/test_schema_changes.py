@@ -79,12 +79,11 @@ def test_an_added_column_is_kept_evolved_or_quarantined(
     assert with_added(lake, feed, evolves, "evolves").added == ("age",)
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
-    # A declared type for what was a text is no narrowing, and what was quarantined comes when it is declared.
+    # A declared type for what was a text is no narrowing. What is quarantined waits for its last column.
     typed = {
         name: with_columns(table, {"id": "int", "name": "string", "age": "int"})
         for name, table in tables.items()
     }
-    # The other still has an undeclared column.
     bring(lake, replace(feed, tables=typed))
     assert rows(lake, feed, "kept") == [{"id": 1, "name": "Ava", "age": 7}]
     assert rows(lake, feed, "evolves") == [{"id": 2, "name": "Ava", "age": 7}]
@@ -197,7 +196,7 @@ def test_earlier_names_of_tables_and_columns_are_the_same_table_and_column(
     assert [tuple(row) for row in refused] == [
         (
             "ambiguous_rename",
-            "name stands beside title, which the feed file declares as its new name",
+            "name and another column are both title, as the feed file renames them",
         )
     ]
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0

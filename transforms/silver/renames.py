@@ -29,32 +29,38 @@ def any_column(feed: Feed) -> bool:
 def with_todays_columns(events: DataFrame) -> DataFrame:
     """The events with every image under today's names (``renames``: earlier name to name, null where there are none).
 
-    An image that has a column under both names stays as it is and is a fault: nothing says which value counts.
+    An image that has a column under two names stays as it is and is a fault: nothing says which value counts.
     """
-    both = F.coalesce(*[_named_twice(image) for image in IMAGES])
+    twice = F.coalesce(*[_named_twice(image) for image in IMAGES])
     named_twice = F.when(
-        both.isNotNull(),
+        twice.isNotNull(),
         fault(
             "ambiguous_rename",
-            *(both, " stands beside ", F.try_element_at("renames", both)),
-            ", which the feed file declares as its new name",
+            *(twice, " and another column are both ", F.try_element_at("renames", twice)),
+            ", as the feed file renames them",
         ),
     )
     renamed = {image: _renamed(image) for image in IMAGES}
     return events.withColumn("fault", F.coalesce("fault", named_twice)).withColumns(renamed)
 
 
+def _today(name: Column) -> Column:
+    return F.coalesce(F.try_element_at("renames", name), name)
+
+
 def _named_twice(image: str) -> Column:
+    """An earlier name in the image whose name of today another column of it has, too."""
     names = F.map_keys(image)
+    todays = F.transform(names, _today)
 
-    def is_beside_its_new_name(name: Column) -> Column:
-        return F.coalesce(F.array_contains(names, F.try_element_at("renames", name)), F.lit(False))
+    def is_one_of_two(name: Column) -> Column:
+        same = F.filter(todays, lambda other: other == _today(name))
+        return F.try_element_at("renames", name).isNotNull() & (F.size(same) > 1)
 
-    return F.get(F.filter(names, is_beside_its_new_name), F.lit(0))
+    return F.get(F.filter(names, is_one_of_two), F.lit(0))
 
 
 def _renamed(image: str) -> Column:
-    today = F.transform_keys(
-        image, lambda name, _: F.coalesce(F.try_element_at("renames", name), name)
-    )
+    # Two columns of one name cannot be put into one map.
+    today = F.transform_keys(image, lambda name, _: _today(name))
     return F.when(_named_twice(image).isNull(), today).otherwise(F.col(image))
