@@ -12,7 +12,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import decisions
+from assets import decisions, schema_changes
 from assets.gold_tables import DECLARATION, create, upsert
 from assets.history import History
 from assets.lake import Lake
@@ -109,6 +109,7 @@ def apply_one(
     A table that was made under another declaration is made anew as a whole, once all its windows are derived anew;
     until then it stays as it is.
     """
+    table = schema_changes.with_added(lake, feed, table, name)
     history = History.read(lake, feed, table, name, windows)
     gold = lake.table("gold", feed.name, name)
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
@@ -116,6 +117,8 @@ def apply_one(
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     anew = anew or not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
     if anew:
+        if exists:
+            schema_changes.refuse_declaration(lake, feed, table, name, gold, graves)
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))
         based = current_state.without_base(history.steps())

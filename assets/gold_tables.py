@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets import schema_changes
 from assets.lake import Lake, LakeTable
+from assets.schema_changes import ADDED
 from transforms.feed import Feed, Table
 from transforms.gold import current_state
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
@@ -26,7 +28,11 @@ def create(
     graves.create(current_state.tombstones(rows, table), {})
     gold.create(
         current_state.gold(rows, table),
-        {"delta.enableDeletionVectors": "true", DECLARATION: declaration},
+        {
+            "delta.enableDeletionVectors": "true",
+            DECLARATION: declaration,
+            **({ADDED: ",".join(table.added)} if table.added else {}),
+        },
     )
 
 
@@ -79,7 +85,7 @@ def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
-    """Every gold table that the feed's changes went to, with the declaration that it has."""
+    """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that."""
     books = lake.table("accounting", feed.name)
     if not books.exists():
         return {}
@@ -90,4 +96,7 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
         if row["declared"] in feed.tables
     }
     plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
-    return dict(sorted((plain | found).items()))
+    return {
+        name: schema_changes.with_added(lake, feed, table, name)
+        for name, table in sorted((plain | found).items())
+    }

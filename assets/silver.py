@@ -9,7 +9,7 @@ import dagster as dg
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, ledger, partitions, verdicts
+from assets import bases, decisions, ledger, partitions, schema_changes, verdicts
 from assets import transactions as transactions_of
 from assets import violations as violations_of
 from assets.lake import Lake, columns_of
@@ -69,6 +69,7 @@ def derive_alone(
     books_table = lake.table("accounting", feed.name)
     earlier = books_table.read() if books_table.exists() else None
     refuse_collisions(feed, books, earlier)
+    schema_changes.refuse_in_stream(feed, books, fated)
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
     sorted_changes = changes.changes(fated).sortWithinPartitions("table", "key")
     written = silver.replace_windows_counted(sorted_changes, windows)

@@ -66,11 +66,12 @@ class Dealt:
 def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
 
-    Where the feed has epochs, records keep their windows, for an epoch may begin with one; their order is another.
+    Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
+    order is another.
     """
     records = lake.table("bronze", feed.name).read().where("line > 0")
     place = [F.concat_ws("/", *COORDINATES), F.lit(seed)]
-    keep = bool(feed.decisions.epochs)
+    keep = bool(feed.decisions.epochs) or any(table.since for table in feed.tables.values())
 
     def drawn(salt: str) -> Column:
         return F.pmod(F.xxhash64(*place, F.lit(salt)), F.lit(1_000_000))

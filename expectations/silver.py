@@ -51,7 +51,8 @@ COLUMNS_ARE_DECLARED = Rule(
     "columns_are_declared",
     "warning",
     "Every column that changes of declared tables mention is declared, so that its values reach gold.",
-    "Add the column and its type to the feed file; its values wait in silver until then.",
+    "Add the column and its type to the feed file, or its earlier name under `renamed`; its values wait in silver"
+    " until then.",
 )
 
 NOTHING_TOO_LATE = Rule(
@@ -65,8 +66,9 @@ NOTHING_TOO_LATE = Rule(
 NOTHING_HELD = Rule(
     "nothing_held",
     "warning",
-    "No truncate or drop of a whole table waits for a decision.",
-    "The feed says `scope_deletes: hold`: `weir release <feed>` lists what waits and lets it act.",
+    "No truncate, and no drop of a table or a column, waits for a decision.",
+    "The feed says `scope_deletes: hold` or `drop_column: hold`: `weir release <feed>` lists what waits and lets it"
+    " act.",
 )
 EVERY_TRANSACTION_IS_COMMITTED = Rule(
     "every_transaction_is_committed",

@@ -39,21 +39,18 @@ def first_fault(
     found = faults.errors()
     details = min(found, key=lambda one: one["type"] != "extra_forbidden")
     place = details["loc"]
-    # Under the keys of ``parts`` stand things with keys of their own, by name or number.
-    inner = parts.get(str(place[0])) if len(place) == 3 else _own(feed, place)
-    known = list((inner or feed).model_fields)
+    known = list(_part(place, feed, parts).model_fields)
     if details["type"] == "extra_forbidden":
         fault = f"is not a known key{nearest(str(place[-1]), known)}"
         return FeedMisdeclared(file, _path(place), fault.rstrip("?"), known)
     return FeedMisdeclared(file, _path(place), _fault(details))
 
 
-def _own(feed: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel] | None:
-    """The model of a key that is one mapping, where the fault is in it."""
-    if len(place) != 2 or str(place[0]) not in feed.model_fields:
-        return None
-    kind = feed.model_fields[str(place[0])].annotation
-    return kind if isinstance(kind, type) and hasattr(kind, "model_fields") else None
+def _part(
+    place: Sequence[int | str], feed: type[BaseModel], parts: Mapping[str, type[BaseModel]]
+) -> type[BaseModel]:
+    """What the last key of a path is a key of: parts stand by name or number under their key, or are its value."""
+    return parts.get(".".join(str(one) for one in place[:-1:2]), feed)
 
 
 def _path(place: Sequence[int | str]) -> str:

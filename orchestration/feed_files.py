@@ -1,7 +1,7 @@
 """From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
 
-What a feed file may say is here and nowhere else; every fault names the file, the key and what is known instead. Not
-here: reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed.py``).
+Every fault names the file, the key and what is known instead. Not here: which keys there are (``feed_keys.py``),
+reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed.py``).
 """
 
 from __future__ import annotations
@@ -10,56 +10,35 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from orchestration.column_types import KNOWN_TYPES, UnknownType, canonical_type
-from orchestration.epoch_texts import DeclaredEpoch, UnfitEpoch, epoch_from
+from orchestration.epoch_texts import UnfitEpoch, epoch_from
 from orchestration.feed_faults import first_fault, nearest
+from orchestration.feed_keys import PARTS, DeclaredFeed, DeclaredTable
 from orchestration.feed_yaml import read_yaml
-from orchestration.retention_texts import DeclaredCompaction, retention_from
+from orchestration.gold_names import check_gold_names
+from orchestration.retention_texts import retention_from
+from orchestration.schema_texts import (
+    UnfitSchemaChange,
+    check_changes,
+    check_earlier_names,
+    policies_from,
+)
 from transforms.decisions import Decisions, Epoch
-from transforms.errors import FeedMisdeclared, TableNameCollision
-from transforms.feed import Feed, ScopeDeletes, Table, TableNames, WindowSize
+from transforms.errors import FeedMisdeclared
+from transforms.feed import Feed, Table
 from transforms.formats import FORMATS, LATER_FORMATS
-from transforms.table_names import TOMBSTONES, UNFIT, asset_name, gold_name
+from transforms.schema_changes import UNFIT_IN_COLUMN, Policies
+from transforms.table_names import UNFIT
 from transforms.tables import matches
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
 _UNFIT_IN_NAME: Final = re.compile(UNFIT)
-_UNFIT_IN_COLUMN: Final = re.compile(r"[ ,;{}()\n\t=.`]")
-
-_Text = Annotated[str, Field(min_length=1)]
-_Texts = Annotated[list[_Text], Field(min_length=1)]
-
-
-class _Declared(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _DeclaredTable(_Declared):
-    key: list[_Text]
-    columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
-    cdc_columns: _Texts | None = None
-    path: _Text | None = None
-
-
-class _DeclaredFeed(_Declared):
-    format: _Text
-    landing: _Text
-    files: _Text | None = None
-    window: WindowSize = "hour"
-    table_names: TableNames = "plain"
-    tables: dict[_Text, _DeclaredTable] = Field(default_factory=dict)
-    scope_deletes: ScopeDeletes = "apply"
-    epochs: list[DeclaredEpoch] = Field(default_factory=list)
-    compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
-
-
-_PARTS: Final[dict[str, type[BaseModel]]] = {"tables": _DeclaredTable, "epochs": DeclaredEpoch}
 
 
 def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[Feed]:
@@ -108,9 +87,9 @@ class _FeedFile:
         # First of all: the keys that a file may have depend on its format.
         self._check_format(content)
         try:
-            declared = _DeclaredFeed.model_validate(content)
+            declared = DeclaredFeed.model_validate(content)
         except ValidationError as faults:
-            raise first_fault(str(self.file), faults, _DeclaredFeed, _PARTS) from None
+            raise first_fault(str(self.file), faults, DeclaredFeed, PARTS) from None
         self._check_glob("files", declared.files)
         feed = Feed(
             name=self.file.stem,
@@ -119,12 +98,13 @@ class _FeedFile:
             files=declared.files,
             window=declared.window,
             table_names=declared.table_names,
-            tables={name: self._table(name, table) for name, table in declared.tables.items()},
+            tables=self._tables(declared),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
             retention=retention_from(declared.compaction, self._misdeclared),
+            policies=policies_from(declared.schema_changes, Policies()),
         )
-        self._check_gold_names(feed)
+        check_gold_names(str(self.file), feed)
         return feed
 
     def _misdeclared(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
@@ -144,7 +124,7 @@ class _FeedFile:
         hint = nearest(found, known)
         raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
 
-    def _landing(self, declared: _DeclaredFeed) -> str:
+    def _landing(self, declared: DeclaredFeed) -> str:
         landing = declared.landing
         address = _ADDRESS.match(landing)
         if address is None:
@@ -158,7 +138,23 @@ class _FeedFile:
         # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
         return landing if landing.endswith("/") else f"{landing}/"
 
-    def _table(self, name: str, declared: _DeclaredTable) -> Table:
+    def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
+        usual = policies_from(declared.schema_changes, Policies())
+        tables = {}
+        try:
+            for name, one in declared.tables.items():
+                table = self._table(name, one, usual)
+                check_changes(table, declared.window)
+                tables[name] = table
+        except UnfitSchemaChange as unfit:
+            raise self._misdeclared(f"tables.{name}.{unfit.key}", unfit.fault) from None
+        try:
+            check_earlier_names(tables)
+        except UnfitSchemaChange as unfit:
+            raise self._misdeclared(f"tables.{unfit.key}", unfit.fault) from None
+        return tables
+
+    def _table(self, name: str, declared: DeclaredTable, usual: Policies) -> Table:
         place = f"tables.{name}"
         self._check_table_name(name, place)
         columns = self._columns(f"{place}.columns", declared.columns)
@@ -175,9 +171,19 @@ class _FeedFile:
             fault = f"leaves out {', '.join(missing)}; it must name every column once"
             raise self._misdeclared(f"{place}.cdc_columns", fault)
         self._check_glob(f"{place}.path", declared.path)
-        return Table(name, tuple(declared.key), columns, tuple(order), declared.path)
+        return Table(
+            name,
+            tuple(declared.key),
+            columns,
+            tuple(order),
+            declared.path,
+            was=tuple(declared.was),
+            renamed=declared.renamed,
+            since=declared.since,
+            policies=policies_from(declared.schema_changes, usual),
+        )
 
-    def _epochs(self, declared: _DeclaredFeed) -> Iterator[Epoch]:
+    def _epochs(self, declared: DeclaredFeed) -> Iterator[Epoch]:
         for number, epoch in enumerate(declared.epochs):
             try:
                 yield epoch_from(epoch, declared.window, declared.tables)
@@ -206,7 +212,7 @@ class _FeedFile:
         for column, type_text in declared.items():
             if column.lower().startswith("_weir_"):
                 raise self._misdeclared(f"{place}.{column}", "names in _weir_ are Weir's own")
-            if _UNFIT_IN_COLUMN.search(column):
+            if UNFIT_IN_COLUMN.search(column):
                 fault = "a column's name cannot hold blanks or any of ,;{}()=.` in a Delta table"
                 raise self._misdeclared(f"{place}.{column}", fault)
             if twin := written.get(column.lower()):
@@ -229,21 +235,3 @@ class _FeedFile:
             if name in seen:
                 raise self._misdeclared(place, f"names {name} twice")
             seen.add(name)
-
-    def _check_gold_names(self, feed: Feed) -> None:
-        sources: dict[str, str] = {}
-        for table in feed.tables:
-            gold = gold_name(table, feed.table_names)
-            if gold.lower().endswith(TOMBSTONES):
-                fault = f"a gold table's name cannot end with {TOMBSTONES}, as {gold} does"
-                raise self._misdeclared(f"tables.{table}", f"{fault} (see table_names)")
-            # SQL does not tell names apart by case.
-            if other := sources.get(gold.lower()):
-                raise TableNameCollision(feed.name, gold, (other, table))
-            sources[gold.lower()] = table
-        assets: dict[str, str] = {}
-        for table, gold in ((table, gold_name(table, feed.table_names)) for table in feed.tables):
-            if other := assets.get(asset_name(gold)):
-                fault = f"would be the same asset in Dagster as {other}, {asset_name(gold)}"
-                raise self._misdeclared(f"tables.{table}", fault)
-            assets[asset_name(gold)] = table

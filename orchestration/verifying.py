@@ -68,7 +68,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
 def heading(feed: Feed, dealt: Dealt, seed: int) -> str:
     """What was done to prove a feed."""
     where = (
-        "in their own windows (the feed has epochs)"
+        "in their own windows (the feed has epochs, or columns with a `since`)"
         if dealt.in_own_windows
         else "dealt out over other windows"
     )

@@ -160,3 +160,21 @@ class WarehouseFailed(WeirError):
             f"{table}: the warehouse {warehouse} failed: {fault}. "
             "Run again; if it stays so, ask whoever runs the store. Nothing is half-written."
         )
+
+
+class SchemaChangeRefused(WeirError):
+    """The source's schema, or its declaration, changed in a way that the feed file does not take."""
+
+    def __init__(self, feed: str, table: str, kind: str, found: str, remedy: str) -> None:
+        self.feed, self.table, self.kind, self.found = feed, table, kind, found
+        super().__init__(f"feed {feed}: table {table}: {kind}: {found}. {remedy}")
+
+
+class KeyDrift(WeirError):
+    """The key that a table is declared with is not the key of its rows."""
+
+    def __init__(self, feed: str, table: str, key: Iterable[str], found: str, remedy: str) -> None:
+        self.feed, self.table, self.key, self.found = feed, table, tuple(key), found
+        super().__init__(
+            f"feed {feed}: table {table}: its key is declared as [{', '.join(self.key)}], but {found}. {remedy}"
+        )

@@ -7,11 +7,12 @@ exists, it is known to be sound.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
 from transforms.decisions import Decisions
+from transforms.schema_changes import Policies
 
 WindowSize = Literal["hour", "day"]
 TableNames = Literal["plain", "schema", "catalog"]
@@ -27,6 +28,9 @@ class Table:
     A table without a ``key`` is a multiset of rows. ``defaults`` are the texts that columns begin with in a new row.
     ``cdc_columns`` is the order of the triplets in a CSV row of changes without a header.
     ``path`` is a glob over object names, for records that do not name their table.
+    ``was`` are the table's earlier names, ``renamed`` maps earlier names of columns to those of today, ``since``
+    columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
+    has all the same, as texts; they stand in ``columns``, too.
     """
 
     name: str
@@ -35,11 +39,28 @@ class Table:
     cdc_columns: tuple[str, ...]
     path: str | None = None
     defaults: Mapping[str, str] = field(default_factory=dict)
+    was: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    since: Mapping[str, str] = field(default_factory=dict)
+    policies: Policies = field(default_factory=Policies)
+    added: tuple[str, ...] = ()
 
     @property
     def identity(self) -> tuple[str, ...]:
         """The columns that tell rows apart: the key, or all columns where there is none."""
         return self.key or tuple(self.columns)
+
+    def at(self, window: str) -> Table:
+        """The table as a window may know it: without the columns that came later."""
+        later = {name for name, first in self.since.items() if window < first}
+        if not later:
+            return self
+        return replace(
+            self,
+            columns={name: kind for name, kind in self.columns.items() if name not in later},
+            cdc_columns=tuple(name for name in self.cdc_columns if name not in later),
+            since={name: first for name, first in self.since.items() if name not in later},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +83,7 @@ class Feed:
     None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
     waits for a decision. ``retention``: how long changes are kept. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand.
+    ``policies``: those of tables that the file does not declare.
     """
 
     name: str
@@ -74,3 +96,4 @@ class Feed:
     scope_deletes: ScopeDeletes = "apply"
     decisions: Decisions = field(default_factory=Decisions)
     retention: Retention = field(default_factory=Retention)
+    policies: Policies = field(default_factory=Policies)

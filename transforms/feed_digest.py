@@ -12,7 +12,8 @@ from transforms.feed import Feed, Table
 def feed_digest(feed: Feed, window: str) -> str:
     """SHA-256 of what a window's records are judged by; equal however the YAML is laid out and wherever it lies.
 
-    Of the decisions only those count that can change what the window's records become.
+    Of the decisions only those count that can change what the window's records become, and of the columns those that
+    the window may know.
 
     The landing is left out: the same records mean the same wherever they were picked up, and a
     relative folder would make the digest depend on the feed file's place. The order of tables means
@@ -24,7 +25,9 @@ def feed_digest(feed: Feed, window: str) -> str:
             **_decided(feed.decisions.for_window(window)),
             "files": feed.files,
             "window": feed.window,
-            "tables": {name: _table_meaning(table) for name, table in feed.tables.items()},
+            "tables": {
+                name: _table_meaning(table.at(window)) for name, table in feed.tables.items()
+            },
         }
     )
 
@@ -35,7 +38,7 @@ def table_digest(feed: Feed, table: Table) -> str:
     Of the feed's other tables only names and paths count: they may take drops away from this one. Their keys and
     columns may change freely.
     """
-    takers = {name: other.path for name, other in feed.tables.items()}
+    takers = {name: _taking(other) for name, other in feed.tables.items()}
     return _digest(
         {
             **_meaning(feed),
@@ -62,14 +65,29 @@ def _decided(decisions: Decisions) -> dict[str, object]:
     return {"decisions": digest} if digest else {}
 
 
+def _taking(table: Table) -> object:
+    return [table.path, *table.was] if table.was else table.path
+
+
 def _table_meaning(table: Table) -> dict[str, object]:
     return {
         "key": list(table.key),
         "columns": list(table.columns.items()),
         "cdc_columns": list(table.cdc_columns),
         "path": table.path,
-        **({"defaults": dict(sorted(table.defaults.items()))} if table.defaults else {}),
+        **_given(
+            defaults=dict(table.defaults),
+            was=list(table.was),
+            renamed=dict(table.renamed),
+            since=dict(table.since),
+            schema_changes=table.policies.meaning(),
+        ),
     }
+
+
+def _given(**parts: dict[str, str] | list[str]) -> dict[str, object]:
+    """The parts that say something: one that an older version did not have changes no digest."""
+    return {name: part for name, part in parts.items() if part}
 
 
 def _digest(meaning: dict[str, object]) -> str:

@@ -31,14 +31,17 @@ def table_of_object(object_name: str, tables: Mapping[str, Table]) -> str:
     for name, table in tables.items():
         if table.path is not None and matches(object_name, table.path):
             return name
+    known = {name: name for name in tables} | {
+        old: name for name, table in tables.items() for old in table.was
+    }
     *folders, file = object_name.split("/")
     stem = _without_extensions(file)
     for candidate in (stem, _PART_NUMBER.sub("", stem), _without_date(stem)):
-        if declared := _declared(candidate, folders, tables):
+        if declared := _declared(candidate, folders, known):
             return declared
     named = [at for at, folder in enumerate(folders) if not _TIME_SEGMENT.fullmatch(folder)]
     for at in reversed(named):
-        if declared := _declared(folders[at], folders[:at], tables):
+        if declared := _declared(folders[at], folders[:at], known):
             return declared
     nearest = next((folders[at] for at in reversed(named) if folders[at]), None)
     return nearest or _PART_NUMBER.sub("", stem)
@@ -55,17 +58,17 @@ def _without_date(stem: str) -> str:
     return _PART_NUMBER.sub("", _TRAILING_DATE.sub("", _PART_NUMBER.sub("", stem)))
 
 
-def _declared(candidate: str, above: list[str], tables: Mapping[str, Table]) -> str | None:
-    """The declared table of this name, full or in its last part.
+def _declared(candidate: str, above: list[str], known: Mapping[str, str]) -> str | None:
+    """The declared table that has, or once had, this name, full or in its last part.
 
     Where several end alike (``a.region``, ``b.region``), the folders above have to say which; none is guessed.
     """
-    if candidate in tables:
-        return candidate
-    alike = [name for name in tables if name.rpartition(".")[2] == candidate]
+    if candidate in known:
+        return known[candidate]
+    alike = [name for name in known if name.rpartition(".")[2] == candidate]
     if len(alike) > 1:
         alike = [name for name in alike if _ends_with(above, name.split(".")[:-1])]
-    return alike[0] if len(alike) == 1 else None
+    return known[alike[0]] if len(alike) == 1 else None
 
 
 def _ends_with(folders: list[str], parts: list[str]) -> bool:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from transforms.schema_changes import is_column_drop
+
 DEPENDS, MOVES, TRANSACTIONS, SCOPE = "depends", "moves", "transactions", "scope"
+DROPS: Final = "drops a column"
+"""Not what a fold needs to know, but what a feed may refuse."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,5 +70,6 @@ def words(*, incomplete_move: Column) -> Column:
         F.when(incomplete_move, F.lit(MOVES)),
         F.when(F.col("transaction").isNotNull(), F.lit(TRANSACTIONS)),
         F.when(F.col("scope").isNotNull(), scope),
+        F.when(is_column_drop(), F.lit(DROPS)),
     )
     return F.filter(found, lambda word: word.isNotNull())

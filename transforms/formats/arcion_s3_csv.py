@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms import layouts
 from transforms.feed import Feed
 from transforms.formats import _arcion
 from transforms.formats.spec import SourceFormat, fault
@@ -43,7 +44,8 @@ def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
     """One row per CSV record (see ``spec.EVENT_COLUMNS``)."""
     parsed = (
-        bronze.join(F.broadcast(layouts(bronze, feed)), on="object_table", how="left")
+        bronze.join(F.broadcast(layouts.layouts(bronze, feed)), on=layouts.in_layout(), how="left")
+        .drop(*layouts.VALIDITY)
         .withColumn("text", F.try_validate_utf8(F.col("payload").cast("string")))
         .withColumn("fields", fields_of(F.col("text")))
         .withColumn("names", F.transform(fields_of(F.col("header")), lambda field: field["text"]))
@@ -60,16 +62,6 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("cells", F.when(F.col("bare"), snapshot_cells()).otherwise(operation_cells()))
     )
     return _arcion.to_events(parsed)
-
-
-def layouts(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per declared table: its columns in the order of a snapshot row, and in the order of the triplets."""
-    rows = [
-        (name, list(table.columns), list(table.cdc_columns)) for name, table in feed.tables.items()
-    ]
-    return bronze.sparkSession.createDataFrame(
-        rows, "object_table string, columns array<string>, cdc_columns array<string>"
-    )
 
 
 def fields_of(text: Column) -> Column:

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from transforms import traits
 from transforms.change import CONTROL, HOLD
-from transforms.silver import changes, repeats
+from transforms.silver import changes, faults, repeats
 
 SEGMENT = T.StructType(
     [
@@ -101,7 +101,7 @@ def accounting(fated: DataFrame) -> DataFrame:
         fated.groupBy(*whose, F.get("position", F.lit(0)).alias("epoch"), "segment")
         .agg(
             *[F.count_if(what).alias(name) for name, what in counts.items()],
-            F.collect_set(F.when(is_change, undeclared_columns())).alias("undeclared"),
+            F.collect_set(F.when(is_change, faults.undeclared_columns())).alias("undeclared"),
             F.collect_set(
                 F.when(is_kept, traits.words(incomplete_move=changes.is_incomplete_move()))
             ).alias("traits"),
@@ -129,12 +129,6 @@ def accounting(fated: DataFrame) -> DataFrame:
 def needs_key() -> Column:
     """True where a row has to have a key: scoped and control rows have none, and a keyless table's may be null."""
     return F.col("of_one_key") & ~changes.is_keyless()
-
-
-def undeclared_columns() -> Column:
-    """The columns that a change of a declared table mentions and the feed does not declare; null where none."""
-    unknown = F.array_except(F.map_keys("after"), F.map_keys("column_types"))
-    return F.when(F.size(unknown) > 0, unknown)
 
 
 def has_null(key: str) -> Column:

@@ -79,9 +79,13 @@ def new_row() -> Column:
 
 
 def is_incomplete_move() -> Column:
-    """True for a key change whose images do not say the whole row: the rest is the old key's row's."""
+    """True for a key change whose images do not say the whole row: the rest is the old key's row's.
+
+    Where gold takes columns that nothing declares, no image is known to be whole.
+    """
     unsaid = F.array_except(F.map_keys("column_types"), F.map_keys(new_row()))
-    unsaid_any = F.coalesce(F.size(unsaid) > 0, F.lit(False))
+    is_open = F.col("add_column") == "evolve"
+    unsaid_any = F.coalesce((F.size(unsaid) > 0) | is_open, F.lit(False))
     return moves() & (F.col("operation") == "update") & ~is_keyless() & unsaid_any
 
 

@@ -14,7 +14,8 @@ from transforms.change import CONTROL, HOLD
 from transforms.decisions import epoch_of
 from transforms.feed import Feed
 from transforms.record import COORDINATES
-from transforms.silver import faults
+from transforms.schema_changes import is_column_drop
+from transforms.silver import faults, renames
 from transforms.silver.identity import event_id
 
 DECLARATION = T.StructType(
@@ -26,15 +27,22 @@ DECLARATION = T.StructType(
         T.StructField("key_columns", T.ArrayType(T.StringType()), False),
         T.StructField("keyless", T.BooleanType(), False),
         T.StructField("column_types", T.MapType(T.StringType(), T.StringType()), False),
+        T.StructField("renames", T.MapType(T.StringType(), T.StringType()), False),
+        T.StructField("add_column", T.StringType(), False),
+        T.StructField("drop_column", T.StringType(), False),
     ]
 )
-"""One row per table of the feed file; small, and joined by broadcast. A keyless table's key is its whole row."""
+"""One row per table of the feed file; small, and joined by broadcast. A keyless table's key is its whole row.
+
+``renames``: earlier to present column names. ``add_column``, ``drop_column``: the policies (``schema_changes``).
+"""
 
 
 def conform(events: DataFrame, feed: Feed) -> DataFrame:
     """One row per event: its gold table, key, identity, and a fault where it does not fit the declaration."""
-    return (
-        events.join(F.broadcast(declarations(events, feed)), on=declared_as(feed), how="left")
+    joined = (
+        with_todays_table(events, feed)
+        .join(F.broadcast(declarations(events, feed)), on=declared_as(feed), how="left")
         .withColumn("feed", F.lit(feed.name))
         .withColumn("catalog", F.coalesce("catalog", "declared_catalog"))
         .withColumn("schema", F.coalesce("schema", "declared_schema"))
@@ -44,7 +52,11 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("identity", of_epoch(feed))
         .withColumn("position", in_epoch(feed))
         .withColumn("attribute_ops", F.coalesce("attribute_ops", no_texts()))
-        .withColumn("of_one_key", F.col("scope").isNull() & ~F.col("effect").isin(*CONTROL))
+    )
+    if renames.any_column(feed):
+        joined = renames.with_todays_columns(joined)
+    return (
+        joined.withColumn("of_one_key", F.col("scope").isNull() & ~F.col("effect").isin(*CONTROL))
         .withColumn("new_key", key_of(feed, "after", "before"))
         .withColumn("old_key", key_of(feed, "before", "after"))
         # A delete is of the row that was there, whatever its new image says.
@@ -64,6 +76,7 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
         )
         .withColumn("event_id", event_id())
         .withColumn("effect", held(feed))
+        .withColumn("after", without_kept_columns())
     )
 
 
@@ -74,19 +87,42 @@ def declarations(events: DataFrame, feed: Feed) -> DataFrame:
         *qualifiers, plain = name.split(".")
         catalog, schema = [None, None, *qualifiers][-2:]
         key = list(table.identity)
-        rows.append((name, catalog, schema, plain, key, not table.key, dict(table.columns)))
+        policies = (table.policies.add_column, table.policies.drop_column)
+        known = (not table.key, dict(table.columns), dict(table.renamed))
+        rows.append((name, catalog, schema, plain, key, *known, *policies))
     return events.sparkSession.createDataFrame(rows, DECLARATION)
+
+
+def with_todays_table(events: DataFrame, feed: Feed) -> DataFrame:
+    """The events, those of a table's earlier names under the name that it has now."""
+    earlier = renames.earlier_names(feed)
+    if not earlier:
+        return events
+    # Both, so that an exact name comes before an earlier one that says less.
+    known = {name: name for name in feed.tables} | earlier
+    now = F.create_map(*[F.lit(part) for pair in known.items() for part in pair])
+    choice = F.coalesce(*[F.try_element_at(now, name) for name in spelled()])
+    parts = F.split(choice, r"\.")
+    told = {
+        part: F.coalesce(F.get(parts, F.size(parts) - at), F.when(choice.isNull() | (at > 1), part))
+        for at, part in enumerate(("name", "schema", "catalog"), start=1)
+    }
+    return events.withColumns(told)
+
+
+def spelled() -> list[Column]:
+    """The event's table, most exactly first."""
+    return [
+        F.concat_ws(".", "catalog", "schema", "name"),
+        F.concat_ws(".", "schema", "name"),
+        F.col("name"),
+    ]
 
 
 def declared_as(feed: Feed) -> Column:
     """The most exact of the feed's names for the event's table."""
     known = F.array(*[F.lit(name) for name in feed.tables]).cast("array<string>")
-    spelled = [
-        F.concat_ws(".", "catalog", "schema", "name"),
-        F.concat_ws(".", "schema", "name"),
-        F.col("name"),
-    ]
-    choice = F.coalesce(*[F.when(F.array_contains(known, name), name) for name in spelled])
+    choice = F.coalesce(*[F.when(F.array_contains(known, name), name) for name in spelled()])
     return F.col("declared") == choice
 
 
@@ -120,22 +156,31 @@ def of_epoch(feed: Feed) -> Column:
 
 
 def held(feed: Feed) -> Column:
-    """The effect, or ``hold`` for a scoped delete over a whole table that waits for a decision.
+    """The effect, or ``hold`` for a delete over a whole table or column that waits for a decision.
 
     What follows from the same record waits with it.
     """
-    if feed.scope_deletes != "hold":
+    holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
+    if feed.scope_deletes != "hold" and not holds_drops:
         return F.col("effect")
     released = [one.event_id for one in feed.decisions.releases]
+    is_whole = F.lit(feed.scope_deletes == "hold") & (F.col("effect") == "remove")
+    is_held_drop = is_column_drop() & (F.col("drop_column") == "hold")
     waits = (
         F.col("scope").isNotNull()
         & (F.size("scope") == 0)
-        & (F.col("effect") == "remove")
+        & (is_whole | F.coalesce(is_held_drop, F.lit(False)))
         & ~F.col("event_id").isin(released)
     )
     of_record = Window.partitionBy("window", *COORDINATES)
     together = F.bool_or(waits).over(of_record) & F.col("scope").isNotNull()
     return F.when(together, F.lit(HOLD)).otherwise(F.col("effect"))
+
+
+def without_kept_columns() -> Column:
+    """What the event sets: a column drop sets nothing where the feed keeps dropped columns."""
+    keeps = is_column_drop() & (F.col("drop_column") == "keep")
+    return F.when(keeps, no_texts()).otherwise(F.col("after"))
 
 
 def canonical_scope(feed: Feed) -> Column:

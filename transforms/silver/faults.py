@@ -13,12 +13,16 @@ from transforms.change import CONTROL
 from transforms.feed import Feed
 from transforms.formats.spec import fault
 from transforms.gold import operations
+from transforms.schema_changes import is_column_drop
 from transforms.table_names import UNFIT
 
 
 def all_faults(feed: Feed) -> list[Column]:
     """Every fault, in the order in which they are told: the first that an event has counts."""
-    return [table_fault(), misfit(feed), key_fault(), scope_fault(), operation_fault(feed)]
+    found = [table_fault(), misfit(feed), key_fault(), scope_fault(), operation_fault(feed)]
+    if any(table.policies.add_column == "quarantine" for table in feed.tables.values()):
+        found.append(column_fault())
+    return found
 
 
 def table_fault() -> Column:
@@ -78,6 +82,28 @@ def key_fault() -> Column:
             "incomplete_image",
             "the table has no key, so the old image must name the whole row, and it lacks ",
             F.array_join(of_before, ", "),
+        ),
+    )
+
+
+def undeclared_columns() -> Column:
+    """The columns that a change of a declared table mentions and the feed does not declare; null where none.
+
+    A drop of a column that is not declared mentions none.
+    """
+    unknown = F.array_except(F.map_keys("after"), F.map_keys("column_types"))
+    return F.when((F.size(unknown) > 0) & ~is_column_drop(), unknown)
+
+
+def column_fault() -> Column:
+    """A change that mentions undeclared columns, where the feed says that such changes are not to be taken."""
+    unknown = undeclared_columns()
+    return F.when(
+        (F.col("add_column") == "quarantine") & unknown.isNotNull(),
+        fault(
+            "undeclared_column",
+            *(F.array_join(unknown, ", "), " is not declared, and the feed file says"),
+            " add_column: quarantine",
         ),
     )
 

@@ -1,0 +1,204 @@
+"""Changes of a schema that a feed does not take: what the stream brings, and what the feed file now says against gold.
+
+Not here: which policies there are (``transforms/schema_changes.py``), and changes that are simply followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from assets.lake import Lake, LakeTable
+from transforms import types
+from transforms.errors import KeyDrift, SchemaChangeRefused
+from transforms.feed import Feed, Table
+from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
+from transforms.record import COORDINATES
+from transforms.schema_changes import added, is_column_drop, widens
+from transforms.silver import faults
+from transforms.traits import DROPS
+
+ADDED = "weir.added"
+"""The gold property that names the columns which no declaration had."""
+
+_OWN = (POSITION, EVENT_ID, EVENT_AT)
+_POLICY = "The feed file's `schema_changes` says"
+
+
+def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
+    """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
+    if table.policies.add_column != "evolve":
+        return table
+    books = lake.table("accounting", feed.name)
+    if not books.exists():
+        return table
+    mine = books.read().where((F.col("table") == name) & (F.col("declared") == table.name))
+    rows = mine.select(F.explode("undeclared_columns").alias("name")).distinct().collect()
+    found = added((row["name"] for row in rows), table.columns)
+    return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
+
+
+def refuse_in_stream(feed: Feed, books: Sequence[Row], fated: DataFrame) -> None:
+    """Raise before anything is written where these windows bring a change that the feed file refuses.
+
+    Raises:
+        SchemaChangeRefused: the policy of that kind of change is ``fail``.
+        KeyDrift: every event of a table lacks a column of its key.
+    """
+    _refuse_key_drift(feed, books, fated)
+    for book in sorted(books, key=lambda row: (row["window"], str(row["source_table"]))):
+        table = feed.tables.get(book["declared"] or "")
+        of_table = (F.col("window") == book["window"]) & (F.col("table") == book["table"])
+        if table is None:
+            if feed.policies.rename_table == "fail" and book["changes"]:
+                raise SchemaChangeRefused(
+                    *(feed.name, str(book["source_table"]), "rename_table"),
+                    f"events of the undeclared table {book['source_table']}{_first(fated, of_table)}",
+                    f"{_POLICY} rename_table: fail. Declare the table; or, if it is a table under a new name, give"
+                    " that its new name in the feed file and list the earlier one under `was`.",
+                )
+            continue
+        if table.policies.add_column == "fail" and book["undeclared_columns"]:
+            column = book["undeclared_columns"][0]
+            mentions = F.array_contains(faults.undeclared_columns(), column)
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, "add_column"),
+                f"events mention the undeclared column {column}{_first(fated, of_table & mentions)}",
+                f"{_POLICY} add_column: fail. Declare the column, or the name that it had before under `renamed`.",
+            )
+        if table.policies.drop_column == "fail" and DROPS in book["traits"]:
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, "drop_column"),
+                f"the source dropped a column{_first(fated, of_table & is_column_drop())}",
+                f"{_POLICY} drop_column: fail. Say keep, hold or evolve.",
+            )
+
+
+def _first(fated: DataFrame, condition: Column) -> str:
+    """Where the first such event stands, as the end of a sentence."""
+    rows = fated.where(condition).orderBy(*COORDINATES).select("object", "line").take(1)
+    return f", first in {rows[0]['object']}, line {rows[0]['line']}" if rows else ""
+
+
+def _refuse_key_drift(feed: Feed, books: Sequence[Row], fated: DataFrame) -> None:
+    suspects = {
+        (book["window"], book["declared"])
+        for book in books
+        if book["declared"] and not book["changes"] and book["quarantined"] > 1
+    }
+    for window, name in sorted(suspects):
+        key = feed.tables[name].key
+        images = F.concat(F.map_keys("before"), F.map_keys("after"))
+        mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
+        mine = fated.where((F.col("window") == window) & (F.col("declared") == name))
+        of_keys = mine.where(F.col("of_one_key") & (F.col("fault.reason") == "missing_key"))
+        found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
+        assert found is not None  # an aggregate without groups has one row
+        lacking = [column for column in key if not found[column]]
+        if lacking and found["_events"] == mine.where(F.col("derived").isNull()).count():
+            raise KeyDrift(
+                *(feed.name, name, key),
+                f"none of its {found['_events']} events in window {window} mentions"
+                f" {', '.join(lacking)}{_first(mine, F.lit(True))}",
+                "If the column was renamed, give its earlier name under `renamed`. If the source has another key now,"
+                " its rows are other rows: declare them in a feed of another name.",
+            )
+
+
+def refuse_declaration(
+    lake: Lake, feed: Feed, table: Table, name: str, gold: LakeTable, graves: LakeTable
+) -> None:
+    """Raise before a gold table is made anew where the feed file changed in a way that it does not allow.
+
+    Raises:
+        KeyDrift: the key is another.
+        SchemaChangeRefused: the policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
+    """
+    schema = gold.read().schema
+    key = [column for column in graves.read().columns if column not in _OWN]
+    if {table.renamed.get(column, column) for column in key} != set(grave_columns(table)):
+        of_gold = tuple(column for column in key if not column.startswith("_weir_"))
+        raise KeyDrift(
+            *(feed.name, table.name, table.key),
+            f"gold.{feed.name}.{name} has the key [{', '.join(of_gold)}]",
+            "Its rows would be other rows under the same name. Declare the old key again; or declare the table in a"
+            f" feed of another name; or remove {gold.path} and {graves.path}, and run again: gold is then made from"
+            " the first event on, under the new key.",
+        )
+    undeclared = set((gold.properties().get(ADDED) or "").split(","))
+    stood = {
+        field.name: field.dataType.simpleString()
+        for field in schema
+        if not field.name.startswith("_weir_") and field.name not in undeclared
+    }
+    _refuse_types(feed, table, stood)
+    _refuse_lost_columns(feed, table, stood)
+    _refuse_broken_since(lake, feed, table, name)
+
+
+def _refuse_types(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
+    for column, old in stood.items():
+        new = types.stored(table.columns.get(column, old))
+        if new == old:
+            continue
+        wider = widens(old, new)
+        policy = table.policies.widen_type if wider else table.policies.narrow_type
+        if policy == "fail":
+            kind = "widen_type" if wider else "narrow_type"
+            remedy = (
+                f"{_POLICY} widen_type: fail. Declare {old} again, or say evolve."
+                if wider
+                else f"Some values may not fit the new type. Declare {old} again, or say"
+                " `narrow_type: quarantine` under `schema_changes`: gold is then made anew, and events with values"
+                " that do not fit stand in quarantine."
+            )
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, kind),
+                f"column {column} is {old} in gold and {new} in the feed file",
+                remedy,
+            )
+
+
+def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
+    lost = [column for column in stood if column not in table.columns]
+    gone = [column for column in lost if column not in table.renamed]
+    come = [
+        column
+        for column in table.columns
+        if column not in stood and column not in (*table.added, *table.renamed.values())
+    ]
+    for column in gone:
+        alike = [new for new in come if types.stored(table.columns[new]) == stood[column]]
+        if alike and table.policies.rename_column == "fail":
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, "rename_column"),
+                f"column {column} is in gold and no longer in the feed file, and {alike[0]} of the same type is new",
+                f"If it was renamed, add `renamed: {{{column}: {alike[0]}}}` to the table, and its values go along."
+                " If one went and another came, say `rename_column: evolve` under `schema_changes`.",
+            )
+        if table.policies.drop_column != "evolve":
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, "drop_column"),
+                f"column {column} is in gold and no longer in the feed file",
+                f"{_POLICY} drop_column: {table.policies.drop_column}, so that no column may go: declare it again"
+                " (gold keeps its values as long as it is declared), or say evolve.",
+            )
+
+
+def _refuse_broken_since(lake: Lake, feed: Feed, table: Table, name: str) -> None:
+    if not table.since:
+        return
+    books = lake.table("accounting", feed.name).read()
+    mine = books.where((F.col("table") == name) & (F.col("declared") == table.name))
+    for column, first in table.since.items():
+        earlier = (F.col("window") < first) & F.array_contains("undeclared_columns", column)
+        rows = mine.where(earlier).agg(F.min("window").alias("window")).collect()
+        if found := rows[0]["window"]:
+            raise SchemaChangeRefused(
+                *(feed.name, table.name, "add_column"),
+                f"column {column} is declared since {first}, and events of window {found} mention it",
+                f"Say `since: {{{column}: {found}}}`, or leave it out.",
+            )

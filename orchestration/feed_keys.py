@@ -1,0 +1,60 @@
+"""The keys that a feed file may have, and the shape of what stands under each.
+
+Not here: whether what stands there can be (``feed_files.py``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestration.epoch_texts import DeclaredEpoch
+from orchestration.retention_texts import DeclaredCompaction
+from orchestration.schema_texts import DeclaredPolicies, DeclaredTablePolicies
+from transforms.feed import ScopeDeletes, TableNames, WindowSize
+
+_Text = Annotated[str, Field(min_length=1)]
+_Texts = Annotated[list[_Text], Field(min_length=1)]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DeclaredTable(_Declared):
+    """One entry of ``tables``."""
+
+    key: list[_Text]
+    columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
+    cdc_columns: _Texts | None = None
+    path: _Text | None = None
+    was: list[_Text] = Field(default_factory=list)
+    renamed: dict[_Text, _Text] = Field(default_factory=dict)
+    since: dict[_Text, _Text] = Field(default_factory=dict)
+    schema_changes: DeclaredTablePolicies | None = None
+
+
+class DeclaredFeed(_Declared):
+    """The whole file."""
+
+    format: _Text
+    landing: _Text
+    files: _Text | None = None
+    window: WindowSize = "hour"
+    table_names: TableNames = "plain"
+    tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
+    scope_deletes: ScopeDeletes = "apply"
+    epochs: list[DeclaredEpoch] = Field(default_factory=list)
+    compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
+    schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
+
+
+PARTS: Final[dict[str, type[BaseModel]]] = {
+    "tables": DeclaredTable,
+    "epochs": DeclaredEpoch,
+    "compaction": DeclaredCompaction,
+    "schema_changes": DeclaredPolicies,
+    "tables.schema_changes": DeclaredTablePolicies,
+}
+"""What stands by name or number under a key, or is its value, and has keys of its own."""
