@@ -6,6 +6,9 @@ and how far history is compacted (``assets/compaction.py``).
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -47,7 +50,7 @@ def write(
             horizon,
             newest_window=newest,
             declared=declared,
-            epochs=_epochs(feed, declared, newest),
+            judged_by=_judged_by(feed, declared, newest),
         )
     )
     table = lake.table("base", feed.name)
@@ -64,28 +67,39 @@ def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     return row["newest_window"] if row else ""
 
 
-def refuse_epochs_within(lake: Lake, feed: Feed) -> None:
-    """Raise where an epoch begins among events that are compacted already: their positions are settled.
+def refuse_altered_past(lake: Lake, feed: Feed) -> None:
+    """Raise where the feed says now what would make other changes of events that are compacted already.
 
     Raises:
-        DecisionRefused: only a rebuild can put such events into another epoch.
+        DecisionRefused: only a rebuild reads those events again.
     """
     base = lake.table("base", feed.name)
     if not base.exists():
         return
     for row in base.read().where("horizon IS NOT NULL").select("table", "horizon.*").collect():
+        if row["declared"] not in feed.tables:
+            continue
         newest = row["newest_window"]
-        if _epochs(feed, row["declared"], newest) != row["epochs"]:
+        if _judged_by(feed, row["declared"], newest) != row["judged_by"]:
             raise DecisionRefused(
                 feed.name,
-                f"table {row['table']}: an epoch begins in window {newest} or before, and history up to there is"
-                f" compacted. `weir rebuild {feed.name}` makes the tables anew from bronze under the new epoch",
+                f"table {row['table']}: history up to window {newest} is compacted, and an epoch that begins there, a"
+                " column's earlier name, a default or the policy of dropped columns is another now."
+                f" `weir rebuild {feed.name}` makes the tables anew from bronze; or undo the change",
             )
 
 
-def _epochs(feed: Feed, declared: str, newest: str) -> str:
+def _judged_by(feed: Feed, declared: str, newest: str) -> str:
+    """The digest of what changes the identity or the effect of a table's events up to a window."""
+    table = feed.tables[declared]
     within = Decisions(epochs=feed.decisions.for_table(declared)).for_window(newest)
-    return within.digest()
+    meaning = {
+        "epochs": within.digest(),
+        "renamed": dict(table.renamed),
+        "defaults": dict(table.defaults),
+        "drop_column": table.policies.drop_column,
+    }
+    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:

@@ -51,7 +51,7 @@ def derive_alone(
 ) -> Derived:
     """The same, where no other run writes these tables."""
     horizons = bases.drawn(judged_by or lake, feed)
-    bases.refuse_epochs_within(lake, feed)
+    bases.refuse_altered_past(lake, feed)
     objects = ledger.read_objects(lake, feed, windows)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
     fated = fates(lake, feed, windows, objects, covered(horizons))

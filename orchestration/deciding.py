@@ -38,7 +38,7 @@ def open_epoch(
         print(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
     with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
-    bases.refuse_epochs_within(lake, replace(feed, decisions=with_it))
+    bases.refuse_altered_past(lake, replace(feed, decisions=with_it))
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
     print(
         f"{feed.name}: recorded: {told(epoch)}.\n"

@@ -84,8 +84,8 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
 
     # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
     moved = replace(feed, decisions=Decisions(epochs=(Epoch("2025-11-20T03"),)))
-    with pytest.raises(DecisionRefused, match="`weir rebuild zoo` makes the tables anew"):
-        bases.refuse_epochs_within(lake, moved)
+    with pytest.raises(DecisionRefused, match=r"an epoch that begins there.*`weir rebuild zoo`"):
+        bases.refuse_altered_past(lake, moved)
     assert rebuilding.rebuild_in(lake, feed) == 0
     assert bases.drawn(lake, feed) == {}
     assert lake.table("quarantine", "zoo").read().count() == 0

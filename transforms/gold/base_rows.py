@@ -13,7 +13,7 @@ from transforms.horizons import Horizon
 
 HORIZON = (
     "struct<position:array<bigint>,drawn_at:timestamp,newest_window:string,declared:string,"
-    "epochs:string>"
+    "judged_by:string>"
 )
 
 BASE = (
@@ -24,7 +24,8 @@ BASE = (
 ``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is
 (``fold.STATE``), with every column that its changes mentioned, declared or not. ``horizon.position``: up to where;
 ``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
-``declared``: the feed file's name of the table; ``epochs``: the digest of those that begin no later than that window.
+``declared``: the feed file's name of the table; ``judged_by``: the digest of what the feed said
+that identities and effects of its events depend on.
 """
 
 
@@ -50,7 +51,7 @@ def marker(frame: DataFrame, table: str, horizon: Horizon, **facts: str) -> Data
     of_horizon = F.struct(
         *[
             drawn[name].alias(name)
-            for name in ("position", "drawn_at", "newest_window", "declared", "epochs")
+            for name in ("position", "drawn_at", "newest_window", "declared", "judged_by")
         ]
     )
     one = frame.sparkSession.range(1)
