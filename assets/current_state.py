@@ -16,6 +16,7 @@ from assets import decisions, schema_changes
 from assets.gold_tables import DECLARATION, create, upsert
 from assets.history import History
 from assets.lake import Lake
+from assets.scoped_changes import Reached, reached
 from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
@@ -26,12 +27,16 @@ from transforms.table_names import TOMBSTONES, gold_name
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """One gold table after an apply: its sizes, and how many of the run's events another window had delivered."""
+    """One gold table after an apply: its sizes, and how many of the run's events another window had delivered.
+
+    ``scoped``: what its scoped changes did.
+    """
 
     name: str
     rows: int
     tombstones: int
     repeats: int
+    scoped: tuple[Reached, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +152,7 @@ def apply_one(
     # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
     # changes, and a tombstone just written would then be taken for news that gold has already.
     net = net.localCheckpoint()
+    did = reached(history, net, anew=anew)
     rows = current_state.rows(net, table).localCheckpoint()
     if anew:
         create(gold, graves, rows, table, table_digest(feed, table))
@@ -154,7 +160,7 @@ def apply_one(
         upsert(gold, graves, rows, table)
     sizes = gold.read().count(), graves.read().count()
     return Applied(
-        tables=(GoldTable(name, *sizes, repeats),),
+        tables=(GoldTable(name, *sizes, repeats, did),),
         changes=counts.delivered,
         repeats=repeats,
         keys=counts.keys,

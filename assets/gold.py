@@ -7,7 +7,7 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import current_state, partitions, verdicts
+from assets import current_state, partitions, scoped_changes, verdicts
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
@@ -69,6 +69,9 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
             f" and {counted(done.tombstones, 'tombstone')}"
             + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
         )
+        for one in done.tables:
+            for line in scoped_changes.told(one.scoped):
+                context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
         violations = {
             rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
             rules.NO_LATE_EVENT.name: done.late_keys,

@@ -81,15 +81,21 @@ def derive_alone(
     books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
-    waits = transactions_of.still_open(lake, feed) if FORMATS[feed.format].transactional else []
-    violations = violations_of.count(books, landed, written, refused, falls) | {
-        rules.EVERY_TRANSACTION_IS_COMMITTED.name: len(waits)
-    }
-    told = {rules.EVERY_TRANSACTION_IS_COMMITTED.name: transactions_of.told(waits)}
+    counts = violations_of.count(books, landed, written, refused, falls)
+    told = violations_of.samples(books, falls)
+    if FORMATS[feed.format].transactional:
+        waits = transactions_of.still_open(lake, feed)
+        overdue = [one for one in waits if one.never_committed]
+        for rule, those in (
+            (rules.EVERY_TRANSACTION_IS_COMMITTED, waits),
+            (rules.NO_TRANSACTION_IS_OVERDUE, overdue),
+        ):
+            counts[rule.name] = len(those)
+            told[rule.name] = transactions_of.told(those)
     if judged_by is None and bases.drawn(lake, feed) != horizons:
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
         return derive_alone(lake, feed, windows)
-    return Derived(books, violations, violations_of.samples(books, falls) | told)
+    return Derived(books, counts, told)
 
 
 def fates(

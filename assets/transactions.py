@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -17,6 +17,7 @@ from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
 from transforms.gold import transactions
+from transforms.windows import parse_window
 
 
 def note_landed(lake: Lake, feed: Feed, windows: Iterable[str]) -> None:
@@ -95,22 +96,40 @@ class OpenTransaction:
     expected: int | None
     first_window: str
     first_at: datetime | None
+    age: timedelta
+    never_committed: bool
 
 
 def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
-    """The transactions that are open now, the oldest first."""
+    """The transactions that are open now, the oldest first.
+
+    Their age is counted in landing windows, up to the newest that was read: a feed that stands still ages nothing. Past
+    the feed's timeout one is ``never_committed``, which is what is thought of it and no more: its commit may yet come.
+    """
     table = lake.table("transactions", feed.name)
     if not table.exists():
         return []
     now = standing(lake, feed, unread(lake, feed), but=()).where("commit IS NULL")
     rows = now.drop("commit").orderBy("first_window", "id").collect()
-    return [OpenTransaction(**row.asDict()) for row in rows]
+    if not rows:
+        return []
+    books = lake.table("accounting", feed.name).read().agg(F.max("window").alias("window")).first()
+    assert books is not None  # an aggregate without groups has one row
+    newest = parse_window(books["window"], feed.window)
+    found = []
+    for row in rows:
+        age = newest - parse_window(row["first_window"], feed.window)
+        overdue = age >= feed.transaction_timeout
+        found.append(OpenTransaction(**row.asDict(), age=age, never_committed=overdue))
+    return found
 
 
 def told(waiting: Sequence[OpenTransaction]) -> str:
     """The open transactions, one line each: how much waits, since when, and for what."""
     return "\n".join(
-        f"- {one.id}: {counted(one.waiting, 'change')} since window {one.first_window}; {_lacks(one)}"
+        f"- {one.id}: {'never_committed' if one.never_committed else 'open'}:"
+        f" {counted(one.waiting, 'change')} since window {one.first_window}"
+        f" ({counted(int(one.age / timedelta(hours=1)), 'hour')}); {_lacks(one)}"
         for one in waiting
     )
 

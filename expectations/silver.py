@@ -76,6 +76,12 @@ EVERY_TRANSACTION_IS_COMMITTED = Rule(
     "Every transaction of which a change was read is complete.",
     "Its changes wait in silver and reach gold when the rest of it comes; nothing is lost.",
 )
+NO_TRANSACTION_IS_OVERDUE = Rule(
+    "no_transaction_is_overdue",
+    "warning",
+    "No transaction has been open for longer than the feed's `transaction_timeout`.",
+    "It is never_committed: look for its commit at the source. Should it come, the changes still reach gold.",
+)
 
 RULES = (
     ACCOUNTING_IS_EXACT,
@@ -89,4 +95,5 @@ RULES = (
     NOTHING_TOO_LATE,
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
+    NO_TRANSACTION_IS_OVERDUE,
 )

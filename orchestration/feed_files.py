@@ -20,7 +20,7 @@ from orchestration.feed_faults import first_fault, nearest
 from orchestration.feed_keys import PARTS, DeclaredFeed, DeclaredTable
 from orchestration.feed_yaml import read_yaml
 from orchestration.gold_names import check_gold_names
-from orchestration.retention_texts import retention_from
+from orchestration.retention_texts import retention_from, timeout_from
 from orchestration.schema_texts import (
     UnfitSchemaChange,
     check_changes,
@@ -101,6 +101,7 @@ class _FeedFile:
             tables=self._tables(declared),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
+            transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
             retention=retention_from(declared.compaction, self._misdeclared),
             policies=policies_from(declared.schema_changes, Policies()),
         )

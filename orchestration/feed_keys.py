@@ -46,6 +46,7 @@ class DeclaredFeed(_Declared):
     tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
+    transaction_timeout: _Text = "1d"
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
 

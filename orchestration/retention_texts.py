@@ -1,4 +1,4 @@
-"""How long history is kept, as people write it in a feed file.
+"""Lengths of time, as people write them in a feed file: how long history is kept, how long a transaction may be open.
 
 Not here: what is kept (``transforms/feed.py``), and what becomes of the rest (``assets/compaction.py``).
 """
@@ -35,8 +35,23 @@ def retention_from(
     retired = tuple(declared.retired)
     if declared.retention == "forever":
         return Retention(None, retired)
-    found = _LENGTH.fullmatch(declared.retention)
-    if found is None:
+    kept = length_from(declared.retention)
+    if kept is None:
         fault = f"{declared.retention!r} is no length of time: write 30d, 12h or forever"
         raise refused("compaction.retention", fault)
-    return Retention(timedelta(hours=int(found[1]) * _HOURS[found[2]]), retired)
+    return Retention(kept, retired)
+
+
+def timeout_from(declared: str, refused: Callable[[str, str], Exception]) -> timedelta:
+    """How long a transaction may be open; ``refused`` makes the error where it is no length of time."""
+    timeout = length_from(declared)
+    if timeout is None:
+        fault = f"{declared!r} is no length of time: write 24h or 2d"
+        raise refused("transaction_timeout", fault)
+    return timeout
+
+
+def length_from(text: str) -> timedelta | None:
+    """A length of time, or None where the text is none."""
+    found = _LENGTH.fullmatch(text)
+    return timedelta(hours=int(found[1]) * _HOURS[found[2]]) if found else None

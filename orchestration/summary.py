@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from assets.scoped_changes import Reached, told
 from assets.wording import counted
 from orchestration.running import Outcome, is_blocked
 
@@ -29,7 +30,7 @@ def lines(outcome: Outcome) -> dict[str, Line]:
     """One line per table, from the metadata of silver (the books) and gold (the sizes).
 
     A repeat that another window had delivered before counts as a duplicate here, too, so that
-    events = changes + duplicates + quarantined.
+    events = changes + duplicates + quarantined. What came too late is in quarantine.
     """
     found: dict[str, Line] = {}
     for path, values in outcome.metadata:
@@ -39,7 +40,7 @@ def lines(outcome: Outcome) -> dict[str, Line]:
                 line.events += _int(book["events"])
                 line.changes += _int(book["changes"])
                 line.duplicates += _int(book["duplicates"])
-                line.quarantined += _int(book["quarantined"])
+                line.quarantined += _int(book["quarantined"]) + _int(book["too_late"])
     for table in _gold_tables(outcome):
         line = found.setdefault(str(table["name"]), Line())
         repeats = _int(table["repeats"])
@@ -73,6 +74,10 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
         console.print()
         console.print(table)
         console.print()
+    for outcome in outcomes:
+        for one in _gold_tables(outcome):
+            for text in told(_scoped(one)):
+                print_as_is(console, f"{outcome.plan.feed.name}.{one['name']}: {text}", "yellow")
     show_checks(outcomes, console)
     for outcome in outcomes:
         for error in outcome.errors:
@@ -122,6 +127,12 @@ def _books(values: Mapping[str, object]) -> list[dict[str, object]]:
     books = values["books"]
     assert isinstance(books, list)
     return books
+
+
+def _scoped(table: Mapping[str, object]) -> tuple[Reached, ...]:
+    changes = table["scoped"]
+    assert isinstance(changes, list)
+    return tuple(Reached(**one) for one in changes)
 
 
 def _int(value: object) -> int:

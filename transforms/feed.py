@@ -81,7 +81,8 @@ class Feed:
 
     ``landing`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
     None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
-    waits for a decision. ``retention``: how long changes are kept. ``decisions``: those of the feed file; recorded ones
+    waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
+    landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand.
     ``policies``: those of tables that the file does not declare.
     """
@@ -96,4 +97,5 @@ class Feed:
     scope_deletes: ScopeDeletes = "apply"
     decisions: Decisions = field(default_factory=Decisions)
     retention: Retention = field(default_factory=Retention)
+    transaction_timeout: timedelta = timedelta(days=1)
     policies: Policies = field(default_factory=Policies)

@@ -23,6 +23,7 @@ def book(table: str | None, events: int, changes: int, duplicates: int, quaranti
         "changes": changes,
         "duplicates": duplicates,
         "quarantined": quarantined,
+        "too_late": 0,
     }
 
 
@@ -44,7 +45,8 @@ def gold(
 
 
 def size(name: str, rows: int, tombstones: int = 0, repeats: int = 0) -> dict[str, object]:
-    return {"name": name, "rows": rows, "tombstones": tombstones, "repeats": repeats}
+    sizes = {"rows": rows, "tombstones": tombstones, "repeats": repeats}
+    return {"name": name, **sizes, "scoped": []}
 
 
 def made_of(asset: str, *tables: dict[str, object]) -> tuple[str, dict[str, object]]:

@@ -1,0 +1,73 @@
+"""What a run tells of scoped deletes and of transactions that do not end."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from assets import bronze, current_state, silver
+from assets.lake import Lake
+from assets.scoped_changes import told
+from tests.assets.zoo import PETS, bring, lay, names
+from tests.laws import model_format
+from tests.laws.event import Event, Transaction
+from tests.laws.model_histories import to_record
+from transforms.feed import Feed
+
+
+def born(number: int, at: int, transaction: Transaction | None = None) -> Event:
+    row = {"id": str(number), "name": f"pet {number}"}
+    return Event(
+        *("model", "pets", "insert", (0, 1, at), None, {}, row, "put"), transaction=transaction
+    )
+
+
+def lines(*events: Event) -> bytes:
+    return "".join(json.dumps(to_record(event)) + "\n" for event in events).encode()
+
+
+def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_overdue(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    feed = Feed(
+        *("zoo", "model", str(folder)),
+        tables={"pets": PETS},
+        transaction_timeout=timedelta(hours=2),
+    )
+    lay(
+        folder, "2025-11-20/03/a.jsonl", lines(born(1, 1), born(2, 2), born(4, 9, Transaction("t")))
+    )
+    made = bring(lake, feed)[1]
+    assert made.violations["every_transaction_is_committed"] == 1
+    assert made.violations["no_transaction_is_overdue"] == 0
+    assert (
+        "- t: open: 1 change since window 2025-11-20T03 (0 hours)"
+        in (made.samples["every_transaction_is_committed"])
+    )
+
+    truncate = Event("model", "pets", "truncate", (0, 1, 5), None, {}, {}, "remove", scope={})
+    lay(folder, "2025-11-20/05/b.jsonl", lines(truncate, born(3, 6)))
+    window = ["2025-11-20T05"]
+    bronze.land(lake, feed, window)
+    made = silver.derive(lake, feed, window)
+    assert made.violations["no_transaction_is_overdue"] == 1
+    assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
+    done = current_state.apply(lake, feed, PETS, window)
+    assert told(done.tables[0].scoped) == [
+        "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows"
+    ]
+    assert names(lake, feed) == {3: "pet 3"}
+
+    # Its commit comes after all: nothing was lost.
+    commit = Event(
+        *("model", "pets", "commit", (0, 1, 10), None, {}, {}, "commit"),
+        transaction=Transaction("t", expected=1),
+    )
+    lay(folder, "2025-11-20/06/c.jsonl", lines(commit))
+    made = bring(lake, feed, ["2025-11-20T06"])[1]
+    assert made.violations["no_transaction_is_overdue"] == 0
+    assert names(lake, feed) == {3: "pet 3", 4: "pet 4"}
