@@ -12,8 +12,8 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import decisions, schema_changes
-from assets.gold_tables import DECLARATION, create, upsert
+from assets import bases, decisions, schema_changes, versions
+from assets.gold_tables import DECLARATION, PROPERTIES, create, upsert
 from assets.history import History
 from assets.lake import Lake
 from assets.scoped_changes import Reached, reached
@@ -22,7 +22,7 @@ from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering
-from transforms.table_names import TOMBSTONES, gold_name
+from transforms.table_names import HISTORY, TOMBSTONES, gold_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,8 @@ def apply_one(
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     exists = gold.exists() and graves.exists()
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
-    anew = anew or not exists or gold.properties().get(DECLARATION) != table_digest(feed, table)
+    stands = gold.properties() if exists else {}
+    anew = anew or not exists or stands.get(DECLARATION) != table_digest(feed, table)
     if anew:
         if exists:
             schema_changes.refuse_declaration(lake, feed, table, name, gold, graves)
@@ -154,9 +155,20 @@ def apply_one(
     net = net.localCheckpoint()
     did = reached(history, net, anew=anew)
     rows = current_state.rows(net, table).localCheckpoint()
+    if table.history and (anew or counts.keys):
+        versions.write(
+            lake.table("gold", feed.name, name + HISTORY),
+            history,
+            net.select("key"),
+            anew=anew,
+            horizon=bases.drawn(lake, feed).get(name),
+        )
     if anew:
         create(gold, graves, rows, table, table_digest(feed, table))
     elif counts.keys:
+        if missing := {name: on for name, on in PROPERTIES.items() if stands.get(name) != on}:
+            # An earlier version of Weir made the table.
+            gold.set_properties(missing)
         upsert(gold, graves, rows, table)
     sizes = gold.read().count(), graves.read().count()
     return Applied(

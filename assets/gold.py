@@ -13,7 +13,7 @@ from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
-from transforms.table_names import TOMBSTONES, asset_name, gold_name
+from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
 def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
@@ -43,6 +43,7 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 description="One row per key that was deleted, with the position of the delete, until compaction.",
                 metadata=stored_as(feed, name + TOMBSTONES),
             ),
+            *([history_spec(feed, table, name)] if table.history else []),
         ],
         check_specs=verdicts.specs(gold_key, rules.RULES),
         group_name=feed.name,
@@ -96,8 +97,26 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             asset_key=graves_key, metadata={"dagster/row_count": done.tombstones}
         )
+        if table.history:
+            yield dg.MaterializeResult(asset_key=history_key(feed, name))
 
     return gold
+
+
+def history_key(feed: Feed, name: str) -> dg.AssetKey:
+    """The asset of a gold table's history."""
+    return dg.AssetKey(["gold", feed.name, asset_name(name) + HISTORY])
+
+
+def history_spec(feed: Feed, table: Table, name: str) -> dg.AssetSpec:
+    """What the UI says of a gold table's history."""
+    return dg.AssetSpec(
+        history_key(feed, name),
+        deps=[dg.AssetKey(["silver", feed.name])],
+        kinds={"gold", "deltalake"},
+        description=f"One row per version of each row of {table.name}: from when to when it stood.",
+        metadata=stored_as(feed, name + HISTORY),
+    )
 
 
 def stored_as(feed: Feed, name: str) -> dict[str, str]:

@@ -19,6 +19,12 @@ from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, 
 from transforms.table_names import gold_name
 
 DECLARATION = "weir.declaration"
+PROPERTIES = {
+    "delta.enableDeletionVectors": "true",
+    # Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on.
+    "delta.enableChangeDataFeed": "true",
+}
+"""Delta's own properties of every gold table."""
 
 
 def create(
@@ -29,7 +35,7 @@ def create(
     gold.create(
         current_state.gold(rows, table),
         {
-            "delta.enableDeletionVectors": "true",
+            **PROPERTIES,
             DECLARATION: declaration,
             **({ADDED: ",".join(table.added)} if table.added else {}),
         },

@@ -121,6 +121,11 @@ class LakeTable:
         assert newest is not None  # a Delta table has at least the commit that made it
         return newest
 
+    def set_properties(self, properties: Mapping[str, str]) -> None:
+        """Set these of the table's properties, and leave the others."""
+        listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
+        self.spark.sql(f"ALTER TABLE delta.`{self.path}` SET TBLPROPERTIES ({listed})")
+
     def properties(self) -> dict[str, str]:
         """The table's own properties."""
         row = DeltaTable.forPath(self.spark, self.path).detail().select("properties").first()

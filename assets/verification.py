@@ -13,14 +13,14 @@ from random import Random
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, current_state, silver, transactions
+from assets import bases, current_state, silver, transactions, versions
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import digests
 from transforms.gold.current_state import EVENT_ID
 from transforms.record import COORDINATES
-from transforms.table_names import TOMBSTONES
+from transforms.table_names import HISTORY, TOMBSTONES
 
 PARTS = ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03")
 """The windows that records are dealt into."""
@@ -116,7 +116,7 @@ def certificates(
 
 
 def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
-    """Compare one gold table, and its tombstones, with the proof's."""
+    """Compare one gold table, its tombstones and its history, with the proof's."""
     gold, graves = (
         [one.table("gold", feed.name, part).read() for one in (lake, scratch)]
         for part in (name, name + TOMBSTONES)
@@ -130,11 +130,18 @@ def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> 
     tombstones = digests.of_table(graves_ours).first()
     assert rows is not None  # an aggregate without groups has one row
     assert tombstones is not None
-    differ = (
-        digests.differing(ours, theirs)
-        .unionByName(digests.differing(graves_ours, graves_theirs))
-        .localCheckpoint()
+    differ = digests.differing(ours, theirs).unionByName(
+        digests.differing(graves_ours, graves_theirs)
     )
+    if table.history:
+        horizon = bases.drawn(lake, feed).get(name)
+        told, made = (
+            versions.above(one.table("gold", feed.name, name + HISTORY).read(), horizon)
+            for one in (lake, scratch)
+        )
+        of_both = (digests.of_versions(one, table) for one in (told, made))
+        differ = differ.unionByName(digests.differing(*of_both))
+    differ = differ.localCheckpoint()
     some = [
         Difference(row["key"], row["ours"], row["theirs"])
         for row in differ.orderBy("key").limit(SHOWN).collect()

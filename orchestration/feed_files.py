@@ -172,6 +172,8 @@ class _FeedFile:
             fault = f"leaves out {', '.join(missing)}; it must name every column once"
             raise self._misdeclared(f"{place}.cdc_columns", fault)
         self._check_glob(f"{place}.path", declared.path)
+        if declared.history and not declared.key:
+            raise self._misdeclared(f"{place}.history", "is for tables with a key")
         return Table(
             name,
             tuple(declared.key),
@@ -182,6 +184,7 @@ class _FeedFile:
             renamed=declared.renamed,
             since=declared.since,
             policies=policies_from(declared.schema_changes, usual),
+            history=declared.history,
         )
 
     def _epochs(self, declared: DeclaredFeed) -> Iterator[Epoch]:

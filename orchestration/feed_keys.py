@@ -29,6 +29,7 @@ class DeclaredTable(_Declared):
     columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
     cdc_columns: _Texts | None = None
     path: _Text | None = None
+    history: bool = False
     was: list[_Text] = Field(default_factory=list)
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
     since: dict[_Text, _Text] = Field(default_factory=dict)

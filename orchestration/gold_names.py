@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed import Feed
-from transforms.table_names import TOMBSTONES, asset_name, gold_name
+from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
 def check_gold_names(file: str, feed: Feed) -> None:
@@ -20,9 +20,10 @@ def check_gold_names(file: str, feed: Feed) -> None:
     sources: dict[str, str] = {}
     for table in feed.tables:
         gold = gold_name(table, feed.table_names)
-        if gold.lower().endswith(TOMBSTONES):
-            fault = f"a gold table's name cannot end with {TOMBSTONES}, as {gold} does"
-            raise FeedMisdeclared(file, f"tables.{table}", f"{fault} (see table_names)")
+        for ending in (TOMBSTONES, HISTORY):
+            if gold.lower().endswith(ending):
+                fault = f"a gold table's name cannot end with {ending}, as {gold} does"
+                raise FeedMisdeclared(file, f"tables.{table}", f"{fault} (see table_names)")
         # SQL does not tell names apart by case.
         if other := sources.get(gold.lower()):
             raise TableNameCollision(feed.name, gold, (other, table))

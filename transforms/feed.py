@@ -30,7 +30,7 @@ class Table:
     ``path`` is a glob over object names, for records that do not name their table.
     ``was`` are the table's earlier names, ``renamed`` maps earlier names of columns to those of today, ``since``
     columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
-    has all the same, as texts; they stand in ``columns``, too.
+    has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Table:
     since: Mapping[str, str] = field(default_factory=dict)
     policies: Policies = field(default_factory=Policies)
     added: tuple[str, ...] = ()
+    history: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ def table_digest(feed: Feed, table: Table) -> str:
             "table": table.name,
             "takers": takers,
             **_table_meaning(table),
+            **_given(history=["kept"] if table.history else []),
         }
     )
 

@@ -13,6 +13,9 @@ from transforms.feed import TableNames
 TOMBSTONES: Final = "__tombstones"
 """What the name of the table beside a gold table ends with."""
 
+HISTORY: Final = "__history"
+"""What the name of a gold table's history ends with."""
+
 UNFIT: Final = r"[/\\\x00-\x1f]|^\s|\s$|^\.+$"
 """What a table's name cannot hold, for a folder is made of it. Valid in Python's ``re`` and in Java."""
 

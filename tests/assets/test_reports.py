@@ -19,7 +19,7 @@ from transforms.feed import Feed
 
 
 def born(number: int, at: int, transaction: Transaction | None = None) -> Event:
-    row = {"id": str(number), "name": f"pet {number}"}
+    row: dict[str, str | None] = {"id": str(number), "name": f"pet {number}"}
     return Event(
         *("model", "pets", "insert", (0, 1, at), None, {}, row, "put"), transaction=transaction
     )

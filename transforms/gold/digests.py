@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns, key_columns
+from transforms.gold.versions import BEGAN_BY, OWN, VALID_FROM
 
 
 def of_rows(gold: DataFrame, table: Table) -> DataFrame:
@@ -25,6 +26,12 @@ def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataF
     same = [tombstones[name].eqNullSafe(gold[name]) for name in own]
     absent = tombstones.join(gold, on=same, how="left_anti")
     return _digested(absent, own, [*own, POSITION, EVENT_ID, EVENT_AT])
+
+
+def of_versions(history: DataFrame, table: Table) -> DataFrame:
+    """The same for the versions of a table's history."""
+    own = (*table.key, VALID_FROM, BEGAN_BY)
+    return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OWN))))
 
 
 def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:

@@ -59,36 +59,33 @@ def folded(ordered_changes: DataFrame, folding: Folding) -> DataFrame:
 
 def composite(steps: Column, before: Column, folding: Folding) -> Column:
     """The state after the steps."""
+    return F.aggregate(steps, before, lambda state, step: stepped(state, step, folding))
 
-    def apply(state: Column, step: Column) -> Column:
-        # A scoped change finds nothing to change where the row is absent: it does not even count.
-        idle = step["is_scoped"] & (state["effect"] == "remove")
-        if not folding.has_key:
-            # The images of an update that leaves its row as it was are equal.
-            idle = idle | (step["effect"] == "merge")
-        return F.when(idle, state).otherwise(
-            let(mentioned(step), lambda new: result(state, step, new))
-        )
 
-    def mentioned(step: Column) -> Column:
-        return F.map_from_entries(step["after"])
+def stepped(state: Column, step: Column, folding: Folding) -> Column:
+    """The state after one step; its ``last`` is the step's where the step counted."""
+    # A scoped change finds nothing to change where the row is absent: it does not even count.
+    idle = step["is_scoped"] & (state["effect"] == "remove")
+    if not folding.has_key:
+        # The images of an update that leaves its row as it was are equal.
+        idle = idle | (step["effect"] == "merge")
+    return F.when(idle, state).otherwise(
+        let(F.map_from_entries(step["after"]), lambda new: _result(state, step, new, folding))
+    )
 
-    def result(state: Column, step: Column, new: Column) -> Column:
-        if not folding.has_key:
-            return counted(state, step)
-        gone = step["effect"] == "remove"
-        if folding.depends:
-            gone = gone | ((step["effect"] == "remove_if") & matches(state, step, folding))
-        return (
-            F.when(gone, state_of("remove", no_columns(), 0, step))
-            .when(step["effect"].isin("put", "move"), state_of("put", new, 1, step))
-            .when(
-                step["effect"] == "remove_if", state_of(state["effect"], state["columns"], 1, step)
-            )
-            .otherwise(merged(state, step, new, folding))
-        )
 
-    return F.aggregate(steps, before, apply)
+def _result(state: Column, step: Column, new: Column, folding: Folding) -> Column:
+    if not folding.has_key:
+        return counted(state, step)
+    gone = step["effect"] == "remove"
+    if folding.depends:
+        gone = gone | ((step["effect"] == "remove_if") & matches(state, step, folding))
+    return (
+        F.when(gone, state_of("remove", no_columns(), 0, step))
+        .when(step["effect"].isin("put", "move"), state_of("put", new, 1, step))
+        .when(step["effect"] == "remove_if", state_of(state["effect"], state["columns"], 1, step))
+        .otherwise(merged(state, step, new, folding))
+    )
 
 
 def state_of(effect: Column | str, columns: Column, copies: Column | int, step: Column) -> Column:

@@ -1,0 +1,76 @@
+"""A table's history: one row per version, late events at their place, the open versions those of gold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from pyspark.sql import functions as F
+
+from assets import compaction
+from assets.lake import Lake
+from orchestration import verifying
+from orchestration.resources import lake_of
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from transforms.feed import Feed, Retention
+
+KEPT = replace(PETS, history=True)
+Version = tuple[int, str | None, int, int | None]
+
+
+def versions(lake: Lake, feed: Feed) -> list[Version]:
+    """Id, name, and the last number of the positions from which and to which the version stood."""
+    rows = lake.table("gold", feed.name, "pets__history").read()
+    place = [F.element_at(f"_weir_valid_{end}", -1).alias(end) for end in ("from", "to")]
+    found = rows.select("id", "name", *place).orderBy("id", "from").collect()
+    return [tuple(row) for row in found]
+
+
+def test_a_history_has_every_version_and_late_ones_at_their_place(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    lay(
+        folder,
+        "2025-11-20/03/a.json",
+        drop(
+            change("I", 10, after={"id": "1", "name": "Ada"}),
+            change("I", 11, after={"id": "2", "name": "Bo"}),
+            change("U", 20, {"id": "1"}, {"name": "Ava"}),
+            change("D", 21, {"id": "2", "name": "Bo"}),
+        ),
+    )
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": KEPT})
+    bring(lake, feed)
+    assert versions(lake, feed) == [(1, "Ada", 10, 20), (1, "Ava", 20, None), (2, "Bo", 11, 21)]
+
+    # A late update, and the deleted row comes back.
+    late = change("U", 15, {"id": "1"}, {"name": "Amy"})
+    back = change("I", 30, after={"id": "2", "name": "Bob"})
+    lay(folder, "2025-11-20/05/b.json", drop(late, back))
+    bring(lake, feed)
+    told = [
+        *[(1, "Ada", 10, 15), (1, "Amy", 15, 20), (1, "Ava", 20, None)],
+        *[(2, "Bo", 11, 21), (2, "Bob", 30, None)],
+    ]
+    assert versions(lake, feed) == told
+    assert names(lake, feed) == {1: "Ava", 2: "Bob"}
+
+    # Compaction forgets how the old versions came to be; the history does not forget them.
+    feed = replace(feed, retention=Retention(kept=timedelta(hours=1)))
+    (done,) = compaction.compact_feed(lake, feed, {"pets": KEPT}, dry_run=False)
+    assert done.plan.new is not None
+    lay(folder, "2025-11-20/06/c.json", drop(change("U", 40, {"id": "1"}, {"name": "Zoe"})))
+    bring(lake, feed)
+    assert versions(lake, feed) == [
+        *[(1, "Ada", 10, 15), (1, "Amy", 15, 20), (1, "Ava", 20, 40), (1, "Zoe", 40, None)],
+        *told[3:],
+    ]
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=2) == 0
+
+    # Others can follow gold itself change by change.
+    gold = lake.table("gold", "zoo", "pets")
+    changes = lake.spark.read.format("delta").option("readChangeFeed", "true")
+    followed = changes.option("startingVersion", 0).load(gold.path)
+    kinds = {row["_change_type"] for row in followed.where("id = 1").collect()}
+    assert {"insert", "update_preimage", "update_postimage"} <= kinds
