@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from assets import bronze, current_state, silver
 from assets.lake import Lake
 from orchestration.resources import lake_of
-from tests.laws import compacting, model_format, model_histories
+from tests.laws import asof, compacting, model_format, model_histories
 from tests.laws.compacting import Compacted
 from tests.laws.oracle import Event, Key, current, event_id, visible
 from transforms.feed import Feed, Table
@@ -31,6 +31,10 @@ HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // len(mod
 KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
 HORIZON = (0, 1, 12)
+WITH_HISTORY = "item"
+"""The table whose versions are compared, too: it has partial updates, key changes and truncates."""
+EVERY = 10
+"""Of so many cases one is compared at every position: the oracle begins anew for each."""
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 
 Outcome = tuple[dict[Key, tuple[object, ...]], dict[Key, tuple[object, ...]]]
@@ -52,6 +56,15 @@ class World:
     def of_windows(self, windows: Iterable[str]) -> list[Event]:
         """Every delivery of these windows."""
         return [event for of in self.delivered.values() for one in windows for event in of[one]]
+
+    def by_case(self, table: str, compacted: Compacted | None) -> dict[str, list[Event]]:
+        """Every delivery for a table, by case, but for what came too late."""
+        found: dict[str, list[Event]] = defaultdict(list)
+        for events in self.delivered[table].values():
+            for event in events:
+                if compacted is None or not compacted.is_too_late(event):
+                    found[case_of(event)].append(event)
+        return found
 
     def expected(
         self, table: str, windows: list[str], compacted: Compacted | None = None
@@ -106,7 +119,11 @@ def world(kind: str, landing: Path) -> World:
         file.parent.mkdir(parents=True)
         file.write_text("".join(f"{line}\n" for line in lines))
     declared = {
-        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        name: Table(
+            *(name, one.key, one.columns, tuple(one.columns)),
+            defaults=one.defaults,
+            history=name == WITH_HISTORY,
+        )
         for name, one in tables.items()
     }
     return World(Feed(f"laws_{kind}", "model", str(landing), tables=declared), delivered)
@@ -195,6 +212,13 @@ def test_gold_is_what_the_oracle_says_after_every_run(
                 drawn.expected(name, sorted(read), compacted),
                 f"{name} after {windows}",
             )
+
+    if kind == WITH_HISTORY:
+        arrived = drawn.by_case(WITH_HISTORY, compacted)
+        some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}
+        told = asof.versions_by_case(lake, feed, WITH_HISTORY)
+        compared = asof.assert_same_at_every_position(told, some, model_histories.TABLES[kind])
+        record_property("laws", f"{kind}: history as of {compared:,} positions")
 
     rebuilt = lake_of(str(tmp_path / "rebuilt"))
     run(rebuilt, feed, WINDOWS)

@@ -1,0 +1,70 @@
+"""The law of histories: as of every position, a table's history is what the oracle makes of the events up to there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from assets.lake import Lake
+from tests.laws.event import Event, Key, Position, Table
+from tests.laws.oracle import current
+from transforms.feed import Feed
+
+Standing = dict[Key, tuple[object, ...]]
+"""The rows that stand at a position: their values, and the change that they are from."""
+Version = tuple[Key, Position, Position | None, tuple[object, ...]]
+
+
+def oracle_as_of(events: Iterable[Event], place: Position, shape: Table) -> Standing:
+    """What the oracle says of the events up to a position."""
+    state = current([event for event in events if event.position <= place], shape)
+    return {
+        key: (*(row.values[name] for name in shape.columns), list(row.position), row.event_id)
+        for key, row in state.rows.items()
+    }
+
+
+def versions_by_case(lake: Lake, feed: Feed, name: str) -> dict[str, list[Version]]:
+    """The versions that the history has, by case."""
+    table = feed.tables[name]
+    history = lake.table("gold", feed.name, f"{name}__history").read()
+
+    def plain(column: str) -> Column:
+        of_days = table.columns[column] in ("date", "timestamp")
+        value = F.col(f"`{column}`")
+        return (value.cast("string") if of_days else value).alias(column)
+
+    own = ("_weir_valid_from", "_weir_valid_to", "_weir_began_by")
+    found: dict[str, list[Version]] = defaultdict(list)
+    for row in history.select(*map(plain, table.columns), *own).collect():
+        key = tuple(None if row[part] is None else str(row[part]) for part in table.key)
+        begins, ends = row["_weir_valid_from"], row["_weir_valid_to"]
+        standing = (*(row[column] for column in table.columns), begins, row["_weir_began_by"])
+        until = None if ends is None else tuple(ends)
+        found[str(row["case_id"])].append((key, tuple(begins), until, standing))
+    return found
+
+
+def as_of(versions: Iterable[Version], place: Position) -> Standing:
+    """The versions that stand at a position: begun by then, and not ended."""
+    return {
+        key: standing
+        for key, begins, ends, standing in versions
+        if begins <= place and (ends is None or ends > place)
+    }
+
+
+def assert_same_at_every_position(
+    versions: Mapping[str, list[Version]], events: Mapping[str, list[Event]], shape: Table
+) -> int:
+    """Compare both at every position of these cases; returns how many positions there were."""
+    compared = 0
+    for case, of_case in events.items():
+        for place in sorted({event.position for event in of_case}):
+            told, expected = as_of(versions[case], place), oracle_as_of(of_case, place, shape)
+            assert told == expected, f"{case} as of {place}"
+            compared += 1
+    return compared
