@@ -36,8 +36,8 @@ help: ## list the commands
 run: $(READY) ## the demo: sample drops from landing to gold, with a summary
 	@$(WITH_HISTORY) $(BIN)/weir demo
 
-test: $(READY) ## every test
-	@$(BIN)/python -m pytest
+test: $(READY) ## every test, in two processes (WORKERS=1 for one)
+	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
 test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) $(BIN)/python -m pytest -q tests/laws

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,9 @@ from pyspark.sql import SparkSession
 
 from orchestration.jars import ensure_jars
 from orchestration.spark import session_config
+
+FAULTS = ("fault", "times", "lost events", "wrong rows")
+"""The columns of the faults' table."""
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +48,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have counted, passed or not: the laws' histories, and the faults with their seeds.
+
+    Here and not beside those tests: of several processes it is the one that starts the others that prints.
+    """
+    told: dict[str, list[object]] = {"laws": [], "faults": [], "fault seeds": []}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, value in report.user_properties:
+                if report.when == "call" and name in told:
+                    told[name].append(value)
+    if told["laws"]:
+        terminalreporter.section("laws")
+        for line in told["laws"]:
+            terminalreporter.write_line(str(line))
+    if told["faults"]:
+        terminalreporter.section("faults")
+        for row in (FAULTS, ("---",) * len(FAULTS), *told["faults"]):
+            assert isinstance(row, Iterable)
+            terminalreporter.write_line(f"| {' | '.join(map(str, row))} |")
+        for line in told["fault seeds"]:
+            terminalreporter.write_line(str(line))
 
 
 @pytest.fixture(scope="session")

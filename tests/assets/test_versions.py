@@ -20,10 +20,13 @@ Version = tuple[int, str | None, int, int | None]
 
 
 def versions(lake: Lake, feed: Feed) -> list[Version]:
-    """Id, name, and the last number of the positions from which and to which the version stood."""
+    """Id, name, and the minutes (see ``zoo.change``) from which and to which the version stood."""
     rows = lake.table("gold", feed.name, "pets__history").read()
-    place = [F.element_at(f"_weir_valid_{end}", -1).alias(end) for end in ("from", "to")]
-    found = rows.select("id", "name", *place).orderBy("id", "from").collect()
+    minutes = [
+        ((F.unix_timestamp(f"_weir_valid_{end}_at") - 1_763_600_000) / 60).cast("int").alias(end)
+        for end in ("from", "to")
+    ]
+    found = rows.select("id", "name", *minutes).orderBy("id", "from").collect()
     return [tuple(row) for row in found]
 
 
