@@ -21,11 +21,14 @@ KINDS: dict[str, tuple[str, ...]] = {
     "graph": ("vertex", "edge"),
     "triple": ("triple",),
     "log": ("log",),
-    "account": ("account",),
+    "account": ("account", "card"),
 }
 TABLES: dict[str, Table] = {
     table.name: table
-    for table in (item.ITEM, graph.VERTEX, graph.EDGE, triple.TRIPLE, log.LOG, account.ACCOUNT)
+    for table in (
+        *(item.ITEM, graph.VERTEX, graph.EDGE, triple.TRIPLE, log.LOG),
+        *(account.ACCOUNT, account.CARD),
+    )
 }
 _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
     "item": item.history,

@@ -8,7 +8,8 @@ a scoped change then meets the rows that are there, and a move finds the row tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -109,11 +110,13 @@ def _image_key(event: Event, effect: str, table: Table) -> Key:
     return tuple(event.result.get(column) for column in table.columns)
 
 
-def meets(change: Change, key: Key, table: Table) -> bool:
-    """True where the change is for the key, or has it in its scope."""
+def meets(change: Change, key: Key, table: Table, streams: Mapping[Key, set[str | None]]) -> bool:
+    """True where the change is for the key, or has it in its scope: of a stream, if it names one."""
     if change.key is not None:
         return change.key == key
-    scope = change.event.scope or {}
+    scope, stream = change.event.scope or {}, change.event.stream
+    if stream is not None and stream not in streams[key]:
+        return False
     return all(key[table.key_columns.index(column)] == scope[column] for column in scope)
 
 
@@ -150,9 +153,13 @@ def current(events: Iterable[Event], table: Table) -> State:
     changes = [change for event in distinct(events) for change in changes_of(event, table)]
     state = State(rows={}, tombstones={})
     left: dict[str, Row | None] = {}  # by event: what the remove of a key change found
+    streams: dict[Key, set[str | None]] = defaultdict(set)  # from which a key has changes at all
+    for change in changes:
+        if change.key is not None:
+            streams[change.key].add(change.event.stream)
     ordered = sorted(changes, key=lambda change: (change.slot, change.event_id))
     for _, tied in groupby(ordered, key=lambda change: change.slot):
-        for change, key in steps(list(tied), state.rows, table):
+        for change, key in steps(list(tied), state.rows, table, streams):
             row = state.rows.get(key)
             if row is None and change.key is None:
                 continue  # a scoped change does nothing at all to an absent row
@@ -171,7 +178,12 @@ def current(events: Iterable[Event], table: Table) -> State:
     return state
 
 
-def steps(tied: list[Change], rows: dict[Key, Row], table: Table) -> Iterator[tuple[Change, Key]]:
+def steps(
+    tied: list[Change],
+    rows: dict[Key, Row],
+    table: Table,
+    streams: Mapping[Key, set[str | None]],
+) -> Iterator[tuple[Change, Key]]:
     """The changes of one slot in order, each with every key that it meets.
 
     The rows are looked at lazily: what one step does to them, the next one sees.
@@ -179,11 +191,12 @@ def steps(tied: list[Change], rows: dict[Key, Row], table: Table) -> Iterator[tu
     if tied[0].effect != "merge":
         for change in tied:
             keys = list(rows) if change.key is None else [change.key]
-            yield from ((change, key) for key in keys if meets(change, key, table))
+            yield from ((change, key) for key in keys if meets(change, key, table, streams))
         return
     present = list(rows) if any(change.key is None for change in tied) else []
     for key in dict.fromkeys([change.key for change in tied if change.key] + present):
-        for change in chained([change for change in tied if meets(change, key, table)]):
+        met = [change for change in tied if meets(change, key, table, streams)]
+        for change in chained(met):
             yield change, key
 
 

@@ -42,7 +42,7 @@ def test_histories_are_repeatable_and_keep_to_their_case(kind: str) -> None:
             ]
             assert event.is_control or cases, event
             assert set(cases) <= {case}, event
-            assert event.stream in (None, f"tablet-{case}")
+            assert event.stream in (None, f"tablet-{case}/a", f"tablet-{case}/b")
             assert event.transaction is None or event.transaction.id.startswith(f"{case}/")
             assert event.scope is None or (event.effect in ("remove", "merge") and not event.before)
 

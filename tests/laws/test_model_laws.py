@@ -72,14 +72,17 @@ class World:
         """What the oracle makes of what these windows brought, case by case, but for what came too late."""
         shape = model_histories.TABLES[table]
         by_case: dict[str, dict[str, list[Event]]] = defaultdict(lambda: {w: [] for w in WINDOWS})
-        for window, events in self.delivered[table].items():
-            for event in events:
-                if compacted is None or not compacted.is_too_late(event):
-                    by_case[case_of(event)][window].append(event)
+        # Of all tables: a transaction may have changes in several.
+        for of in self.delivered.values():
+            for window, events in of.items():
+                for event in events:
+                    if compacted is None or not compacted.is_too_late(event):
+                        by_case[case_of(event)][window].append(event)
         rows: dict[Key, tuple[object, ...]] = {}
         tombstones: dict[Key, tuple[object, ...]] = {}
         for delivered in by_case.values():
-            state = current(visible(delivered, windows), shape)
+            counting = visible(delivered, windows)
+            state = current([event for event in counting if event.table == table], shape)
             for key, row in state.rows.items():
                 values = tuple(row.values[column] for column in shape.columns)
                 place = (list(row.position), row.event_id, row.event_at_ms)
@@ -94,7 +97,11 @@ class World:
 def case_of(event: Event) -> str:
     """Whose history the event is part of."""
     said = {**event.before, **event.after, **(event.scope or {})}
-    return str(said["case_id"]) if "case_id" in said else str(event.stream).removeprefix("tablet-")
+    return (
+        str(said["case_id"])
+        if "case_id" in said
+        else str(event.stream).removeprefix("tablet-").partition("/")[0]
+    )
 
 
 def world(kind: str, landing: Path) -> World:

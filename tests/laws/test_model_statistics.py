@@ -191,5 +191,9 @@ def test_account(seen: Seen) -> None:
         )
         counts["at commit"] += sum(commits[name].at_commit for name in in_the_end)
         counts["in none"] += sum(event.transaction is None for event in whole)
+        for name in in_the_end:
+            own = [e for e in whole if e.transaction and e.transaction.id == name]
+            counts["over two tables"] += len({event.table for event in own}) > 1
+            counts["over two tablets"] += len({event.stream for event in own}) > 1
     assert min(counts.values()) > 20, counts
-    assert len(counts) == 9
+    assert len(counts) == 11

@@ -1,12 +1,14 @@
-"""Kind account: changes within transactions of one tablet, which count once their commit is there.
+"""Kind account: changes within transactions over two tables, which count once their commit is there.
 
-What the tablet's stream tells differs from history to history: whether it marks beginnings, whether
-a commit knows of how many changes it consists, and whether changes take effect at their commit.
+The rows lie in two tablets, each with a log of its own, so that the positions of one say nothing of the other's; a
+truncate is for the rows of its tablet. What the source tells differs from history to history: whether it marks
+beginnings, whether a commit knows of how many changes it consists, and whether changes take effect at their commit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from tests.laws.histories import VALUES
@@ -18,6 +20,8 @@ ACCOUNT = Table(
     ("case_id", "id"),
     {"case_id": "string", "id": "int", "balance": "bigint", "owner": "string"},
 )
+CARD = replace(ACCOUNT, name="card")
+TABLETS = ("a", "b")
 
 
 class _Open:
@@ -36,14 +40,21 @@ class _Accounts(Source):
         self.tells = rng.choice([0.0, 0.5, 1.0, 1.0])
         self.open: list[_Open] = []
         self.begun = 0
-        self.rows: dict[str, Image] = {}
+        self.table, self.tablet = ACCOUNT.name, TABLETS[0]
+        self.logs = {tablet: self.draw_log() for tablet in TABLETS}
+        self.rows: dict[tuple[str, str], Image] = {}
 
     def draw_log(self) -> Position:
         return (self.rng.choice([5, 95, 990, 99_999_990]),)
 
     def advance(self) -> None:
-        self.log = (self.log[0] + self.rng.randint(1, 9),)
+        number = self.logs[self.tablet][0] + self.rng.randint(1, 9)
+        self.logs[self.tablet] = (number,)
         self.now_ms += 1000
+
+    @property
+    def position(self) -> Position:
+        return (self.epoch, 1, *self.logs[self.tablet])
 
     def record(self, operation: str, effect: str, before: Image, after: Image) -> None:
         """A change: of one of the open transactions, or of none."""
@@ -60,7 +71,7 @@ class _Accounts(Source):
         # Numbers begin again with every transaction, so positions do not tell its changes apart.
         own = (part_of.id, str(part_of.ordinal)) if part_of else (str(len(self.events)),)
         self.emit(
-            "account", operation, effect, before, after,
+            self.table, operation, effect, before, after,
             position=position, scope=scope, attribute_ops=ops, stream=self.stream,
             transaction=self.terms(part_of) if part_of else None,
             identity=("change", self.case, *own),
@@ -68,7 +79,7 @@ class _Accounts(Source):
 
     def control(self, effect: str, transaction: Transaction) -> None:
         self.emit(
-            "account", effect, effect, {}, {},
+            self.table, effect, effect, {}, {},
             stream=self.stream, transaction=transaction, identity=(transaction.id, effect),
         )  # fmt: skip
 
@@ -77,20 +88,23 @@ class _Accounts(Source):
 
     @property
     def stream(self) -> str:
-        return f"tablet-{self.case}"
+        return f"tablet-{self.case}/{self.tablet}"
 
     def key(self, identifier: str) -> Image:
         return self.scoped(id=identifier)
 
     def pick(self) -> str:
-        return self.rng.choice(self.ids)
+        """A row, which decides whose tablet's turn it is."""
+        identifier = self.rng.choice(self.ids)
+        self.tablet = TABLETS[int(identifier) % 2]
+        return identifier
 
     def balance(self) -> str:
         return self.rng.choice(["1", "5", "100", "-3", "9223372036854775807"])
 
     def row(self, identifier: str) -> Image:
         invented: Image = {"balance": self.balance(), "owner": self.rng.choice(VALUES["c2"])}
-        return self.key(identifier) | self.rows.get(identifier, invented)
+        return self.key(identifier) | self.rows.get((self.table, identifier), invented)
 
 
 def _begin(source: _Accounts) -> None:
@@ -108,14 +122,14 @@ def _end(source: _Accounts) -> None:
     ending = source.open.pop(source.rng.randrange(len(source.open)))
     if source.chance(0.15):
         return
-    lost = source.chance(0.1)
+    lost = source.chance(0.15)
     expected = ending.changes + lost if source.chance(source.tells) else None
     source.control("commit", source.terms(ending, expected))
 
 
 def _put(source: _Accounts) -> None:
     identifier = source.pick()
-    source.rows[identifier] = row = source.row(identifier)
+    source.rows[source.table, identifier] = row = source.row(identifier)
     source.record("insert", "put", {}, row)
 
 
@@ -131,13 +145,13 @@ def _update(source: _Accounts) -> None:
     identifier = source.pick()
     before = source.row(identifier)
     after = before | {"balance": source.balance()}
-    source.rows[identifier] = after
+    source.rows[source.table, identifier] = after
     source.record("update", "merge", before, after)
 
 
 def _remove(source: _Accounts) -> None:
     identifier = source.pick()
-    source.rows.pop(identifier, None)
+    source.rows.pop((source.table, identifier), None)
     source.record("delete", "remove", source.key(identifier), {})
 
 
@@ -163,6 +177,8 @@ def history(rng: Random, case: str, events: int) -> list[Event]:
     """So many events of one case; what is not committed by then never is."""
     source = _Accounts(rng, case)
     while len(source.events) < events:
+        source.table = rng.choice([ACCOUNT.name, ACCOUNT.name, CARD.name])
+        source.tablet = rng.choice(TABLETS)
         source.drift()
         rng.choice(_ACTIONS)(source)
     return source.events[:events]
