@@ -80,7 +80,7 @@ def told(name: str, table: Table, key: Sequence[str | None], found: Explanation)
     for number, step in enumerate(found.steps, start=1):
         lines += ["", headline(number, step)]
         lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]
-        lines += [f"      {line}" for line in notes(step)]
+        lines += [f"      {line}" for line in notes(step, found.steps[number:])]
         row, copies = step.row, step.copies
     for change in found.waiting:
         lines += [
@@ -150,14 +150,19 @@ def changes(before: Image, step: Step, table: Table) -> list[str]:
     return lines
 
 
-def notes(step: Step) -> list[str]:
-    """Where the event came from, what of it was ignored, and what a reader should know."""
+def notes(step: Step, following: Sequence[Step]) -> list[str]:
+    """Where the event came from, what of it was ignored, and what a reader should know.
+
+    Windows are all that is known of when an event came: repeats within one are in its books, not in silver.
+    """
     first, *others = step.deliveries
     lines = [place(first)]
-    if others:
+    if earlier := [one for one in following if one.deliveries[0].window < first.window]:
         lines.append(
-            f"came {len(step.deliveries)} times, and counts once: also {'; '.join(map(place, others))}"
+            f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its place"
         )
+    if others:
+        lines.append(f"came again, and counts once: also {'; '.join(map(place, others))}")
     if step.is_tied:
         lines.append(
             "another event of this key stands at the same position; their order is made from their content"
