@@ -18,11 +18,12 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets import compaction
+from assets import bases, compaction
+from orchestration import planning
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring
 from tests.faults.damage import damage
-from tests.faults.drawn import SEED, draw, feed_of
+from tests.faults.drawn import SEED, draw_eras, feed_of
 from tests.faults.lives import Life
 
 pytestmark = pytest.mark.journey
@@ -47,16 +48,18 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
     record_property: Callable[[str, object], None],
 ) -> None:
     record_property("fault seeds", f"WEIR_FAULT_SEED={SEED} WEIR_FAULT_KILLS={KILLS}")
-    drawn = draw(SEED, windows=3 + KILLS // 2, histories=20 + KILLS)
+    drawn = draw_eras(SEED, windows=3 + KILLS // 2, histories=20 + KILLS)
     landing, warehouse = tmp_path / "landing", tmp_path / "killed"
     drawn.lay(landing)
     died = killed_one_after_the_other(tmp_path, (str(warehouse), str(landing)))
 
     feed, lake = feed_of(str(landing)), lake_of(str(warehouse))
-    bring(lake, feed)
-    list(compaction.compact_feed(lake, feed, dict(feed.tables), dry_run=False))
     reference = lake_of(str(tmp_path / "undisturbed"))
-    bring(reference, feed)
+    for one in (lake, reference):
+        if due := planning.due(one, feed).windows:
+            bring(one, feed, due)
+        list(compaction.compact_feed(one, feed, dict(feed.tables), dry_run=False))
+    assert bases.drawn(lake, feed) == bases.drawn(reference, feed) != {}
     found = damage(lake, reference, drawn)
     for layer, times in died.items():
         tell(f"SIGKILL in {layer}", times, *found.counts)

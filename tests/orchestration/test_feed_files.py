@@ -175,7 +175,7 @@ def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
     text = HEAD + REGION.replace("columns", "colums")
     assert str(refusal(tmp_path, text)) == (
         f"{tmp_path}/tpch.yaml: tables.region.colums: is not a known key; did you mean columns. "
-        "Known: key, columns, cdc_columns, path, was, renamed, since, schema_changes."
+        "Known: key, columns, cdc_columns, path, history, was, renamed, since, schema_changes."
     )
 
 
