@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases, decisions, schema_changes, versions
+from assets.broadcasting import hinted
 from assets.gold_tables import DECLARATION, PROPERTIES, create, upsert
 from assets.history import History
 from assets.lake import Lake
@@ -130,7 +131,12 @@ def apply_one(
         based = current_state.without_base(history.steps())
     else:
         standing = current_state.base(
-            table, gold.read(), graves.read(), with_values=history.traits.depends
+            table,
+            gold.read(),
+            graves.read(),
+            with_values=history.traits.depends,
+            # A new scoped change is for all that stands.
+            of=None if history.brings_scopes else history.new_keys(),
         )
         steps = ordering.ordered(history.new(standing.select("key")))
         based = current_state.against(steps, standing, history.folding)
@@ -141,18 +147,19 @@ def apply_one(
     net = fold.folded(based.where(has_news & ~F.col("is_late")), history.folding)
     repeats = counts.repeats
     if counts.met_again:
-        again = based.where("is_late OR is_known").select("key")
+        again = hinted(based.where("is_late OR is_known").select("key"), counts.met_again)
         of_these = history.of_keys.join(again, on="key", how="left_semi")
         repeats += repeats_of_other_windows(of_these, windows)
     if counts.late_keys:
         late = history.dependents(based.where("is_late").select("key"))
         copies = based.select("key", "copies_before")
-        net = net.join(late, on="key", how="left_anti").unionByName(
-            history.folded_anew(late.join(copies, on="key", how="left"))
-        )
+        # Those that others' histories add are few beside them, as key changes are.
+        late = hinted(late.join(copies, on="key", how="left"), counts.late_keys)
+        net = net.join(late, on="key", how="left_anti").unionByName(history.folded_anew(late))
     # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
     # changes, and a tombstone just written would then be taken for news that gold has already.
-    net = net.localCheckpoint()
+    if history.traits.scopes or table.history:
+        net = net.localCheckpoint()
     did = reached(history, net, anew=anew)
     rows = current_state.rows(net, table).localCheckpoint()
     if table.history and (anew or counts.keys):
@@ -169,7 +176,7 @@ def apply_one(
         if missing := {name: on for name, on in PROPERTIES.items() if stands.get(name) != on}:
             # An earlier version of Weir made the table.
             gold.set_properties(missing)
-        upsert(gold, graves, rows, table)
+        upsert(gold, graves, hinted(rows, counts.keys), table)
     sizes = gold.read().count(), graves.read().count()
     return Applied(
         tables=(GoldTable(name, *sizes, repeats, did),),

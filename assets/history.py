@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases, decisions
+from assets.broadcasting import hinted
 from assets.lake import Lake
 from assets.transactions import released
 from transforms.change import HOLD
@@ -26,11 +27,12 @@ from transforms.traits import WHOLE_TABLE, Traits
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
 class History:
-    """All changes of one gold table in silver, and what kinds there are among them."""
+    """All changes of one gold table in silver, what kinds there are among them, and at most how many are new."""
 
     table: Table
     changes: DataFrame
     traits: Traits
+    most_new: int
     base: DataFrame | None = None
 
     @classmethod
@@ -44,7 +46,7 @@ class History:
         # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
         mine = (F.col("table") == name) & (F.col("declared") == table.name)
         changes = silver.where(mine & (F.col("effect") != HOLD))
-        traits = traits_of(lake, feed, name)
+        traits, most_new = booked(lake, feed, name, windows)
         if traits.transactions:
             found = released(lake, feed, windows)
             changes = transactions.visible(changes, found)
@@ -58,9 +60,9 @@ class History:
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
             traits = replace(traits, scopes=tuple(sorted({*traits.scopes, WHOLE_TABLE})))
         if horizon is None:
-            return cls(table, changes, traits)
+            return cls(table, changes, traits, most_new)
         changes = changes.where(~horizon.covers())
-        return cls(table, changes, traits, bases.rows(lake, feed, name))
+        return cls(table, changes, traits, most_new, bases.rows(lake, feed, name))
 
     @property
     def folding(self) -> Folding:
@@ -82,6 +84,15 @@ class History:
         """The keys that key changes link (see ``moves.links``)."""
         return moves.links(self.of_keys).localCheckpoint()
 
+    @cached_property
+    def brings_scopes(self) -> bool:
+        """True where a scoped change is new: it is for keys of which nothing else may be."""
+        return bool(self.traits.scopes) and not self.scoped.where("is_new").isEmpty()
+
+    def new_keys(self) -> DataFrame:
+        """The keys that new changes are for, but for scoped ones."""
+        return hinted(self.of_keys.where("is_new").select("key").distinct(), self.most_new)
+
     def new(self, standing: DataFrame) -> DataFrame:
         """The new changes, one row per change and key; scoped ones for all keys that they meet.
 
@@ -95,8 +106,8 @@ class History:
         new = new.localCheckpoint()
         keys = new.select("key", "stream").distinct()
         all_new = new.unionByName(self._scoped_on(keys, self.scoped))
-        fresh = self.scoped.where("is_new")
-        if not fresh.isEmpty():
+        if self.brings_scopes:
+            fresh = self.scoped.where("is_new")
             all_new = all_new.unionByName(self._scoped_on(self._with_streams(standing), fresh))
         return all_new.withColumn("is_past", ~F.col("is_new"))
 
@@ -175,11 +186,20 @@ class History:
         return keys.join(of_key.distinct(), on="key")
 
 
-def traits_of(lake: Lake, feed: Feed, name: str) -> Traits:
-    """What kinds of change one gold table has, by the books of all windows."""
-    books = lake.table("accounting", feed.name).read()
-    words = books.where(F.col("table") == name).select(F.explode("traits").alias("word")).distinct()
-    return Traits.of(row["word"] for row in words.collect())
+def booked(lake: Lake, feed: Feed, name: str, windows: Sequence[str]) -> tuple[Traits, int]:
+    """What kinds of change one gold table has, by the books of all windows; and how many are new, at most."""
+    books = lake.table("accounting", feed.name).read().where(F.col("table") == name)
+    here = F.col("window").isin(list(windows))
+    changes = F.col("changes") + F.col("derived")
+    row = books.agg(
+        F.array_distinct(F.flatten(F.collect_set("traits"))).alias("words"),
+        F.coalesce(F.sum(F.when(here, changes)), F.lit(0)).alias("here"),
+        F.coalesce(F.sum(changes), F.lit(0)).alias("everywhere"),
+    ).first()
+    assert row is not None  # an aggregate without groups has one row
+    traits = Traits.of(row["words"])
+    # What a commit releases may have come in any window.
+    return traits, row["everywhere"] if traits.transactions else row["here"]
 
 
 def grown(keys: DataFrame, step: Callable[[DataFrame], DataFrame]) -> DataFrame:

@@ -88,9 +88,16 @@ def tombstones(net_rows: DataFrame, table: Table) -> DataFrame:
 
 
 def base(
-    table: Table, gold_rows: DataFrame, tombstone_rows: DataFrame, *, with_values: bool
+    table: Table,
+    gold_rows: DataFrame,
+    tombstone_rows: DataFrame,
+    *,
+    with_values: bool,
+    of: DataFrame | None = None,
 ) -> DataFrame:
     """One row per key in gold or tombstones: ``key`` as canonical texts, and ``base``, the newer of its positions.
+
+    ``of``: of these keys (``key``) only.
 
     ``copies`` counts the key's rows in gold. ``is_torn``: the tombstone is newer than a row that is still there, as a
     run leaves it that ended between the two commits. ``values``: the row's columns as texts, where asked for.
@@ -98,9 +105,12 @@ def base(
     values = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]
     names = [F.lit(name) for name in table.columns]
     image = F.map_from_arrays(F.array(*names), F.array(*values)) if with_values else None
+    both = _stands(table, gold_rows, 1, image), _stands(table, tombstone_rows, 0, None)
+    if of is not None:
+        both = both[0].join(of, on="key", how="left_semi"), both[1].join(of, "key", "left_semi")
     return (
-        _stands(table, gold_rows, 1, image)
-        .unionByName(_stands(table, tombstone_rows, 0, None))
+        both[0]
+        .unionByName(both[1])
         .groupBy("key")
         .agg(
             F.max("base").alias("base"),
