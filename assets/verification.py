@@ -25,6 +25,9 @@ from transforms.table_names import HISTORY, TOMBSTONES
 PARTS = ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03")
 """The windows that records are dealt into."""
 
+RUNS = 2
+"""The windows are brought to gold in so many runs, and the first of these once more: each takes its time."""
+
 REPEATED = 0.1
 """The share of records that come twice."""
 
@@ -92,7 +95,7 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
         transactions.note_landed(scratch, feed, windows)
     total, kept = bronze.read().count(), records.count()
     order = Random(seed).sample(windows, len(windows))
-    runs = [tuple(order[start :: len(PARTS)]) for start in range(min(len(PARTS), len(order)))]
+    runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
     return Dealt(kept, total - kept, tuple(runs), keep)
 
 
