@@ -176,7 +176,8 @@ def apply_one(
         if missing := {name: on for name, on in PROPERTIES.items() if stands.get(name) != on}:
             # An earlier version of Weir made the table.
             gold.set_properties(missing)
-        upsert(gold, graves, hinted(rows, counts.keys), table)
+        # Without a key, a row's copies are many rows.
+        upsert(gold, graves, hinted(rows, counts.keys) if table.key else rows, table)
     sizes = gold.read().count(), graves.read().count()
     return Applied(
         tables=(GoldTable(name, *sizes, repeats, did),),
