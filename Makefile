@@ -39,8 +39,8 @@ run: $(READY) ## the demo: sample drops from landing to gold, with a summary
 test: $(READY) ## every test, in two processes (WORKERS=1 for one)
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
-test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say)
-	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) $(BIN)/python -m pytest -q tests/laws
+test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say; others with SEED=...)
+	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) WEIR_LAW_SEED=$(or $(SEED),0) $(BIN)/python -m pytest -q tests/laws
 
 test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and other faults: half an hour or more
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \

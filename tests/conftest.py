@@ -17,6 +17,14 @@ FAULTS = ("fault", "times", "lost events", "wrong rows")
 """The columns of the faults' table."""
 
 
+UNCOMPILED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Compiling the plans of thousands of small queries takes longer than running them. The journeys, which start their
+own processes, run compiled plans, and so do all tests with ``WEIR_TEST_COMPILED=1``."""
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that all tests of this process share: two cores, few partitions, UTC."""
@@ -25,10 +33,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
-        # Compiling the plans of thousands of small queries takes longer than running them; the journeys, which start
-        # their own processes, run compiled plans.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        **({} if os.environ.get("WEIR_TEST_COMPILED") else UNCOMPILED),
         "spark.jars": ",".join(str(jar) for jar in ensure_jars()),
         # Nothing that a test saves by name may land in the folder where pytest was started.
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),

@@ -53,6 +53,8 @@ def test_two_runs_of_the_same_windows_at_once_do_no_harm(
                 assert "Run again once the other has ended" in last
         print(f"pair {pair + 1}: exit codes {codes}", flush=True)
 
+    # One that met no other would prove nothing: both list the landing as soon as they may go.
+    assert losers, "the runs of no pair met"
     feed, lake = feed_of(str(landing)), lake_of(str(warehouse))
     # One of each pair has done all, unless it is the other's progress that it met.
     if due := planning.due(lake, feed).windows:

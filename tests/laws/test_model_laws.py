@@ -1,7 +1,8 @@
 """The laws of Weir over random histories of every kind of change: gold is what the oracle says, after every run.
 
 Thousands of histories lie side by side in one table, told apart by their case, so that a law costs a few Spark jobs and
-not one per example. ``WEIR_LAW_HISTORIES`` sets how many in all; the seed of a failing history is in its case id.
+not one per example. ``WEIR_LAW_HISTORIES`` sets how many in all, ``WEIR_LAW_SEED`` which; the seed of a failing history
+is in its case id.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from tests.laws.oracle import Event, Key, current, event_id, visible
 from transforms.feed import Feed, Table
 
 HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // len(model_histories.KINDS))
+SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
+"""The number of the first history: the same one draws the same."""
 KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
 HORIZON = (0, 1, 12)
@@ -110,9 +113,9 @@ def world(kind: str, landing: Path) -> World:
     delivered: dict[str, dict[str, list[Event]]] = {
         name: {window: [] for window in WINDOWS} for name in tables
     }
-    rng = Random(f"order {kind}")
+    rng = Random(f"order {kind} {SEED}")
     drops: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-    for seed in range(HISTORIES):
+    for seed in range(SEED, SEED + HISTORIES):
         events = model_histories.history(kind, seed, f"{kind}-{seed}", 5 + seed % 36)
         arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
         for number, some in arrived.items():
@@ -200,9 +203,10 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     drawn = world(kind, landing)
     feed = drawn.feed
     deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
-    record_property("laws", f"{kind}: {HISTORIES:,} histories, {deliveries:,} deliveries")
+    label = f"{kind}: {HISTORIES:,} histories from seed {SEED}, {deliveries:,} deliveries"
+    record_property("laws", label)
     lake = lake_of(str(tmp_path / "grown"))
-    order = Random(f"runs {kind}").sample(WINDOWS, len(WINDOWS))
+    order = Random(f"runs {kind} {SEED}").sample(WINDOWS, len(WINDOWS))
     read: set[str] = set()
     compacted: Compacted | None = None
     # The third run repeats a window that the second had.
