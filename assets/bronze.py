@@ -23,41 +23,45 @@ class Arrivals:
     """What lies in the landing against what bronze holds.
 
     ``new`` are the objects to read, ``replaced`` the names of those read before as they then were; ``landed`` counts
-    all drops that are there, ``windows`` names all windows of theirs, asked for or not, and ``left_out`` says which
-    objects are none.
+    all drops that are there, ``waiting`` are those of other windows that are not read either, where somebody asked for
+    them, and ``left_out`` says which objects are none.
     """
 
     new: list[LandedObject]
     replaced: list[str]
     left_out: list[str]
     landed: int
-    windows: list[str]
+    waiting: list[LandedObject]
 
 
 def arrivals(
     feed: Feed,
     read: Callable[[Sequence[str]], Iterable[ledger.ReadObject]],
     windows: Sequence[str] | None = None,
+    *,
+    look_elsewhere: bool = False,
 ) -> Arrivals:
     """List the landing, of these windows or of all, and leave out every object generation that bronze holds.
 
     ``read`` says what bronze holds of objects with the given names, in whatever window: one that was written anew may
-    have come into another.
+    have come into another. ``look_elsewhere`` asks for other windows' new objects, too.
     """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
     listed = [*landing.list()]
     landed = [one for one in listed if wanted is None or one.window in wanted]
-    known = read([one.name for one in landed]) if landed else []
+    looked_at = listed if look_elsewhere else landed
+    known = read([one.name for one in looked_at]) if looked_at else []
     generations = {(one.name, one.generation) for one in known}
     names = {name for name, _ in generations}
-    new = [one for one in landed if (one.name, one.generation) not in generations]
+    unknown = [one for one in looked_at if (one.name, one.generation) not in generations]
+    new = [one for one in unknown if wanted is None or one.window in wanted]
     return Arrivals(
         new=new,
         replaced=sorted(one.name for one in new if one.name in names),
         left_out=list(landing.left_out),
         landed=len(landed),
-        windows=sorted({one.window for one in listed}),
+        waiting=[one for one in unknown if wanted is not None and one.window not in wanted],
     )
 
 
@@ -66,9 +70,16 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     # Two runs that both found an object new would both append it, and Delta lets both.
     with writing(lake, "bronze", feed.name):
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
-        found = arrivals(feed, lambda names: ledger.read_objects(lake, feed, names=names), windows)
-        if FORMATS[feed.format].transactional:
-            transactions.note_landed(lake, feed, found.windows)
+        transactional = FORMATS[feed.format].transactional
+        found = arrivals(
+            feed,
+            lambda names: ledger.read_objects(lake, feed, names=names),
+            windows,
+            look_elsewhere=transactional,
+        )
+        if transactional:
+            told = ((one.window, one.name, one.generation) for one in found.new + found.waiting)
+            transactions.note_landed(lake, feed, told)
         bronze = lake.table("bronze", feed.name)
         if found.new or not bronze.exists():
             with raise_clearly():

@@ -108,7 +108,7 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     """Write down that these windows are in gold; returns the number of object generations in them.
 
     A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
-    may have died before it came to silver.
+    may have died before it came to silver. So is one that was derived under other decisions than there are by now.
     """
     with writing(lake, "progress", feed.name):
         return _finish(lake, decisions.with_recorded(lake, feed), windows)
@@ -116,8 +116,8 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 
 def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     known = read_objects(lake, feed, windows)
-    behind = _behind(lake, feed, known)
-    counts = Counter(one.window for one in known if one.window not in behind)
+    late = behind(lake, feed, known)
+    counts = Counter(one.window for one in known if one.window not in late)
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]
     # One small file: a backfill may have thousands of windows, and most of them no objects.
@@ -127,15 +127,21 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     return counts.total()
 
 
-def _behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
-    """The windows that have other records in bronze than silver's books speak of."""
+def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
+    """The windows whose books speak of other records than bronze has, or of what the feed no longer says."""
     landed: Counter[str] = Counter()
     for one in known:
         landed[one.window] += one.records
     books = lake.table("accounting", feed.name)
     booked: Counter[str] = Counter()
+    stale: set[str] = set()
     if books.exists():
         of_these = books.read().where(F.col("window").isin(list(landed)))
-        for row in of_these.groupBy("window").agg(F.sum("records").alias("records")).collect():
+        told = of_these.groupBy("window").agg(
+            F.sum("records").alias("records"), F.collect_set("declaration").alias("declarations")
+        )
+        for row in told.collect():
             booked[row["window"]] = row["records"]
-    return {window for window in landed if landed[window] != booked[window]}
+            if row["declarations"] != [feed_digest(feed, row["window"])]:
+                stale.add(row["window"])
+    return stale | {window for window in landed if landed[window] != booked[window]}

@@ -1,11 +1,12 @@
 """Transactions over several windows: what is known of them, and which of them a run completes.
 
-``landed.<feed>`` has the windows that are known to hold drops, ``transactions.<feed>`` the events of transactions that
+``landed.<feed>`` has the objects that are known to have landed, ``transactions.<feed>`` the events of transactions that
 no single window holds whole. Only feeds whose format has transactions have either.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,34 +14,56 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets import ledger, partitions
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
 from transforms.gold import transactions
 from transforms.windows import parse_window
 
+LANDED = "window string, object string, generation string"
+"""One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
 
-def note_landed(lake: Lake, feed: Feed, windows: Iterable[str]) -> None:
-    """Remember that these windows hold drops: a transaction may go through one that nobody has read yet."""
+
+def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
+    """Remember that these object generations have landed: a transaction may go through one that nobody has read yet."""
+    # What lies before the first window is read by no run.
+    first = f"{partitions.FIRST:%Y-%m-%d}"
+    new = {one for one in objects if one[0] >= first}
     table = lake.table("landed", feed.name)
-    known = {row["window"] for row in table.read().collect()} if table.exists() else set()
-    if new := sorted(set(windows) - known):
-        rows = [(window,) for window in new]
-        table.append(lake.spark.createDataFrame(rows, "window string").coalesce(1))
+    if new and table.exists():
+        of_these = F.col("window").isin(sorted({one[0] for one in new}))
+        new -= {tuple(row) for row in table.read().where(of_these).collect()}
+    if new:
+        table.append(lake.spark.createDataFrame(sorted(new), LANDED).coalesce(1))
 
 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
-    """The windows that are known to hold drops and that silver does not have, these left out."""
-    landed, books = lake.table("landed", feed.name), lake.table("accounting", feed.name)
-    progress = lake.table("progress", feed.name)
-    read = set(but)
-    # A window whose drops hold no record is in no books, but finished.
-    for table in (books, progress):
-        if table.exists():
-            rows = table.read().select("window").distinct().collect()
-            read |= {row["window"] for row in rows}
-    known = landed.read().collect() if landed.exists() else []
-    return sorted({row["window"] for row in known} - read)
+    """The windows of which something is known to have landed that silver does not have, these left out."""
+    landed, progress = lake.table("landed", feed.name), lake.table("progress", feed.name)
+    if not landed.exists():
+        return []
+    noted = {
+        row["window"]: row["count"]
+        for row in landed.read().distinct().groupBy("window").count().collect()
+    }
+    finished = (
+        {row["window"]: row["objects"] for row in progress.read().collect()}
+        if progress.exists()
+        else {}
+    )
+    doubtful = [
+        window
+        for window, count in noted.items()
+        if window not in but and finished.get(window, -1) < count
+    ]
+    if not doubtful:
+        return []
+    # Few: those of this run and of runs that did not come to their end.
+    held = ledger.read_objects(lake, feed, doubtful)
+    objects = Counter(one.window for one in held)
+    behind = ledger.behind(lake, feed, held)
+    return sorted(one for one in doubtful if objects[one] < noted[one] or one in behind)
 
 
 def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
@@ -98,6 +121,7 @@ class OpenTransaction:
     first_at: datetime | None
     age: timedelta
     never_committed: bool
+    unread: tuple[str, ...] = ()
 
 
 def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
@@ -109,7 +133,8 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     table = lake.table("transactions", feed.name)
     if not table.exists():
         return []
-    now = standing(lake, feed, unread(lake, feed), but=()).where("commit IS NULL")
+    missing = unread(lake, feed)
+    now = standing(lake, feed, missing, but=()).where("commit IS NULL")
     rows = now.drop("commit").orderBy("first_window", "id").collect()
     if not rows:
         return []
@@ -120,7 +145,9 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     for row in rows:
         age = newest - parse_window(row["first_window"], feed.window)
         overdue = age >= feed.transaction_timeout
-        found.append(OpenTransaction(**row.asDict(), age=age, never_committed=overdue))
+        found.append(
+            OpenTransaction(**row.asDict(), age=age, never_committed=overdue, unread=tuple(missing))
+        )
     return found
 
 
@@ -139,4 +166,6 @@ def _lacks(one: OpenTransaction) -> str:
         return "no commit seen"
     if one.expected is not None:
         return f"{one.seen:,} of {one.expected:,} events seen"
-    return "its beginning, or a window before its commit, is not read yet"
+    if one.unread:
+        return f"windows with drops that are not read yet: {', '.join(one.unread[:5])}{', …' if one.unread[5:] else ''}"
+    return "its beginning is not read yet"

@@ -71,3 +71,26 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     made = bring(lake, feed, ["2025-11-20T06"])[1]
     assert made.violations["no_transaction_is_overdue"] == 0
     assert names(lake, feed) == {3: "pet 3", 4: "pet 4"}
+
+
+def test_a_window_with_an_object_that_nobody_has_read_holds_a_transaction_back(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
+    both = Transaction("t", has_begin=True)
+    begin = Event("model", "", "begin", (0, 1, 1), None, {}, {}, "begin", transaction=both)
+    commit = Event("model", "", "commit", (0, 1, 4), None, {}, {}, "commit", transaction=both)
+    lay(folder, "2019-11-20/02/ancient.jsonl", lines(born(9, 1)))
+    lay(folder, "2025-11-20/02/a.jsonl", lines(begin, born(1, 2, both)))
+    bring(lake, feed)
+    # More of the window that was open comes after its run, and the commit in the next one.
+    lay(folder, "2025-11-20/02/b.jsonl", lines(born(2, 3, both)))
+    lay(folder, "2025-11-20/03/c.jsonl", lines(commit))
+    made = bring(lake, feed, ["2025-11-20T03"])[1]
+    assert names(lake, feed) == {}
+    assert made.samples["every_transaction_is_committed"].endswith(
+        "windows with drops that are not read yet: 2025-11-20T02"
+    )
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "pet 1", 2: "pet 2"}
