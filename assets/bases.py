@@ -6,17 +6,15 @@ and how far history is compacted (``assets/compaction.py``).
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
-from transforms import horizons
-from transforms.decisions import Decisions
+from transforms import compacted_past, horizons
 from transforms.errors import DecisionRefused
-from transforms.feed import Feed
+from transforms.feed import Feed, Table
 from transforms.gold import base_rows
 from transforms.horizons import Horizon
 
@@ -37,24 +35,22 @@ def rows(lake: Lake, feed: Feed, name: str) -> DataFrame:
 
 
 def write(
-    lake: Lake, feed: Feed, name: str, declared: str, base: DataFrame, horizon: Horizon, newest: str
+    lake: Lake, feed: Feed, name: str, table: Table, base: DataFrame, horizon: Horizon, newest: str
 ) -> None:
     """Put a table's base and horizon in place of those before them, in one commit.
 
     ``newest``: the newest window that has a change of the base.
     """
-    marked = base.unionByName(
-        base_rows.marker(
-            base,
-            name,
-            horizon,
-            newest_window=newest,
-            declared=declared,
-            judged_by=_judged_by(feed, declared, newest),
-        )
-    )
-    table = lake.table("base", feed.name)
-    table.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
+    meaning = compacted_past.meaning(feed, table.name, newest)
+    facts = {
+        "newest_window": F.lit(newest),
+        "declared": F.lit(table.name),
+        "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
+        "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
+    }
+    marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
+    written = lake.table("base", feed.name)
+    written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
@@ -80,26 +76,33 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]
-        if _judged_by(feed, row["declared"], newest) != row["judged_by"]:
+        now = compacted_past.meaning(feed, row["declared"], newest)
+        if words := compacted_past.altered(json.loads(row["judged_by"]), now):
             raise DecisionRefused(
                 feed.name,
-                f"table {row['table']}: history up to window {newest} is compacted, and an epoch that begins there, a"
-                " column's earlier name, a default or the policy of dropped columns is another now."
-                f" `weir rebuild {feed.name}` makes the tables anew from bronze; or undo the change",
+                f"table {row['table']}: history up to window {newest} is compacted, and the feed now says otherwise"
+                f" what it depends on: {'; '.join(words)}. `weir rebuild {feed.name}` makes the tables anew from"
+                " bronze; or undo the change",
             )
 
 
-def _judged_by(feed: Feed, declared: str, newest: str) -> str:
-    """The digest of what changes the identity or the effect of a table's events up to a window."""
-    table = feed.tables[declared]
-    within = Decisions(epochs=feed.decisions.for_table(declared)).for_window(newest)
-    meaning = {
-        "epochs": within.digest(),
-        "renamed": dict(table.renamed),
-        "defaults": dict(table.defaults),
-        "drop_column": table.policies.drop_column,
-    }
-    return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
+def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
+    """The gold tables that have a base, each with the feed file's name of its table."""
+    base = lake.table("base", feed.name)
+    if not base.exists():
+        return {}
+    rows = base.read().where("horizon IS NOT NULL").select("table", "horizon.declared").collect()
+    return {row["table"]: row["declared"] for row in rows}
+
+
+def added(lake: Lake, feed: Feed, name: str) -> list[str]:
+    """The columns of one gold table's base that no declaration had when gold took them."""
+    base = lake.table("base", feed.name)
+    if not base.exists():
+        return []
+    mine = (F.col("table") == name) & F.col("horizon").isNotNull()
+    row = base.read().where(mine).select("horizon.added").first()
+    return list(row["added"]) if row else []
 
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:

@@ -15,7 +15,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, horizon_plans, silver, tombstones
+from assets import bases, decisions, gold_tables, horizon_plans, ledger, silver, tombstones
 from assets.history import History
 from assets.horizon_plans import Plan
 from assets.lake import Lake
@@ -25,7 +25,18 @@ from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
 from transforms.gold import base_rows, current_state, digests, fold
 from transforms.horizons import Horizon
-from transforms.table_names import TOMBSTONES
+from transforms.table_names import HISTORY, TOMBSTONES
+
+TIDIED = (
+    "bronze",
+    "silver",
+    "quarantine",
+    "accounting",
+    "transactions",
+    "base",
+    "compacted",
+)
+"""The layers beside gold whose small files become large ones."""
 
 KEPT_FILES_FOR_HOURS = 168
 """Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
@@ -69,7 +80,7 @@ def compact_feed(
             if done:
                 yield done
         if not dry_run:
-            for layer in ("silver", "base", "compacted"):
+            for layer in TIDIED:
                 _tidy(lake, lake.table(layer, feed.name).path)
 
 
@@ -79,6 +90,7 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     graves = lake.table("gold", feed.name, name + TOMBSTONES)
     if not (gold.exists() and graves.exists()):
         return None
+    gold_tables.refuse_behind(lake, feed, table, name)
     history = History.read(lake, feed, table, name, [])
     plan = horizon_plans.planned(lake, feed, name, history)
     return to_horizon(lake, feed, history, name, plan, dry_run=dry_run)
@@ -100,21 +112,23 @@ def to_horizon(
         kept -= folded
         new_base = based(history, name, plan.new).localCheckpoint()
         base = new_base.count()
-        digest = proved(feed, history, name, gold.read(), new_base, plan.new)
+        digest = proved(lake, feed, history, name, new_base, plan.new)
         if not dry_run:
             draw(lake, feed, history, name, new_base, plan.new)
             finish(lake, feed, name, plan.new)
     elif history.base is not None:
         base = history.base.count()
+    # By the horizon that is drawn, not by what a compaction that died had begun to write down.
     spare = tombstones.spare(
-        lake, feed, history, name, gold.read(), graves.read(), plan.new
+        history.table, gold.read(), graves.read(), plan.new or plan.old
     ).localCheckpoint()
     idle, expired = spare.where("is_idle").count(), spare.where("NOT is_idle").count()
     left = graves.read().count() - idle - expired
     if not dry_run:
         if idle + expired:
             tombstones.drop(lake, graves, spare, history.table)
-        for path in (gold.path, graves.path):
+        versions = lake.table("gold", feed.name, name + HISTORY)
+        for path in (gold.path, graves.path, versions.path):
             _tidy(lake, path)
     files = before, before if dry_run else _files(lake, gold.path)
     return Compacted(name, plan, folded, kept, base, idle, expired, left, *files, digest)
@@ -133,7 +147,7 @@ def based(history: History, name: str, horizon: Horizon) -> DataFrame:
 
 
 def proved(
-    feed: Feed, history: History, name: str, gold: DataFrame, base: DataFrame, horizon: Horizon
+    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
 ) -> str:
     """Fold the new base and all newer changes; returns the digest of what they make, which is gold's.
 
@@ -146,6 +160,7 @@ def proved(
         base=base.select("key", "streams", "state"),
     )
     rows = current_state.gold(current_state.rows(_folded(rest), history.table), history.table)
+    gold = lake.table("gold", feed.name, name).read()
     ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
     digest = digests.of_table(ours).first()
     again = digests.of_table(theirs).first()
@@ -153,7 +168,8 @@ def proved(
     assert again is not None
     if digest["digest"] != again["digest"]:
         some = digests.differing(ours, theirs).orderBy("key").limit(3).collect()
-        raise CompactionRefused(feed.name, name, [row["key"] for row in some])
+        behind = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+        raise CompactionRefused(feed.name, name, [row["key"] for row in some], behind)
     return str(digest["digest"])
 
 
@@ -175,7 +191,7 @@ def draw(
         row = mine.agg(F.max("window").alias("window")).first()
         assert row is not None  # an aggregate without groups has one row
         newest = max(row["window"] or "", earlier)
-        bases.write(lake, feed, name, history.table.name, base, horizon, newest)
+        bases.write(lake, feed, name, history.table, base, horizon, newest)
         unknown = bases.with_known(lake, feed, _covered(lake, feed, name, horizon))
         if unknown.where("NOT is_known").isEmpty():
             return

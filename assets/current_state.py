@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, schema_changes, versions
 from assets.broadcasting import hinted
-from assets.gold_tables import DECLARATION, PROPERTIES, create, upsert
+from assets.gold_tables import DECLARATION, PROPERTIES, by_declared, create, is_behind, upsert
 from assets.history import History
 from assets.lake import Lake
 from assets.scoped_changes import Reached, reached
@@ -90,20 +90,16 @@ def apply(
 
 
 def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
-    """The gold tables of one declared table: its own name, or with ``table_names`` one per schema that has it."""
-    books = lake.table("accounting", feed.name).read()
-    named = books.where(
-        (F.col("declared") == table.name)
-        & F.col("window").isin(list(windows))
-        & (F.col("changes") > 0)
+    """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
+    # A commit in these windows may release changes of tables that they do not name.
+    everywhere = FORMATS[feed.format].transactional
+    found = by_declared(lake, feed, None if everywhere else windows)[table.name]
+    own = gold_name(table.name, feed.table_names) if feed.table_names == "plain" else None
+    return sorted(
+        name
+        for name, is_met in found.items()
+        if is_met or name == own or is_behind(lake, feed, table, name)
     )
-    if FORMATS[feed.format].transactional:
-        # A commit in these windows may release changes of tables that these windows do not name.
-        named = books.where((F.col("declared") == table.name) & (F.col("changes") > 0))
-    found = {row["table"] for row in named.select("table").distinct().collect()}
-    if feed.table_names == "plain":
-        found.add(gold_name(table.name, feed.table_names))
-    return sorted(found)
 
 
 def apply_one(

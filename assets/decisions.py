@@ -32,7 +32,10 @@ DECISIONS = T.StructType(
 
 
 def with_recorded(lake: Lake, feed: Feed) -> Feed:
-    """The feed with all its decisions: those of its file, and the recorded ones."""
+    """The feed with all its decisions: those of its file, and the recorded ones.
+
+    A feed that has them already stays as it is: whoever asks need not know who asked before.
+    """
     table = lake.table("decisions", feed.name)
     if not table.exists():
         return feed
@@ -43,13 +46,7 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
         for kind, meaning in rows
         if kind == "release"
     ]
-    return replace(
-        feed,
-        decisions=Decisions(
-            epochs=(*feed.decisions.epochs, *epochs),
-            releases=(*feed.decisions.releases, *releases),
-        ),
-    )
+    return replace(feed, decisions=feed.decisions.plus(Decisions(tuple(epochs), tuple(releases))))
 
 
 def _epoch(meaning: dict[str, object]) -> Epoch:

@@ -16,6 +16,8 @@ from pyspark.sql import functions as F
 from assets import bases, decisions
 from assets.history import History
 from assets.lake import Lake
+from transforms import types
+from transforms.change import HOLD
 from transforms.feed import Feed, Table
 from transforms.gold import fold
 from transforms.horizons import Horizon
@@ -64,6 +66,15 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Ignored:
+    """One event of the key, or over the whole table, that does not count: why, and where it stands."""
+
+    reason: str
+    detail: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
 class Base:
     """What the key was at the horizon: the history before it is compacted."""
 
@@ -74,10 +85,12 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that is known of one key."""
+    """All that is known of one key, its parts as silver writes them."""
 
+    key: tuple[str | None, ...]
     steps: tuple[Step, ...]
     waiting: tuple[Waiting, ...]
+    ignored: tuple[Ignored, ...] = ()
     base: Base | None = None
 
 
@@ -87,6 +100,7 @@ def explain(
     """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
     feed = decisions.with_recorded(lake, feed)
     history = History.read(lake, feed, table, name, [])
+    key = canonical(lake, table, key)
     keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
     states = F.transform(
         # A sequence to 0 would count down.
@@ -103,7 +117,27 @@ def explain(
     mine = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
     horizon = bases.drawn(lake, feed).get(name)
     base = None if horizon is None else _base(horizon, found)
-    return Explanation(tuple(steps), tuple(_waiting(mine, list(key), counted)), base)
+    return Explanation(
+        tuple(key),
+        tuple(steps),
+        tuple(_waiting(mine, list(key), counted)),
+        (*_held(mine), *_refused(lake, feed, name, list(key))),
+        base,
+    )
+
+
+def canonical(lake: Lake, table: Table, key: Sequence[str | None]) -> list[str | None]:
+    """The key as silver writes it: ``042`` is the int 42. A part that is no such value stays, and is found nowhere."""
+    kinds = [table.columns[column] for column in table.identity]
+    given = lake.spark.createDataFrame([(list(key),)], "key array<string>")
+    parts = [F.get("key", F.lit(at)) for at in range(len(kinds))]
+    texts = [
+        F.coalesce(types.canonical(part, kind), part)
+        for part, kind in zip(parts, kinds, strict=True)
+    ]
+    row = given.select(F.array(*texts).alias("key")).first()
+    assert row is not None
+    return list(row["key"])
 
 
 def _base(horizon: Horizon, found: Row | None) -> Base:
@@ -161,8 +195,34 @@ def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> li
         Waiting(
             row["operation"],
             row["transaction"]["id"],
-            Delivery(row["window"], row["object"], row["line"]),
+            _delivery(row),
         )
         for row in rows
         if row["event_id"] not in counted
     ]
+
+
+def _held(changes: DataFrame) -> list[Ignored]:
+    """The scoped deletes over the whole table that wait for a decision."""
+    whole = changes.where((F.col("effect") == HOLD) & (F.size("scope") == 0))
+    return [
+        Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(row))
+        for row in whole.orderBy("window", "object", "line").collect()
+    ]
+
+
+def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
+    """The key's events in quarantine, those that came too late included."""
+    table = lake.table("quarantine", feed.name)
+    if not table.exists():
+        return []
+    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
+    rows = table.read().where((F.col("table") == name) & same)
+    return [
+        Ignored(row["reason"], row["detail"], _delivery(row))
+        for row in rows.orderBy("window", "object", "line").collect()
+    ]
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(row["window"], row["object"], row["line"])

@@ -5,18 +5,20 @@ Not here: which rows (``current_state``), and how Delta is called (``lake``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import schema_changes
+from assets import bases, schema_changes
 from assets.lake import Lake, LakeTable
 from assets.schema_changes import ADDED
+from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table
+from transforms.feed_digest import table_digest
 from transforms.gold import current_state
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
-from transforms.table_names import gold_name
+from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
 PROPERTIES = {
@@ -92,17 +94,55 @@ def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
     """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that."""
-    books = lake.table("accounting", feed.name)
-    if not books.exists():
-        return {}
-    named = books.read().where(F.col("changes") > 0).select("declared", "table").distinct()
     found = {
-        row["table"]: feed.tables[row["declared"]]
-        for row in named.collect()
-        if row["declared"] in feed.tables
+        name: feed.tables[declared]
+        for declared, names in by_declared(lake, feed, None).items()
+        for name in names
     }
-    plain = {gold_name(table.name, feed.table_names): table for table in feed.tables.values()}
     return {
         name: schema_changes.with_added(lake, feed, table, name)
-        for name, table in sorted((plain | found).items())
+        for name, table in sorted(found.items())
     }
+
+
+def by_declared(
+    lake: Lake, feed: Feed, windows: Sequence[str] | None
+) -> dict[str, dict[str, bool]]:
+    """The gold tables of each declared table, and whether these windows (None: any) bring something for each.
+
+    That is its own name, or with ``table_names`` one per schema that has it: those that books or base rows know.
+    """
+    found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
+    if feed.table_names == "plain":
+        found = {name: {gold_name(name, feed.table_names): False} for name in feed.tables}
+    for name, declared in bases.declared_of(lake, feed).items():
+        found.get(declared, {})[name] = False
+    books = lake.table("accounting", feed.name)
+    if books.exists():
+        here = F.lit(True) if windows is None else F.col("window").isin(list(windows))
+        rows = books.read().where(F.col("changes") + F.col("derived") > 0)
+        for row in rows.groupBy("declared", "table").agg(F.bool_or(here).alias("here")).collect():
+            found.get(row["declared"], {})[row["table"]] = row["here"]
+    return found
+
+
+def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
+    """True where a gold table is missing, or was made under another declaration."""
+    gold, graves = (
+        lake.table("gold", feed.name, name),
+        lake.table("gold", feed.name, name + TOMBSTONES),
+    )
+    if not (gold.exists() and graves.exists()):
+        return True
+    known = schema_changes.with_added(lake, feed, table, name)
+    return gold.properties().get(DECLARATION) != table_digest(feed, known)
+
+
+def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
+    """Raise where a gold table is not what the feed file declares now.
+
+    Raises:
+        GoldBehind: it is missing, or was made under another declaration.
+    """
+    if is_behind(lake, feed, table, name):
+        raise GoldBehind(feed.name, name)

@@ -5,6 +5,7 @@ Not here: what is done with the history below it (``assets/compaction.py``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Row
@@ -57,15 +58,19 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     if eligible.last is None:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
-    changes = history.changes
-    held = first_held(lake, feed, name)
-    if held is not None:
-        changes = changes.where(F.col("position") < F.array(*[F.lit(one) for one in held]))
-        reasons.append(f"a held delete at position {'/'.join(map(str, held))}")
+    # What a complete snapshot is for stands in no stream.
+    changes = history.changes.where(~F.col("derived").eqNullSafe("epoch"))
+    for undecided, what in (
+        (first_held(lake, feed, name), "a held delete"),
+        (first_quarantined(lake, feed, name, old), "an event in quarantine"),
+    ):
+        if undecided is not None:
+            changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
+            reasons.append(f"{what} at position {'/'.join(map(str, undecided))}")
     is_old = F.col("window") <= eligible.last
     told = changes.groupBy("stream").agg(
         F.max(F.when(is_old, F.col("position"))).alias("old_enough"),
-        F.max("position").alias("newest"),
+        F.min("position").alias("oldest"),
     )
     streams = [row for row in told.collect() if row["stream"] not in feed.retention.retired]
     position, lagging = watermark(streams)
@@ -78,13 +83,20 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     return Plan(old, Horizon(tuple(position)), tuple(reasons))
 
 
-def watermark(streams: list[Row]) -> tuple[list[int] | None, str | None]:
-    """The newest position that no stream has yet to reach, and which stream that is."""
+def watermark(streams: Sequence[Row]) -> tuple[list[int] | None, str | None]:
+    """The newest position that no stream has yet to reach, and which stream that is.
+
+    A stream of which nothing is old enough bounds it by its first change: none of its changes is folded yet.
+    """
     if all(row["old_enough"] is None for row in streams):
         return None, None
-    # A stream that began later has told nothing old: what it has told at all bounds it.
-    reached = [(row["old_enough"] or row["newest"], row["stream"]) for row in streams]
+    reached = [(row["old_enough"] or before(row["oldest"]), row["stream"]) for row in streams]
     return min(reached, key=lambda pair: list(pair[0]))
+
+
+def before(position: Sequence[int]) -> list[int]:
+    """The last place before a position."""
+    return [*position[:-1], position[-1] - 1]
 
 
 def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
@@ -102,16 +114,25 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
         else []
     )
     doubtful = books.where(
-        ((F.col("table") == name) | F.col("table").isNull()) & (F.col("quarantined") > 0)
+        ((F.col("table") == name) | F.col("table").isNull())
+        & (F.col("quarantined") > 0)
+        & ~F.col("window").isin(list(feed.retention.dismissed))
     )
     found = doubtful.groupBy("window").agg(F.sum("quarantined").alias("events")).collect()
-    undecided = {row["window"]: f"{counted(row['events'], 'event')} in quarantine" for row in found}
+    quarantined = {row["window"]: row["events"] for row in found}
+    undecided = {
+        window: f"{counted(events, 'event')} in quarantine"
+        for window, events in quarantined.items()
+    }
     for window in ledger.unfinished(lake, feed, ledger.read_objects(lake, feed)):
         undecided[window] = "not in gold yet"
     first = min(undecided, default=None)
     if first is not None and old and first <= old[-1]:
         old = [one for one in old if one < first]
-        reasons.append(f"window {first}: {undecided[first]}")
+        advice = "; mend it, or list the window under `compaction: {dismissed: [...]}`"
+        reasons.append(
+            f"window {first}: {undecided[first]}{advice if first in quarantined else ''}"
+        )
     return Eligible(old[-1] if old else None, tuple(reasons))
 
 
@@ -120,6 +141,25 @@ def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
     silver = lake.table("silver", feed.name).read()
     held = silver.where((F.col("table") == name) & (F.col("effect") == HOLD))
     row = held.agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position
+
+
+def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) -> list[int] | None:
+    """The smallest position of an event in quarantine that may yet be mended, as far as positions are known.
+
+    What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
+    window counts.
+    """
+    refused = lake.table("quarantine", feed.name)
+    if not refused.exists():
+        return None
+    mine = (F.col("table") == name) & (F.col("reason") != "too_late")
+    if old is not None:
+        mine &= F.col("position") > F.array(*map(F.lit, old.position))
+    waits = ~F.col("window").isin(list(feed.retention.dismissed))
+    row = refused.read().where(mine & waits).agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
     position: list[int] | None = row["position"]
     return position

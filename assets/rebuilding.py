@@ -6,15 +6,20 @@ compaction. Not here: the command (``orchestration/rebuilding.py``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from delta.tables import DeltaTable
+from pyspark.sql import functions as F
 
-from assets import current_state, decisions, ledger, silver
+from assets import current_state, decisions, gold_tables, ledger, silver
+from assets.books import ANNOUNCED
 from assets.current_state import Applied
+from assets.gold_tables import DECLARATION
 from assets.lake import Lake
-from transforms.errors import RebuildRefused
+from expectations import silver as rules
+from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed import Feed, Table
 
 AT_ONCE = 48
@@ -47,20 +52,62 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
 def rebuild(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[Derived]:
     """Derive silver anew from these, all windows of bronze; gold follows with ``apply_anew``.
 
-    A run that ends in between leaves every window due, so that the next run or rebuild goes on.
+    A run that ends in between leaves every window due, and gold as it was until all of them are derived: the next run
+    or rebuild goes on.
+
+    Raises:
+        RebuildStopped: what silver has now fails a blocking check.
     """
     feed = decisions.with_recorded(lake, feed)
-    # In this order: without progress every window is due; without its horizon, history is whole again.
+    _unsettle(lake, feed)
+    violations: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for start in range(0, len(windows), AT_ONCE):
+        some = windows[start : start + AT_ONCE]
+        made = silver.derive(lake, feed, some)
+        violations.update(made.violations)
+        found |= made.samples
+        yield Derived(start + len(some), len(windows))
+    for rule in rules.RULES:
+        if rule.severity == "blocking" and violations[rule.name]:
+            seen = found.get(rule.name, "").removeprefix("- ").replace("\n- ", "; ")
+            raise RebuildStopped(
+                feed.name,
+                f"a check fails: {rule.says}" + (f" {seen}." if seen else ""),
+                rule.remedy.replace("<feed>", feed.name),
+            )
+
+
+def _unsettle(lake: Lake, feed: Feed) -> None:
+    """Let nothing count as done. Each step leaves tables that the next run can go on from.
+
+    Gold waits until all windows are derived under the present declaration; none is; all are due; and without its
+    horizon, history is whole again.
+    """
+    for name in gold_tables.mirrors(lake, feed):
+        gold = lake.table("gold", feed.name, name)
+        if gold.exists():
+            gold.set_properties({DECLARATION: ""})
+    books = lake.table("accounting", feed.name)
+    if books.exists():
+        DeltaTable.forPath(lake.spark, books.path).update(set={"declaration": F.lit(ANNOUNCED)})
     for layer in ("progress", "base", "compacted"):
         table = lake.table(layer, feed.name)
         if table.exists():
             DeltaTable.forPath(lake.spark, table.path).delete()
-    for start in range(0, len(windows), AT_ONCE):
-        some = windows[start : start + AT_ONCE]
-        silver.derive(lake, feed, some)
-        yield Derived(start + len(some), len(windows))
 
 
 def apply_anew(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
-    """Make every gold table that mirrors the declared one from all of silver, each in one commit."""
-    return current_state.apply(lake, feed, table, windows, anew=True)
+    """Make every gold table that mirrors the declared one from all of silver, each in one commit.
+
+    Raises:
+        RebuildStopped: a decision was recorded meanwhile, so that windows have to be derived once more.
+    """
+    done = current_state.apply(lake, feed, table, windows, anew=True)
+    if done.waits_for:
+        raise RebuildStopped(
+            feed.name,
+            f"the feed's decisions changed meanwhile, and {len(done.waits_for)} windows were derived under the others.",
+            f"`weir rebuild {feed.name}` again.",
+        )
+    return done

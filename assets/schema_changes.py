@@ -11,6 +11,7 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from assets import bases
 from assets.lake import Lake, LakeTable
 from transforms import types
 from transforms.errors import KeyDrift, SchemaChangeRefused
@@ -37,7 +38,9 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
         return table
     mine = books.read().where((F.col("table") == name) & (F.col("declared") == table.name))
     rows = mine.select(F.explode("undeclared_columns").alias("name")).distinct().collect()
-    found = added((row["name"] for row in rows), table.columns)
+    # Books of a window say nothing of repeats, which compacted events are once they are read again.
+    names = [*(row["name"] for row in rows), *bases.added(lake, feed, name)]
+    found = added(names, table.columns)
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from assets import bases, decisions, ledger, partitions, schema_changes, verdicts
+from assets import books as books_of
 from assets import transactions as transactions_of
 from assets import violations as violations_of
 from assets.lake import Lake, columns_of
@@ -17,9 +18,7 @@ from assets.wording import counted
 from assets.writing import writing
 from expectations import silver as rules
 from transforms.change import CHANGE, QUARANTINE
-from transforms.errors import TableNameCollision
 from transforms.feed import Feed
-from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
 from transforms.horizons import covered
 from transforms.silver import accounting, changes, conform, late, repeats, transactions
@@ -62,14 +61,12 @@ def derive_alone(
         known = bases.with_known(judged_by or lake, feed, fated)
         in_proof = judged_by is not None
         fated = late.judged(known, covered(horizons), repeats_count=in_proof).localCheckpoint()
-    books = [
-        Row(**{**row.asDict(), "declaration": feed_digest(feed, row["window"])})
-        for row in accounting.accounting(fated).collect()
-    ]
+    books = books_of.counted(feed, fated)
     books_table = lake.table("accounting", feed.name)
     earlier = books_table.read() if books_table.exists() else None
-    refuse_collisions(feed, books, earlier)
+    books_of.refuse_collisions(feed, books, earlier)
     schema_changes.refuse_in_stream(feed, books, fated)
+    books_of.announce(books_table, books, earlier)
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
     sorted_changes = changes.changes(fated).sortWithinPartitions("table", "key")
     written = silver.replace_windows_counted(sorted_changes, windows)
@@ -117,19 +114,6 @@ def fates(
         records.join(F.broadcast(tables), on="object", how="left"), feed
     )
     return repeats.with_fate(conform.conform(events, feed), is_covered)
-
-
-def refuse_collisions(feed: Feed, books: Sequence[Row], earlier: DataFrame | None) -> None:
-    """Raise before anything is written where two source tables would share a gold table."""
-    pairs = {
-        (row["table"], row["source_table"]) for row in books if row["changes"] and row["declared"]
-    }
-    if earlier is not None:
-        to_gold = earlier.where("changes > 0 AND declared IS NOT NULL")
-        known = to_gold.select("table", "source_table").distinct().collect()
-        pairs |= {(row["table"], row["source_table"]) for row in known}
-    for table, sources in accounting.collisions(pairs).items():
-        raise TableNameCollision(feed.name, table, sources)
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -6,43 +6,29 @@ Not here: when that is done (``assets/compaction.py``).
 from __future__ import annotations
 
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases
-from assets.history import History
 from assets.lake import Lake, LakeTable
-from transforms.feed import Feed, Table
-from transforms.gold.current_state import EVENT_ID, POSITION, grave_columns
+from transforms.feed import Table
+from transforms.gold.current_state import POSITION, grave_columns
 from transforms.horizons import Horizon
 
 
-def spare(
-    lake: Lake,
-    feed: Feed,
-    history: History,
-    name: str,
-    gold: DataFrame,
-    graves: DataFrame,
-    horizon: Horizon | None,
-) -> DataFrame:
-    """Tombstones that no later change can need, with ``is_idle``: the row is back, else its last event is compacted."""
-    own = grave_columns(history.table)
+def is_expired(horizon: Horizon | None) -> Column:
+    """True for tombstones at or below the horizon: what is older than they are comes too late."""
+    return F.lit(False) if horizon is None else horizon.covers(POSITION, F.size(POSITION))
+
+
+def spare(table: Table, gold: DataFrame, graves: DataFrame, horizon: Horizon | None) -> DataFrame:
+    """Tombstones that no later change can need, with ``is_idle``: the row is back, else they are expired."""
+    own = grave_columns(table)
     newest = gold.groupBy(*own).agg(F.max(POSITION).alias("row"))
     same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
     idle = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
     with_rows = graves.alias("old").join(newest.alias("newest"), on=same, how="left")
-    named = with_rows.select("old.*", idle.alias("is_idle")).withColumns(
-        {"table": F.lit(name), "event_id": F.col(EVENT_ID)}
-    )
-    known = bases.with_known(lake, feed, named)
-    expired = F.col("is_known")
-    if horizon is not None:
-        # A dry run has written no identities yet: what the horizon would cover is known to the history.
-        covered = history.changes.where(horizon.covers()).select("event_id").distinct()
-        known = known.join(covered.withColumn("soon", F.lit(True)), on="event_id", how="left")
-        expired = expired | F.coalesce("soon", F.lit(False))
-    return known.where(F.col("is_idle") | expired).select(*own, POSITION, "is_idle")
+    named = with_rows.select("old.*", F.coalesce(idle, F.lit(False)).alias("is_idle"))
+    return named.where(F.col("is_idle") | is_expired(horizon)).select(*own, POSITION, "is_idle")
 
 
 def drop(lake: Lake, graves: LakeTable, spare_ones: DataFrame, table: Table) -> None:

@@ -10,20 +10,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from assets import bases, current_state, silver, transactions, versions
+from assets import bases, current_state, gold_tables, ledger, silver, transactions, versions
+from assets import tombstones as tombstones_of
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import digests
-from transforms.gold.current_state import EVENT_ID
 from transforms.record import COORDINATES
 from transforms.table_names import HISTORY, TOMBSTONES
 
-PARTS = ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03")
-"""The windows that records are dealt into."""
+PARTS = {
+    "hour": ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03"),
+    "day": ("1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"),
+}
+"""The windows that records are dealt into, by the feed's size of window."""
 
 RUNS = 2
 """The windows are brought to gold in so many runs, and the first of these once more: each takes its time."""
@@ -82,8 +85,8 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     def window(salt: str) -> Column:
         if keep:
             return F.col("window")
-        parts = F.array(*[F.lit(part) for part in PARTS])
-        return F.element_at(parts, (F.pmod(drawn(salt), F.lit(len(PARTS))) + 1).cast("int"))
+        parts = F.array(*[F.lit(part) for part in PARTS[feed.window]])
+        return F.element_at(parts, (F.pmod(drawn(salt), F.size(parts)) + 1).cast("int"))
 
     again = F.when(drawn("again") < int(REPEATED * 1_000_000), window("other"))
     both = F.array_compact(F.array(window("one"), again))
@@ -92,7 +95,9 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     bronze.append(dealt, partition_by=["window"])
     windows = sorted(row["window"] for row in bronze.read().select("window").distinct().collect())
     if FORMATS[feed.format].transactional:
-        transactions.note_landed(scratch, feed, windows)
+        held = ledger.read_objects(scratch, feed)
+        told = ((one.window, one.name, one.generation) for one in held)
+        transactions.note_landed(scratch, feed, told)
     total, kept = bronze.read().count(), records.count()
     order = Random(seed).sample(windows, len(windows))
     runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
@@ -120,13 +125,15 @@ def certificates(
 
 def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
     """Compare one gold table, its tombstones and its history, with the proof's."""
+    gold_tables.refuse_behind(lake, feed, table, name)
     gold, graves = (
         [one.table("gold", feed.name, part).read() for one in (lake, scratch)]
         for part in (name, name + TOMBSTONES)
     )
+    horizon = bases.drawn(lake, feed).get(name)
     ours, theirs = (digests.of_rows(one, table) for one in gold)
     graves_ours, graves_theirs = (
-        digests.of_tombstones(_needed(lake, feed, name, grave), row, table)
+        digests.of_tombstones(grave.where(~tombstones_of.is_expired(horizon)), row, table)
         for grave, row in zip(graves, gold, strict=True)
     )
     rows = digests.of_table(ours).first()
@@ -137,7 +144,6 @@ def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> 
         digests.differing(graves_ours, graves_theirs)
     )
     if table.history:
-        horizon = bases.drawn(lake, feed).get(name)
         told, made = (
             versions.above(one.table("gold", feed.name, name + HISTORY).read(), horizon)
             for one in (lake, scratch)
@@ -152,10 +158,3 @@ def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> 
     return Certificate(
         name, rows["rows"], tombstones["rows"], rows["digest"], differ.count(), tuple(some)
     )
-
-
-def _needed(lake: Lake, feed: Feed, name: str, graves: DataFrame) -> DataFrame:
-    """The tombstones that compaction may not drop: their last event is newer than the horizon."""
-    named = graves.withColumns({"table": F.lit(name), "event_id": F.col(EVENT_ID)})
-    known = bases.with_known(lake, feed, named)
-    return known.where("NOT is_known").select(*graves.columns)

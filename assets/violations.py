@@ -48,7 +48,7 @@ def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
     )
     fallen = [
         f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
-        f" an earlier one at {row['newest_before']}"
+        f" one with a lower number at {row['newest_before']}"
         for row in falls
     ]
     return {

@@ -21,7 +21,8 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "blocking",
     "The source's log position never falls while its time rises.",
     "The log was reset or the source replaced, so that order is unknown: say where the new history begins with"
-    " `weir epoch open <feed> --time TIME` (the first time in the log file that fell), and run again.",
+    " `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and the first time, of the log file that"
+    " fell), and run again.",
 )
 EXISTS_FLAGS_AGREE_WITH_OPERATION = Rule(
     "exists_flags_agree_with_operation",
@@ -32,8 +33,9 @@ EXISTS_FLAGS_AGREE_WITH_OPERATION = Rule(
 NO_EVENT_TWICE = Rule(
     "no_event_twice",
     "warning",
-    "No event was delivered twice within its window.",
-    "Repeats were left out; many of them mean that the extractor restarts often.",
+    "No event was delivered twice within its window, or once more after its history was compacted.",
+    "Repeats were left out; many of them mean that the extractor restarts often, or that a window of compacted history"
+    " was derived again.",
 )
 NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",

@@ -43,7 +43,7 @@ def open_epoch(
     """Record that positions start again in FEED. Such a decision is never undone.
 
     Events made at --time or later are in the new epoch; those that carry no time, and all where --time is not given,
-    from --window on.
+    from --window on. Give --time where older events may be delivered again: without it, they would count as new.
     """
     from orchestration import deciding
     from orchestration.epoch_texts import DeclaredEpoch
@@ -67,15 +67,22 @@ def list_epochs(feed: str, feeds: Path, warehouse: str) -> None:
 @click.argument("feed")
 @click.argument("ids", nargs=-1)
 @click.option("--all", "all_of_them", is_flag=True, help="Let all of them act.")
+@click.option("--reason", help="Why, for whoever reads decisions.<feed> later.")
 @FEEDS
 @WAREHOUSE
 def release(
-    feed: str, ids: tuple[str, ...], all_of_them: bool, feeds: Path, warehouse: str
+    feed: str,
+    ids: tuple[str, ...],
+    all_of_them: bool,
+    reason: str | None,
+    feeds: Path,
+    warehouse: str,
 ) -> None:
-    """Let held truncates and drops of FEED act, or list them.
+    """List the truncates and drops of FEED that wait, or let those with these IDS act.
 
-    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it.
+    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
+    and --all, they are listed; the beginning of an id will do. What one record asks for is let through together.
     """
     from orchestration import deciding
 
-    deciding.release(feeds, warehouse, feed, ids, all_of_them=all_of_them)
+    deciding.release(feeds, warehouse, feed, ids, reason, all_of_them=all_of_them)

@@ -38,8 +38,18 @@ def open_epoch(
         print(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
     with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
-    bases.refuse_altered_past(lake, replace(feed, decisions=with_it))
+    try:
+        bases.refuse_altered_past(lake, replace(feed, decisions=with_it))
+    except DecisionRefused as fault:
+        raise DecisionRefused(
+            feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
+        ) from None
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
+    if epoch.time is None:
+        print(
+            f"{feed.name}: without --time, all that lands in {epoch.window} or later is of the new epoch, repeats of"
+            " older events included"
+        )
     print(
         f"{feed.name}: recorded: {told(epoch)}.\n"
         f"The windows from {epoch.window} on are due again, and gold is made anew: `weir run --feed {feed.name}`"
@@ -112,7 +122,13 @@ def held(lake: Lake, feed: Feed) -> list[Held]:
 
 
 def release(
-    feeds: Path, warehouse: str, name: str, chosen: Sequence[str], *, all_of_them: bool
+    feeds: Path,
+    warehouse: str,
+    name: str,
+    chosen: Sequence[str],
+    reason: str | None,
+    *,
+    all_of_them: bool,
 ) -> None:
     """Let held deletes act, or list them where none is named."""
     check_java()
@@ -130,15 +146,22 @@ def release(
             + (f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else "")
         )
         return
-    picked = waiting if all_of_them else [matching(feed, waiting, text) for text in chosen]
+    named = waiting if all_of_them else [matching(feed, waiting, text) for text in chosen]
+    picked = together(waiting, named)
     now = datetime.now(UTC)
     for one in picked:
-        decisions.release(lake, feed, Release(one.event_id, one.windows), now, None)
+        decisions.release(lake, feed, Release(one.event_id, one.windows), now, reason)
         print(
             f"{feed.name}: released: {one.operation} of gold.{feed.name}.{one.table}, {one.place}"
         )
     if picked:
         print(f"It acts with the next run: `weir run --feed {feed.name}`")
+
+
+def together(waiting: Sequence[Held], named: Sequence[Held]) -> list[Held]:
+    """Those named, and what else their records ask for: that waits with them."""
+    places = {one.place for one in named}
+    return [one for one in waiting if one.place in places]
 
 
 def matching(feed: Feed, waiting: Sequence[Held], text: str) -> Held:

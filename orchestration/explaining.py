@@ -34,14 +34,15 @@ def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: s
     parts = parsed(key, table)
     with waiting("reading the key's history"):
         found = explanation.explain(lake, feed, table, table_name, parts)
-    print("\n".join(told(f"gold.{feed.name}.{table_name}", table, parts, found)))
+    print("\n".join(told(f"gold.{feed.name}.{table_name}", table, found)))
     return 0 if known(found) else 1
 
 
 def known(found: Explanation) -> bool:
     """True where anything is known of the key."""
     has_base = found.base is not None and found.base.row is not None
-    return bool(found.steps or found.waiting) or has_base
+    of_key = [one for one in found.ignored if one.reason != "held"]
+    return bool(found.steps or found.waiting or of_key) or has_base
 
 
 def parsed(key: str, table: Table) -> list[str | None]:
@@ -51,7 +52,9 @@ def parsed(key: str, table: Table) -> list[str | None]:
             parts = json.loads(key)
         except ValueError as fault:
             raise UnknownKey(f"the key {key} is no JSON array: {fault}") from None
-        texts = [None if part is None else str(part) for part in parts]
+        texts = [
+            part if part is None or isinstance(part, str) else json.dumps(part) for part in parts
+        ]
     else:
         texts = list(key.split(",")) if len(table.identity) > 1 else [key]
     if len(texts) != len(table.identity):
@@ -62,10 +65,10 @@ def parsed(key: str, table: Table) -> list[str | None]:
     return texts
 
 
-def told(name: str, table: Table, key: Sequence[str | None], found: Explanation) -> list[str]:
+def told(name: str, table: Table, found: Explanation) -> list[str]:
     """The story, line by line."""
     named = ", ".join(
-        f"{column} = {shown(part)}" for column, part in zip(table.identity, key, strict=True)
+        f"{column} = {shown(part)}" for column, part in zip(table.identity, found.key, strict=True)
     )
     lines = [f"{name}, {named}"]
     row: Image | None = None
@@ -88,6 +91,9 @@ def told(name: str, table: Table, key: Sequence[str | None], found: Explanation)
             f"   …  {change.operation}, waits for the commit of transaction {change.transaction}",
         ]
         lines.append(f"      {place(change.delivery)}")
+    for event in found.ignored:
+        lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
+        lines.append(f"      {place(event.delivery)}")
     return [
         *lines,
         "",

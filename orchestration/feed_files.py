@@ -102,7 +102,7 @@ class _FeedFile:
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
-            retention=retention_from(declared.compaction, self._misdeclared),
+            retention=retention_from(declared.compaction, declared.window, self._misdeclared),
             policies=policies_from(declared.schema_changes, Policies()),
         )
         check_gold_names(str(self.file), feed)

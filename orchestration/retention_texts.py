@@ -12,7 +12,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from transforms.feed import Retention
+from transforms.feed import Retention, WindowSize
+from transforms.windows import parse_window
 
 _Text = Annotated[str, Field(min_length=1)]
 _LENGTH: Final = re.compile(r"(\d{1,5})([hd])")
@@ -26,20 +27,26 @@ class DeclaredCompaction(BaseModel):
 
     retention: _Text = "30d"
     retired: list[_Text] = Field(default_factory=list)
+    dismissed: list[_Text] = Field(default_factory=list)
 
 
 def retention_from(
-    declared: DeclaredCompaction, refused: Callable[[str, str], Exception]
+    declared: DeclaredCompaction, window: WindowSize, refused: Callable[[str, str], Exception]
 ) -> Retention:
-    """What was declared, as a value; ``refused`` makes the error where it is no length of time."""
-    retired = tuple(declared.retired)
+    """What was declared, as a value; ``refused`` makes the error where a part of it is no length of time or window."""
+    retired, dismissed = tuple(declared.retired), tuple(declared.dismissed)
+    for text in dismissed:
+        try:
+            parse_window(text, window)
+        except ValueError as no_window:
+            raise refused("compaction.dismissed", str(no_window)) from None
     if declared.retention == "forever":
-        return Retention(None, retired)
+        return Retention(None, retired, dismissed)
     kept = length_from(declared.retention)
     if kept is None:
         fault = f"{declared.retention!r} is no length of time: write 30d, 12h or forever"
         raise refused("compaction.retention", fault)
-    return Retention(kept, retired)
+    return Retention(kept, retired, dismissed)
 
 
 def timeout_from(declared: str, refused: Callable[[str, str], Exception]) -> timedelta:

@@ -85,6 +85,8 @@ QUARANTINE = T.StructType(
         T.StructField("table", T.StringType(), True),
         T.StructField("reason", T.StringType(), False),
         T.StructField("detail", T.StringType(), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
+        T.StructField("position", T.ArrayType(T.LongType()), True),
         T.StructField("object", T.StringType(), False),
         T.StructField("generation", T.StringType(), False),
         T.StructField("line", T.LongType(), False),
@@ -95,6 +97,7 @@ QUARANTINE = T.StructType(
 """One row per source event that could not become a change.
 
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
+``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
 ``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
 """
 

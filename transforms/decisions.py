@@ -47,6 +47,13 @@ class Decisions:
     epochs: tuple[Epoch, ...] = ()
     releases: tuple[Release, ...] = ()
 
+    def plus(self, others: Decisions) -> Decisions:
+        """Both together; what stands in both was decided once."""
+        return Decisions(
+            epochs=tuple(dict.fromkeys((*self.epochs, *others.epochs))),
+            releases=tuple(dict.fromkeys((*self.releases, *others.releases))),
+        )
+
     def for_table(self, table: str) -> tuple[Epoch, ...]:
         """The epochs of one table, in the order in which they follow each other."""
         mine = [epoch for epoch in self.epochs if epoch.table in (None, table)]

@@ -107,14 +107,35 @@ class DecisionRefused(WeirError):
 
 
 class CompactionRefused(WeirError):
-    """Base rows and newer changes do not make the gold that there is, so that nothing may be dropped."""
+    """Base rows and newer changes do not make the gold that there is, so that nothing may be dropped.
 
-    def __init__(self, feed: str, table: str, keys: Iterable[str]) -> None:
-        self.feed, self.table, self.keys = feed, table, tuple(keys)
+    ``behind``: windows that are in silver and perhaps not in gold, which explains it.
+    """
+
+    def __init__(
+        self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()
+    ) -> None:
+        self.feed, self.table, self.keys, self.behind = feed, table, tuple(keys), tuple(behind)
+        remedy = (
+            f"Nothing was changed. {len(self.behind)} windows are not in gold yet, {self.behind[0]} first: "
+            f"`weir run --feed {feed}`, or see why that run stops; then compact again."
+            if self.behind
+            else "Nothing was changed; `weir explain` tells the rows' story, `weir rebuild` makes the table anew."
+        )
         super().__init__(
             f"feed {feed}: gold table {table} is not compacted: its history makes other rows than it has, of "
-            f"{', '.join(self.keys)} for some. Nothing was changed; `weir explain` tells the rows' story, "
-            "`weir rebuild` makes the table anew."
+            f"{', '.join(self.keys)} for some. {remedy}"
+        )
+
+
+class GoldBehind(WeirError):
+    """A gold table does not yet have what the feed file says now."""
+
+    def __init__(self, feed: str, table: str) -> None:
+        self.feed, self.table = feed, table
+        super().__init__(
+            f"gold.{feed}.{table} is missing, or was made under another declaration than the feed file has now. "
+            f"`weir run --feed {feed}` first; a column with a `since` in the future comes with its window."
         )
 
 
@@ -127,6 +148,16 @@ class RebuildRefused(WeirError):
             f"feed {feed}: bronze has no records of {len(self.windows)} windows that silver was made from, "
             f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back into the "
             "landing and run them again."
+        )
+
+
+class RebuildStopped(WeirError):
+    """Silver is made anew, and gold may not follow: it stays as it was."""
+
+    def __init__(self, feed: str, why: str, remedy: str) -> None:
+        self.feed, self.why = feed, why
+        super().__init__(
+            f"feed {feed}: silver is made anew, and gold stays as it was: {why} {remedy}"
         )
 
 

@@ -69,11 +69,13 @@ class Retention:
     """How long changes are kept before compaction folds them into base rows.
 
     ``kept``: at least so long, counted back from the newest landed window; None keeps them for ever. ``retired``:
-    streams (partitions, tablets) that have ended, so that their silence holds no horizon back.
+    streams (partitions, tablets) that have ended, so that their silence holds no horizon back. ``dismissed``: windows
+    whose events in quarantine nobody will mend, so that they hold none back.
     """
 
     kept: timedelta | None = timedelta(days=30)
     retired: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

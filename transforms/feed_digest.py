@@ -46,7 +46,6 @@ def table_digest(feed: Feed, table: Table) -> str:
             "table": table.name,
             "takers": takers,
             **_table_meaning(table),
-            **_given(history=["kept"] if table.history else []),
         }
     )
 
@@ -82,6 +81,7 @@ def _table_meaning(table: Table) -> dict[str, object]:
             renamed=dict(table.renamed),
             since=dict(table.since),
             schema_changes=table.policies.meaning(),
+            history=["kept"] if table.history else [],
         ),
     }
 

@@ -5,25 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from pyspark.sql import Row
 
-from assets import bases, compaction, explanation
+from assets import bases, compaction, explanation, gold_tables, horizon_plans
+from assets import silver as silver_of
+from assets.history import History
+from assets.horizon_plans import Plan
 from assets.lake import Lake
 from orchestration import planning, rebuilding, verifying
 from orchestration.explaining import told
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.decisions import Decisions, Epoch
-from transforms.errors import DecisionRefused
+from transforms.errors import DecisionRefused, GoldBehind
 from transforms.feed import Feed, Retention, Table
+from transforms.schema_changes import Policies
 
 HOUR = Retention(kept=timedelta(hours=1))
 BORN = change("I", 10, after={"id": "1", "name": "Ada", "age": "3"})
 
 
+def interrupted(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
 def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
-    lake: Lake, folder: Path, tmp_path: Path
+    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     early = drop(
         BORN,
@@ -36,6 +46,18 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, retention=HOUR)
     bring(lake, feed)
     silver = lake.table("silver", "zoo")
+
+    # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
+    bases.remember(lake, feed, "pets", silver.read())
+    none = Plan(None, None, ())
+    past = History.read(lake, feed, PETS, "pets", [])
+    assert compaction.to_horizon(lake, feed, past, "pets", none, dry_run=True).expired == 0
+
+    # A declaration that gold has not followed yet.
+    aged = {**PETS.columns, "age": "int"}
+    later = Table("pets", PETS.key, aged, tuple(aged), since={"age": "2025-11-21T00"})
+    with pytest.raises(GoldBehind, match=r"gold\.zoo\.pets is missing, or was made under another"):
+        list(compaction.compact_feed(lake, feed, {"pets": later}, dry_run=True))
 
     (would,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=True)
     assert (would.folded, would.kept, would.base) == (4, 1, 2)
@@ -68,9 +90,14 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert bytes(refused["payload"]).decode() == late
     assert "compacted beyond its position 0/1/" in refused["detail"]
 
-    story = told("gold.zoo.pets", PETS, ["3"], explanation.explain(lake, feed, PETS, "pets", ["3"]))
+    story = told("gold.zoo.pets", PETS, explanation.explain(lake, feed, PETS, "pets", ["3"]))
     assert "are compacted; they left this row: name = 'Cy'" in "\n".join(story)
     assert "name: 'Cy' -> 'Cyd'" in "\n".join(story)
+    # A key is found however it is written, and what came too late for it is told.
+    found = explanation.explain(lake, feed, PETS, "pets", ["01"])
+    assert found.key == ("1",)
+    late_story = "\n".join(told("gold.zoo.pets", PETS, found))
+    assert "does not count (too_late): the history of pets is compacted beyond" in late_story
 
     # A proof needs no base: it begins at the first event.
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
@@ -84,8 +111,15 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
 
     # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
     moved = replace(feed, decisions=Decisions(epochs=(Epoch("2025-11-20T03"),)))
-    with pytest.raises(DecisionRefused, match=r"an epoch that begins there.*`weir rebuild zoo`"):
+    with pytest.raises(DecisionRefused, match=r"the epochs that begin there.*`weir rebuild zoo`"):
         bases.refuse_altered_past(lake, moved)
+    # A rebuild that dies after its first steps, and a run of one window: gold waits for all of them.
+    with monkeypatch.context() as broken:
+        broken.setattr(silver_of, "derive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            rebuilding.rebuild_in(lake, feed)
+    bring(lake, feed, ["2025-11-20T06"])
+    assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     assert rebuilding.rebuild_in(lake, feed) == 0
     assert bases.drawn(lake, feed) == {}
     assert lake.table("quarantine", "zoo").read().count() == 0
@@ -95,3 +129,55 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     ]
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     assert planning.due(lake, feed).windows == []
+
+
+def test_a_column_that_gold_took_up_by_itself_stays_when_its_events_come_again(
+    lake: Lake, folder: Path
+) -> None:
+    evolves = replace(PETS, policies=Policies(add_column="evolve"))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": evolves}, retention=HOUR)
+    lay(folder, "2025-11-20/03/a.json", drop(BORN))
+    lay(folder, "2025-11-20/05/b.json", drop(change("U", 20, {"id": "1"}, {"name": "Ava"})))
+    bring(lake, feed)
+    (done,) = compaction.compact_feed(lake, feed, gold_tables.mirrors(lake, feed), dry_run=False)
+    assert done.folded == 1
+    lay(folder, "2025-11-20/03/again.json", drop(BORN))
+    bring(lake, feed)
+    assert [row.asDict()["age"] for row in lake.table("gold", "zoo", "pets").read().collect()] == [
+        "3"
+    ]
+
+
+def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder: Path) -> None:
+    aged = {**PETS.columns, "age": "int"}
+    table = Table("pets", PETS.key, aged, tuple(aged))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table}, retention=HOUR)
+    early = [
+        change("I", at, after={"id": str(at), "name": "Ada", "age": "3"}) for at in (10, 11, 12)
+    ]
+    lay(folder, "2025-11-20/03/a.json", drop(*early))
+    # It stands before what is old enough, and came after it.
+    unfit = change("U", 11, {"id": "10"}, {"age": "old"})
+    lay(folder, "2025-11-20/05/b.json", drop(unfit))
+    bring(lake, feed)
+    past = History.read(lake, feed, table, "pets", [])
+    held = horizon_plans.planned(lake, feed, "pets", past)
+    assert held.new is not None
+    assert held.new.position[-2:] == (10, 1)
+    assert held.held_back_by[-1].startswith("an event in quarantine at position 0/1/7/11")
+    dismissed = replace(feed, retention=replace(HOUR, dismissed=("2025-11-20T05",)))
+    free = horizon_plans.planned(lake, dismissed, "pets", past)
+    assert free.new is not None
+    assert free.new.position[-2:] == (12, 1)
+
+
+def test_a_stream_bounds_the_horizon_by_what_it_has_told() -> None:
+    def stream(name: str | None, old_enough: list[int] | None, oldest: list[int]) -> Row:
+        return Row(stream=name, old_enough=old_enough, oldest=oldest)
+
+    both = [stream("a", [0, 1, 9], [0, 1, 1]), stream("b", [0, 1, 7], [0, 1, 2])]
+    assert horizon_plans.watermark(both) == ([0, 1, 7], "b")
+    # Nothing of it is old enough, so nothing of it may be folded.
+    young = [both[0], stream("c", None, [0, 1, 5])]
+    assert horizon_plans.watermark(young) == ([0, 1, 4], "c")
+    assert horizon_plans.watermark([stream("c", None, [0, 1, 5])]) == (None, None)

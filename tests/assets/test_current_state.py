@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from assets import bronze, current_state, silver
 from assets.lake import Lake, LakeTable
+from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.laws import model_format
+from tests.laws.event import Event, Image
+from tests.laws.model_histories import to_record
 from transforms.feed import Feed
 
 
@@ -77,6 +83,20 @@ def test_a_log_that_starts_again_while_time_goes_on_is_seen_across_windows(
     )
 
 
+def test_a_repeat_that_is_read_later_does_not_hide_that_the_log_began_anew(
+    lake: Lake, folder: Path
+) -> None:
+    born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=9)
+    again = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=9, read_minute=30)
+    first = change("I", 950, after={"id": "2", "name": "Bo"}, log=1, minute=20)
+    lay(folder, "2025-11-20/03/a.json", drop(born, first, again))
+    lay(folder, "2025-11-20/04/b.json", drop(again))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed, ["2025-11-20T04"])
+    made = bring(lake, feed, ["2025-11-20T03"])[1]
+    assert made.violations["position_rises_with_source_time"] == 1
+
+
 def test_a_change_that_began_before_its_log_file_did_is_no_fall(lake: Lake, folder: Path) -> None:
     # MySQL writes a statement's start: one that ends after the rotation is a little older than the file before.
     lay(folder, "2025-11-20/03/a.json", drop(change("I", 900, after={"id": "1"}, log=7, minute=2)))
@@ -98,3 +118,38 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     bronze.land(lake, feed, ["2025-11-20T04"])
     silver.derive(lake, feed, ["2025-11-20T04"])
     assert current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
+
+
+def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    counted = replace(PETS, columns={"id": "int", "visits": "int"}, cdc_columns=("id", "visits"))
+    feed = Feed("zoo", "model", str(folder), tables={"pets": counted})
+
+    def event(at: int, visits: str, operations: dict[str, str]) -> bytes:
+        after: Image = {"id": "1", "visits": visits}
+        made = Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "merge", operations)
+        return (json.dumps(to_record(made)) + "\n").encode()
+
+    lay(folder, "2025-11-20/04/a.jsonl", event(1, "5", {}))
+    bring(lake, feed)
+    # A run that dies after silver has its sum, and before the books say that there are sums.
+    lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
+    bronze.land(lake, feed, ["2025-11-20T05"])
+    with monkeypatch.context() as broken:
+        broken.setattr("assets.silver.changes.quarantine", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            silver.derive(lake, feed, ["2025-11-20T05"])
+    assert lake.table("silver", "zoo").read().count() == 2
+    # A run on other windows meets it there; then comes its own.
+    lay(folder, "2025-11-20/03/c.jsonl", event(0, "1", {}))
+    bring(lake, feed, ["2025-11-20T03"])
+    assert planning.due(lake, feed).windows == ["2025-11-20T05"]
+    bring(lake, feed)
+    (row,) = lake.table("gold", "zoo", "pets").read().collect()
+    assert row["visits"] == 8
+
+
+def interrupted(*_: object) -> NoReturn:
+    raise KeyboardInterrupt

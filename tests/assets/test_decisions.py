@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from assets import decisions
+from assets import compaction, decisions, ledger
 from assets.lake import Lake
-from orchestration import deciding, planning, verifying
+from orchestration import deciding, planning, rebuilding, verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event
 from tests.laws.model_histories import to_record
 from transforms.decisions import Epoch, Release
-from transforms.errors import DecisionRefused
-from transforms.feed import Feed
+from transforms.errors import DecisionRefused, RebuildStopped
+from transforms.feed import Feed, Retention
 
 NOW = datetime(2025, 11, 21, tzinfo=UTC)
 MINUTE_5 = datetime.fromtimestamp(1_763_600_000 + 5 * 60, UTC)
@@ -36,10 +37,14 @@ def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
     bring(lake, feed, ["2025-11-20T03"])
     assert bring(lake, feed)[1].violations["position_rises_with_source_time"] == 1
     assert names(lake, feed) == {1: "Ava"}
+    # A rebuild does not get past the check either; then every window is due, and gold stays as it was.
+    with pytest.raises(RebuildStopped, match=r"log file 7 ends at .*`weir epoch open zoo --window"):
+        rebuilding.rebuild_in(lake, feed)
+    assert names(lake, feed) == {1: "Ava"}
+    assert planning.due(lake, feed).windows == ["2025-11-20T03", "2025-11-20T04"]
 
     epoch = Epoch("2025-11-20T04", time=MINUTE_5)
     decisions.open_epoch(lake, feed, epoch, NOW, "the server was replaced")
-    assert planning.due(lake, feed).windows == ["2025-11-20T04"]
     assert bring(lake, feed)[1].violations["position_rises_with_source_time"] == 0
     assert names(lake, feed) == {1: "Zoe"}
 
@@ -48,6 +53,17 @@ def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
     bring(lake, feed)
     assert names(lake, feed) == {1: "Zoe"}
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+
+    # The decision counts once, whoever asks for it: a rebuild and a compaction see what the runs saw.
+    known = decisions.with_recorded(lake, feed)
+    assert decisions.with_recorded(lake, known) == known
+    assert rebuilding.rebuild_in(lake, feed) == 0
+    assert names(lake, feed) == {1: "Zoe"}
+    assert planning.due(lake, feed).windows == []
+    brief = replace(feed, retention=Retention(timedelta(hours=1)))
+    (done,) = compaction.compact_feed(lake, brief, {"pets": PETS}, dry_run=False)
+    assert done.folded == 5
+    assert names(lake, feed) == {1: "Zoe"}
 
 
 def test_a_complete_snapshot_ends_what_it_does_not_name(lake: Lake, folder: Path) -> None:
@@ -91,9 +107,16 @@ def test_a_held_truncate_waits_until_it_is_released(
         "truncate", "pets", "2025-11-20/03/a.jsonl line 2",
     )  # fmt: skip
     assert deciding.matching(feed, [waiting], waiting.event_id[:8]) is waiting
+    other = replace(waiting, event_id="f00", table="food")
+    apart = replace(other, event_id="f01", place="2025-11-20/03/a.jsonl line 9")
+    # What one record asks for is let through together.
+    assert deciding.together([waiting, other, apart], [other]) == [waiting, other]
     with pytest.raises(DecisionRefused, match="no held delete has an id that begins with 'zz'"):
         deciding.matching(feed, [waiting], "zz")
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
+    # Released while a run was under way, which was made of what was known before: its window stays due.
+    ledger.finish(lake, feed, ["2025-11-20T03"])
+    assert planning.due(lake, feed).windows == ["2025-11-20T03"]
     made = bring(lake, feed)[1]
     assert made.violations["nothing_held"] == 0
     assert names(lake, feed) == {2: "Bo"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assets import current_state
+from assets import current_state, gold_tables
 from assets.lake import Lake
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -127,5 +127,22 @@ def test_a_name_in_a_record_cannot_leave_the_warehouse(lake: Lake, folder: Path)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, table_names="schema")
     bring(lake, feed)
     assert names(lake, feed, "zoo__pets") == {1: "Ada"}
+    assert list(gold_tables.mirrors(lake, feed)) == ["zoo__pets"]
     refused = lake.table("quarantine", "zoo").read().select("table", "reason").collect()
     assert [tuple(row) for row in refused] == [("../../../elsewhere__pets", "unfit_table_name")]
+
+
+def test_a_table_that_no_due_window_brings_anything_for_follows_its_declaration(
+    lake: Lake, folder: Path
+) -> None:
+    born = change("I", 1, after={"id": "1", "name": "Ada"}, schema="north")
+    other = change("I", 2, after={"id": "1", "name": "Bo"}, schema="south")
+    lay(folder, "2025-11-20/03/a.json", drop(born))
+    lay(folder, "2025-11-20/04/b.json", drop(other))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, table_names="schema")
+    bring(lake, feed)
+    columns = {**PETS.columns, "age": "int"}
+    aged = Table("pets", PETS.key, columns, tuple(columns), since={"age": "2025-11-20T04"})
+    bring(lake, replace(feed, tables={"pets": aged}))
+    for name in ("north__pets", "south__pets"):
+        assert "age" in lake.table("gold", "zoo", name).read().columns

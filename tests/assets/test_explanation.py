@@ -61,7 +61,7 @@ def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
 
 def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(lake: Lake, feed: Feed) -> None:
     found = explanation.explain(lake, feed, VISITS, "visits", ["north", "7"])
-    assert explaining.told("gold.zoo.visits", VISITS, ["north", "7"], found) == [
+    assert explaining.told("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
         "",
         "   1  upsert  2025-11-20 00:54:20  at position 0/1/1",

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 
-from assets import bronze
+from assets import bronze, verification
 from assets.lake import Lake
 from orchestration import verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay
 from transforms.feed import Feed
+from transforms.windows import parse_window
 
 
 @pytest.fixture
@@ -56,3 +57,15 @@ def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: P
         verifying.not_yet(lake, feed)
         == "1 window not in gold yet (2025-11-20T05); `weir run` first"
     )
+
+
+def test_records_of_days_are_dealt_into_days(lake: Lake, folder: Path, tmp_path: Path) -> None:
+    born = [change("I", n, after={"id": str(n), "name": "Ada"}) for n in range(1, 9)]
+    lay(folder, "2025-11-20/a.json", drop(*born))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
+    bronze.land(lake, feed, ["2025-11-20"])
+    dealt = verification.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    windows = [window for run in dealt.runs for window in run]
+    assert len(windows) > 1
+    for window in windows:
+        parse_window(window, feed.window)

@@ -43,6 +43,11 @@ def test_streams_that_have_ended_are_named(tmp_path: Path) -> None:
     assert feed.retention == Retention(retired=("tablet-7",))
 
 
+def test_windows_whose_quarantine_is_dismissed_are_named(tmp_path: Path) -> None:
+    feed = loaded(tmp_path, "compaction: {dismissed: [2025-11-20T03]}\n")
+    assert feed.retention == Retention(dismissed=("2025-11-20T03",))
+
+
 @pytest.mark.parametrize(
     ("text", "key", "message"),
     [
@@ -55,6 +60,11 @@ def test_streams_that_have_ended_are_named(tmp_path: Path) -> None:
             "compaction: {retension: 7d}\n",
             "compaction.retension",
             "is not a known key; did you mean retention",
+        ),
+        (
+            "compaction: {dismissed: [yesterday]}\n",
+            "compaction.dismissed",
+            "'yesterday' is no window of one hour; expected the form 2026-11-20T03",
         ),
         ("compaction: 7d\n", "compaction", "must be a mapping"),
     ],

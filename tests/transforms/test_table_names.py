@@ -57,6 +57,7 @@ def test_the_digest_does_not_see_the_landing_or_the_order_of_tables() -> None:
             tables={"region": dataclasses.replace(REGION, columns={"name": "string", "id": "int"})},
         ),
         dataclasses.replace(FEED, tables={"region": dataclasses.replace(REGION, path="r/*")}),
+        dataclasses.replace(FEED, tables={"region": dataclasses.replace(REGION, history=True)}),
     ],
 )
 def test_the_digest_sees_every_other_difference(other: Feed) -> None:

@@ -5,7 +5,9 @@ Every later fold of the key begins with its base row. Not here: the horizon itse
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.gold import fold
@@ -13,7 +15,7 @@ from transforms.horizons import Horizon
 
 HORIZON = (
     "struct<position:array<bigint>,drawn_at:timestamp,newest_window:string,declared:string,"
-    "judged_by:string>"
+    "judged_by:string,added:array<string>>"
 )
 
 BASE = (
@@ -24,8 +26,8 @@ BASE = (
 ``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is
 (``fold.STATE``), with every column that its changes mentioned, declared or not. ``horizon.position``: up to where;
 ``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
-``declared``: the feed file's name of the table; ``judged_by``: the digest of what the feed said
-that identities and effects of its events depend on.
+``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
+(``compacted_past.Meaning``); ``added``: columns of gold that it had not declared.
 """
 
 
@@ -43,17 +45,14 @@ def of_folded(folded: DataFrame, streams: DataFrame, table: str) -> DataFrame:
     )
 
 
-def marker(frame: DataFrame, table: str, horizon: Horizon, **facts: str) -> DataFrame:
-    """The one row that says up to where a table's base goes; ``facts`` are the other texts of ``HORIZON``."""
+def marker(
+    frame: DataFrame, table: str, horizon: Horizon, facts: Mapping[str, Column]
+) -> DataFrame:
+    """The one row that says up to where a table's base goes; ``facts`` are the other fields of ``HORIZON``."""
     position = F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")
-    drawn = {"position": position, "drawn_at": F.current_timestamp()}
-    drawn |= {name: F.lit(text) for name, text in facts.items()}
-    of_horizon = F.struct(
-        *[
-            drawn[name].alias(name)
-            for name in ("position", "drawn_at", "newest_window", "declared", "judged_by")
-        ]
-    )
+    drawn = {"position": position, "drawn_at": F.current_timestamp(), **facts}
+    names = ("position", "drawn_at", "newest_window", "declared", "judged_by", "added")
+    of_horizon = F.struct(*[drawn[name].alias(name) for name in names])
     one = frame.sparkSession.range(1)
     return one.select(
         F.lit(table).alias("table"),

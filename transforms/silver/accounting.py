@@ -24,7 +24,7 @@ SEGMENT = T.StructType(
         T.StructField("extracted_at", T.TimestampType(), True),
     ]
 )
-"""A log file of one epoch, and the newest times at which the source made, and the extractor read, a change in it."""
+"""A log file of one epoch: when the source made the newest change in it, and when the extractor first read that."""
 
 ACCOUNTING = T.StructType(
     [
@@ -105,9 +105,9 @@ def accounting(fated: DataFrame) -> DataFrame:
             F.collect_set(
                 F.when(is_kept, traits.words(incomplete_move=changes.is_incomplete_move()))
             ).alias("traits"),
-            F.max(F.when(is_change, F.col("event_at"))).alias("event_at"),
-            F.max(F.when(is_change, F.col("extracted_at"))).alias("extracted_at"),
+            newest(F.when(is_change, F.col("event_at")), F.col("extracted_at")).alias("newest"),
         )
+        .withColumns({"event_at": F.col("newest.made"), "extracted_at": read_at("newest")})
         .groupBy(*whose)
         .agg(
             *[F.sum(name).alias(name) for name in counts],
@@ -136,6 +136,16 @@ def has_null(key: str) -> Column:
     return F.col(key).isNull() | F.exists(key, lambda part: part.isNull())
 
 
+def newest(made: Column, read: Column) -> Column:
+    """An aggregate: when the newest change was made, and when it was first read. A repeat of it is read later."""
+    return F.max(F.struct(made.alias("made"), (-F.unix_micros(read)).alias("unread")))
+
+
+def read_at(newest: str) -> Column:
+    """When the change of a ``newest`` was read."""
+    return F.timestamp_micros(-F.col(f"{newest}.unread"))
+
+
 def falls(books: DataFrame) -> DataFrame:
     """One row per table, epoch and log file whose newest change was made, and read, before one of an earlier file.
 
@@ -143,17 +153,19 @@ def falls(books: DataFrame) -> DataFrame:
     times must fall. A statement that began before its log file did is a little older than the file before it says, but
     is read after that; a file that is delivered again is read later, but its changes are as old as they were.
     """
-    newest = (
+    of_file = (
         books.select("table", F.explode("segments").alias("one"))
         .groupBy("table", "one.epoch", "one.segment")
-        .agg(F.max("one.event_at").alias("newest"), F.max("one.extracted_at").alias("read_at"))
+        .agg(newest(F.col("one.event_at"), F.col("one.extracted_at")).alias("last"))
+        .withColumns({"newest": F.col("last.made"), "read_at": read_at("last")})
+        .drop("last")
     )
     earlier = (
         Window.partitionBy("table", "epoch")
         .orderBy("segment")
         .rowsBetween(Window.unboundedPreceding, -1)
     )
-    before = newest.withColumn("newest_before", F.max("newest").over(earlier)).withColumn(
+    before = of_file.withColumn("newest_before", F.max("newest").over(earlier)).withColumn(
         "read_before", F.max("read_at").over(earlier)
     )
     read_falls = F.coalesce(F.col("read_at") < F.col("read_before"), F.lit(True))

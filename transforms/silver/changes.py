@@ -23,8 +23,17 @@ def changes(fated: DataFrame) -> DataFrame:
 def quarantine(fated: DataFrame) -> DataFrame:
     """One row per event that could not become a change (see ``QUARANTINE``)."""
     refused = fated.where(F.col("fate").isin(repeats.QUARANTINED, repeats.TOO_LATE))
-    named = refused.withColumn("reason", F.col("fault.reason")).withColumn(
-        "detail", F.col("fault.detail")
+
+    def if_whole(name: str) -> Column:
+        return F.when(~F.exists(name, lambda part: part.isNull()), F.col(name))
+
+    named = refused.withColumns(
+        {
+            "reason": F.col("fault.reason"),
+            "detail": F.col("fault.detail"),
+            "key": if_whole("key"),
+            "position": if_whole("position"),
+        }
     )
     return named.select(*[F.col(field.name).cast(field.dataType) for field in QUARANTINE.fields])
 
