@@ -20,7 +20,7 @@ from assets.history import History
 from assets.horizon_plans import Plan
 from assets.lake import Lake
 from assets.writing import writing
-from transforms.change import HOLD
+from transforms.change import CONTROL, HOLD
 from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
 from transforms.gold import base_rows, current_state, digests, fold
@@ -220,7 +220,8 @@ def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
 
 
 def _is_of(name: str) -> Column:
-    return (F.col("table") == name) & (F.col("effect") != HOLD) & F.col("declared").isNotNull()
+    stays = F.col("effect").isin(HOLD, *CONTROL)
+    return (F.col("table") == name) & ~stays & F.col("declared").isNotNull()
 
 
 def _tidy(lake: Lake, path: str) -> None:

@@ -14,10 +14,11 @@ from pyspark.sql import functions as F
 from assets import bases, ledger
 from assets.history import History
 from assets.lake import Lake
+from assets.transactions import released
 from assets.wording import counted
 from transforms.change import HOLD
 from transforms.feed import Feed
-from transforms.formats import FORMATS
+from transforms.gold import transactions
 from transforms.horizons import Horizon
 from transforms.windows import parse_window
 
@@ -49,9 +50,9 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     older than everything that is not decided yet.
     """
     old = bases.drawn(lake, feed).get(name)
-    if FORMATS[feed.format].transactional:
-        # A change of a transaction stands at its commit, which may be in a window that nobody has read yet.
-        return Plan(old, None, ("the format has transactions, whose history is kept",))
+    if history.traits.transactions and not history.changes.where("transaction.at_commit").isEmpty():
+        # Such a change stands where its commit does, which may be in a window that nobody has read yet.
+        return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
     if feed.retention.kept is None:
         return Plan(old, None, ("the feed file says `retention: forever`",))
     eligible = eligible_windows(lake, feed, name)
@@ -63,6 +64,7 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     for undecided, what in (
         (first_held(lake, feed, name), "a held delete"),
         (first_quarantined(lake, feed, name, old), "an event in quarantine"),
+        (first_open(lake, feed, name, history), "a change whose transaction is open"),
     ):
         if undecided is not None:
             changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
@@ -160,6 +162,21 @@ def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) ->
         mine &= F.col("position") > F.array(*map(F.lit, old.position))
     waits = ~F.col("window").isin(list(feed.retention.dismissed))
     row = refused.read().where(mine & waits).agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position
+
+
+def first_open(lake: Lake, feed: Feed, name: str, history: History) -> list[int] | None:
+    """The smallest position of a change whose transaction is not complete."""
+    if not history.traits.transactions:
+        return None
+    silver = lake.table("silver", feed.name).read()
+    waiting = transactions.waiting(silver.where(F.col("table") == name))
+    complete = released(lake, feed, [])
+    if complete is not None:
+        waiting = waiting.join(complete, on="id", how="left_anti")
+    row = waiting.agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
     position: list[int] | None = row["position"]
     return position

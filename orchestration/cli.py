@@ -38,7 +38,8 @@ def cli() -> None:
 def run(feeds: Path, warehouse: str, only: tuple[str, ...], windows: str | None) -> None:
     """Bring landing to gold: the windows with new drops, or those asked for.
 
-    Exits 0 also with quarantined records, which are counted and shown; 1 if a blocking check or a step fails.
+    Exits 0 also with quarantined records, which are counted and shown; 1 if a blocking check or a step fails; 2 if the
+    command or a feed file is wrong, or a landing cannot be read.
     """
     from orchestration import commands
 
@@ -117,8 +118,9 @@ def verify(
 ) -> None:
     """Prove gold: make it anew from bronze in another order, and compare row by row.
 
-    Records are dealt into other windows, some of them twice, and run in another order. Needs about as much time and
-    room as bringing all of bronze to gold again. Exits 0 if every row is the same, 1 if any differs.
+    Records are dealt into other windows (their own, where epochs or a `since` begin with one), some of them twice, and
+    run in another order. Needs about as much time and room as bringing all of bronze to gold again. Exits 0 if every
+    row is the same, 1 if any differs, 2 if there is nothing to prove yet.
     """
     from orchestration import verifying
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +20,9 @@ from orchestration import planning, rebuilding, verifying
 from orchestration.explaining import told
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.laws import model_format
+from tests.laws.event import Event, Image, Transaction
+from tests.laws.model_histories import to_record
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import DecisionRefused, GoldBehind
 from transforms.feed import Feed, Retention, Table
@@ -181,3 +185,56 @@ def test_a_stream_bounds_the_horizon_by_what_it_has_told() -> None:
     young = [both[0], stream("c", None, [0, 1, 5])]
     assert horizon_plans.watermark(young) == ([0, 1, 4], "c")
     assert horizon_plans.watermark([stream("c", None, [0, 1, 5])]) == (None, None)
+
+
+def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_complete(
+    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS}, retention=HOUR)
+
+    def laid(name: str, *events: Event) -> None:
+        data = "".join(json.dumps(to_record(event)) + "\n" for event in events)
+        lay(folder, f"2025-11-20/{name}.jsonl", data.encode())
+
+    def row(at: int, number: int, of: str | None = None) -> Event:
+        image: Image = {"id": str(number), "name": f"pet {number}"}
+        part = None if of is None else Transaction(of)
+        return Event(
+            "model", "pets", "insert", (0, 1, at), None, {}, image, "put", transaction=part
+        )
+
+    def commit(at: int, of: str, changes: int) -> Event:
+        return Event(
+            *("model", "pets", "commit", (0, 1, at), None, {}, {}, "commit"),
+            transaction=Transaction(of, expected=changes),
+        )
+
+    # One transaction over two windows, one that stays open, and what belongs to none.
+    laid("03/a", row(1, 1, "done"), row(4, 2, "open"), row(6, 3))
+    laid("04/b", row(2, 4, "done"), commit(3, "done", 2), row(7, 5))
+    laid("06/c", row(9, 6))
+    bring(lake, feed)
+    assert sorted(names(lake, feed)) == [1, 3, 4, 5, 6]
+    (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
+    assert done.plan.new is not None
+    assert done.plan.new.position == (0, 1, 2)
+    assert "a change whose transaction is open at position 0/1/4" in done.plan.held_back_by
+    assert done.folded == 2
+
+    # Read again, what is compacted is known, and its transaction is as complete as it was.
+    laid("04/again", row(1, 1, "done"), commit(3, "done", 2))
+    made = bring(lake, feed, ["2025-11-20T03", "2025-11-20T04"])[1]
+    assert made.violations["every_transaction_is_committed"] == 1
+    assert made.violations["nothing_too_late"] == 0
+    assert sorted(names(lake, feed)) == [1, 3, 4, 5, 6]
+
+    # The commit comes after all, and the horizon goes on.
+    laid("07/d", commit(10, "open", 1))
+    assert bring(lake, feed)[1].violations["every_transaction_is_committed"] == 0
+    assert sorted(names(lake, feed)) == [1, 2, 3, 4, 5, 6]
+    (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
+    assert done.plan.new is not None
+    assert done.plan.new.position == (0, 1, 9)
+    assert sorted(names(lake, feed)) == [1, 2, 3, 4, 5, 6]
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0

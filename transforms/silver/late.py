@@ -8,17 +8,19 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms.change import CONTROL
 from transforms.formats.spec import fault
 from transforms.silver import repeats
 
 
 def is_decided(is_covered: Column) -> Column:
-    """True for events that would be changes if there were no horizon."""
-    return is_covered & (F.col("fate") == repeats.CHANGE)
+    """True for events that would be changes if there were no horizon. Control rows are in no base."""
+    is_own = ~F.col("effect").isin(*CONTROL)
+    return is_covered & (F.col("fate") == repeats.CHANGE) & is_own
 
 
 def judged(fated: DataFrame, is_covered: Column, *, repeats_count: bool) -> DataFrame:
-    """Give events at or below a horizon their fate, by ``is_known``; others keep theirs.
+    """Give events at or below a horizon their fate, by ``is_known``, which is then ``in_base``; others keep theirs.
 
     ``repeats_count``: known ones stay changes, as a proof wants it that makes gold anew from the first event.
     """
@@ -41,5 +43,6 @@ def judged(fated: DataFrame, is_covered: Column, *, repeats_count: bool) -> Data
         .withColumn(
             "fault", F.when(F.col("fate") == repeats.TOO_LATE, reason).otherwise(F.col("fault"))
         )
+        .withColumn("in_base", F.col("was_decided") & F.col("is_known"))
         .drop("was_decided", "is_known")
     )

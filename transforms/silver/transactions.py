@@ -62,11 +62,15 @@ def with_commits(fated: DataFrame) -> DataFrame:
 
 
 def open_events(fated: DataFrame) -> DataFrame:
-    """The events of transactions that their window does not hold whole (see ``OPEN``)."""
+    """The events of transactions that their window does not hold whole (see ``OPEN``).
+
+    Those in the base count, too: a transaction does not open again because its changes were compacted.
+    """
+    kept = F.col("fate") == repeats.CHANGE
+    if "in_base" in fated.columns:
+        kept = kept | F.col("in_base")
     waiting = fated.where(
-        (F.col("fate") == repeats.CHANGE)
-        & F.col("transaction").isNotNull()
-        & F.col("transaction.commit").isNull()
+        kept & F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
     )
     return waiting.select(*[_column(field.name).alias(field.name) for field in OPEN.fields])
 
