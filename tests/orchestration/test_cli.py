@@ -19,7 +19,7 @@ COMMANDS = {
     "demo": ("--folder", "sample drops"),
     "rebuild": ("FEED", "anew from bronze"),
     "epoch": ("open", "list"),
-    "release": ("--all", "or list them"),
+    "release": ("--all", "or let those with"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
