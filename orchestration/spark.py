@@ -55,6 +55,8 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
+        # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
+        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
         "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),
         "spark.ui.showConsoleProgress": "false",
         # Nothing is kept in Spark's own warehouse, so that no folder of it need appear where a command was started.

@@ -8,7 +8,6 @@ Vendor: TigerGraph documentation, "Change Data Capture" (attribute operators) an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from pyspark.sql import Column
@@ -19,7 +18,6 @@ from transforms import types
 OVERWRITE, IF_NEW = "Overwrite", "IgnoreIfExisted"
 
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-_NUMBERS = re.compile(r"^(tinyint|smallint|int|bigint|float|double|decimal\b.*)$")
 
 _Operation = Callable[[Column, Column], Column]
 
@@ -50,8 +48,15 @@ def _operations(type_name: str) -> dict[str, _Operation]:
             "And": lambda old, new: old.bitwiseAND(new),
             "Or": lambda old, new: old.bitwiseOR(new),
         }
-    if _NUMBERS.match(type_name):
-        # Spark widens decimals, and floats beside other types; the column's own width counts after every step.
+    if type_name.startswith("decimal"):
+        # Spark widens decimals; the column's own width counts after every step, and what it cannot hold is null.
+        return {
+            "Add": lambda old, new: F.try_add(old, new).try_cast(type_name),
+            "Minus": lambda old, new: F.try_subtract(old, new).try_cast(type_name),
+            **_extremes(),
+        }
+    if type_name in ("float", "double"):
+        # Spark widens floats beside other types; the column's own width counts after every step.
         return {
             "Add": lambda old, new: (old + new).try_cast(type_name),
             "Minus": lambda old, new: (old - new).try_cast(type_name),
