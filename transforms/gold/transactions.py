@@ -47,18 +47,21 @@ def standing(events: DataFrame, unread: Sequence[str]) -> DataFrame:
 
 
 def spanned(missing: Column) -> Column:
-    """True where no missing window lies between some window with a beginning and some with a commit."""
+    """True where no window is missing from some with a beginning to some with a commit, both included.
+
+    Of those two something was read, but more of them may have landed since.
+    """
 
     def whole(begin: Column, end: Column) -> Column:
         low, high = F.least(begin, end), F.greatest(begin, end)
-        return ~F.exists(missing, lambda window: (window > low) & (window < high))
+        return ~F.exists(missing, lambda window: (window >= low) & (window <= high))
 
     return F.exists("begun_in", lambda begin: F.exists("ended_in", lambda end: whole(begin, end)))
 
 
 def all_read_before_end(missing: Column) -> Column:
-    """True where no missing window lies before some window with a commit."""
-    return F.exists("ended_in", lambda end: ~F.exists(missing, lambda window: window < end))
+    """True where no window is missing up to some with a commit, that included."""
+    return F.exists("ended_in", lambda end: ~F.exists(missing, lambda window: window <= end))
 
 
 def visible(changes: DataFrame, released: DataFrame | None) -> DataFrame:

@@ -114,11 +114,16 @@ def accounting(fated: DataFrame) -> DataFrame:
             F.array_sort(
                 F.array_distinct(F.flatten(F.flatten(F.collect_list("undeclared"))))
             ).alias("undeclared_columns"),
-            F.array_distinct(F.flatten(F.flatten(F.collect_list("traits")))).alias("traits"),
-            F.collect_list(
-                F.when(
-                    F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
-                    F.struct("epoch", "segment", "event_at", "extracted_at"),
+            # Sorted, so that the same events make the same books.
+            F.array_sort(F.array_distinct(F.flatten(F.flatten(F.collect_list("traits"))))).alias(
+                "traits"
+            ),
+            F.array_sort(
+                F.collect_list(
+                    F.when(
+                        F.col("event_at").isNotNull() & F.col("segment").isNotNull(),
+                        F.struct("epoch", "segment", "event_at", "extracted_at"),
+                    )
                 )
             ).alias("segments"),
         )
