@@ -78,7 +78,13 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
             look_elsewhere=transactional,
         )
         if transactional:
-            told = ((one.window, one.name, one.generation) for one in found.new + found.waiting)
+            # What lies before the first window is read by no run.
+            first = f"{partitions.FIRST:%Y-%m-%d}"
+            told = [
+                (one.window, one.name, one.generation)
+                for one in found.new + found.waiting
+                if one.window >= first
+            ]
             transactions.note_landed(lake, feed, told)
         bronze = lake.table("bronze", feed.name)
         if found.new or not bronze.exists():

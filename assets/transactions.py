@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import ledger, partitions
+from assets import ledger
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
@@ -27,9 +27,7 @@ LANDED = "window string, object string, generation string"
 
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Remember that these object generations have landed: a transaction may go through one that nobody has read yet."""
-    # What lies before the first window is read by no run.
-    first = f"{partitions.FIRST:%Y-%m-%d}"
-    new = {one for one in objects if one[0] >= first}
+    new = set(objects)
     table = lake.table("landed", feed.name)
     if new and table.exists():
         of_these = F.col("window").isin(sorted({one[0] for one in new}))
@@ -40,13 +38,7 @@ def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]])
 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
     """The windows of which something is known to have landed that silver does not have, these left out."""
-    landed, progress = lake.table("landed", feed.name), lake.table("progress", feed.name)
-    if not landed.exists():
-        return []
-    noted = {
-        row["window"]: row["count"]
-        for row in landed.read().distinct().groupBy("window").count().collect()
-    }
+    noted, progress = _landed(lake, feed), lake.table("progress", feed.name)
     finished = (
         {row["window"]: row["objects"] for row in progress.read().collect()}
         if progress.exists()
@@ -66,6 +58,16 @@ def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
     return sorted(one for one in doubtful if objects[one] < noted[one] or one in behind)
 
 
+def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
+    """How many object generations are known to have landed, by window."""
+    landed = lake.table("landed", feed.name)
+    if not landed.exists():
+        return {}
+    # Two runs may have noted one object.
+    counted = landed.read().distinct().groupBy("window").count()
+    return {row["window"]: row["count"] for row in counted.collect()}
+
+
 def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
     """The complete ones of the transactions that no window holds whole: ``id``, ``commit``, ``is_new``.
 
@@ -75,9 +77,9 @@ def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None
     if not table.exists() or table.read().isEmpty():
         return None
     missing = unread(lake, feed, windows)
-    landed = {row["window"] for row in lake.table("landed", feed.name).read().collect()}
+    of_these = set(windows).intersection(_landed(lake, feed))
     now = standing(lake, feed, missing, but=()).where("commit IS NOT NULL")
-    earlier = standing(lake, feed, sorted({*missing, *landed.intersection(windows)}), but=windows)
+    earlier = standing(lake, feed, sorted({*missing, *of_these}), but=windows)
     known = earlier.where("commit IS NOT NULL").select("id", F.lit(True).alias("known"))
     return (
         now.join(known, on="id", how="left")

@@ -50,7 +50,8 @@ def to_events(parsed: DataFrame) -> DataFrame:
         .withColumn("snapshot", F.col("bare") | F.col("cursor").isNull())
         .withColumn("operation", operation())
         .withColumn("mysql", F.coalesce(F.map_contains_key("cursor", F.lit("log")), F.lit(False)))
-        .withColumn("stand", position())
+        # What could not be read at all has no place.
+        .withColumn("stand", F.when(F.col("fault").isNull() | ~F.col("snapshot"), position()))
         .withColumn("fault", F.coalesce("fault", operation_fault(), flag_fault(), position_fault()))
         .withColumn("before", image("old", "2", "3"))
         .withColumn("after", image("new", "1", "3"))
