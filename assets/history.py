@@ -104,8 +104,8 @@ class History:
             return new.withColumn("is_past", F.lit(False))
         # Read once, used twice.
         new = new.localCheckpoint()
-        keys = new.select("key", "stream").distinct()
-        all_new = new.unionByName(self._scoped_on(keys, self.scoped))
+        keys = hinted(new.select("key").distinct(), self.most_new)
+        all_new = new.unionByName(self._scoped_on(self._with_streams(keys), self.scoped))
         if self.brings_scopes:
             fresh = self.scoped.where("is_new")
             all_new = all_new.unionByName(self._scoped_on(self._with_streams(standing), fresh))
@@ -177,13 +177,16 @@ class History:
         return met.select(*self.changes.columns)
 
     def _with_streams(self, keys: DataFrame) -> DataFrame:
-        """Gold does not say which stream a key's changes came from; silver does, and is asked only if it matters."""
+        """Add ``stream``, one row per key and stream that it has changes of, in whatever window.
+
+        Gold does not say which these are; silver does, and is asked only if it matters.
+        """
         if not any(shape.of_stream for shape in self.traits.scopes):
             return keys.withColumn("stream", F.lit(None).cast("string"))
         of_key = self.of_keys.select("key", "stream")
         if self.base is not None:
             of_key = of_key.unionByName(self._of_base(None))
-        return keys.join(of_key.distinct(), on="key")
+        return of_key.join(keys, on="key").distinct()
 
 
 def booked(lake: Lake, feed: Feed, name: str, windows: Sequence[str]) -> tuple[Traits, int]:

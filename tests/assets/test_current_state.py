@@ -151,5 +151,30 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     assert row["visits"] == 8
 
 
+def test_a_late_change_meets_an_older_delete_of_its_key_s_other_stream(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
+
+    def upsert(at: int, key: str, stream: str) -> Event:
+        after: Image = {"id": key, "name": f"at {at}"}
+        return Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "merge", stream=stream)
+
+    place = (0, 1, 30)
+    truncate = Event("model", "pets", "truncate", place, None, {}, {}, "remove", scope={}, stream="a")
+    gone = replace(upsert(10, "1", "a"), effect="remove")
+    # Of what is gone already, the truncate leaves no trace in gold.
+    early = [gone, upsert(10, "2", "b"), truncate]
+    late = [upsert(20, "1", "b"), upsert(20, "2", "b")]
+    for name, events in {"2025-11-20/03/a.jsonl": early, "2025-11-20/04/b.jsonl": late}.items():
+        lay(folder, name, drop(*[json.dumps(to_record(event)) for event in events]))
+    bring(lake, feed, ["2025-11-20T03"])
+    assert names(lake, feed) == {2: "at 10"}
+    # Nothing new of stream a: that the first key is one of its keys is known from the earlier window only.
+    bring(lake, feed, ["2025-11-20T04"])
+    assert names(lake, feed) == {2: "at 20"}
+
+
 def interrupted(*_: object) -> NoReturn:
     raise KeyboardInterrupt
