@@ -19,6 +19,7 @@ _WANTED = {
     "string_type": "must be a text",
     "list_type": "must be a list, such as [a, b]",
     "dict_type": "must be a mapping, such as {a: int}",
+    "bool_type": "must be true or false",
     "model_type": "must be a mapping, with keys of its own",
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestration.epoch_texts import DeclaredEpoch
 from orchestration.retention_texts import DeclaredCompaction
@@ -15,6 +15,12 @@ from orchestration.schema_texts import DeclaredPolicies, DeclaredTablePolicies
 from transforms.feed import ScopeDeletes, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]
+# The YAML of a feed file is read as texts; the words are those of YAML 1.2.
+_WORDS = {"true": True, "false": False}
+_YesOrNo = Annotated[
+    bool,
+    BeforeValidator(lambda said: _WORDS.get(str(said).lower(), said)),
+]
 _Texts = Annotated[list[_Text], Field(min_length=1)]
 
 
@@ -29,7 +35,7 @@ class DeclaredTable(_Declared):
     columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
     cdc_columns: _Texts | None = None
     path: _Text | None = None
-    history: bool = False
+    history: _YesOrNo = False
     was: list[_Text] = Field(default_factory=list)
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
     since: dict[_Text, _Text] = Field(default_factory=dict)

@@ -162,7 +162,9 @@ def test_a_late_change_meets_an_older_delete_of_its_key_s_other_stream(
         return Event("model", "pets", "upsert", (0, 1, at), None, {}, after, "merge", stream=stream)
 
     place = (0, 1, 30)
-    truncate = Event("model", "pets", "truncate", place, None, {}, {}, "remove", scope={}, stream="a")
+    truncate = Event(
+        "model", "pets", "truncate", place, None, {}, {}, "remove", scope={}, stream="a"
+    )
     gone = replace(upsert(10, "1", "a"), effect="remove")
     # Of what is gone already, the truncate leaves no trace in gold.
     early = [gone, upsert(10, "2", "b"), truncate]

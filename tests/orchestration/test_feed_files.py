@@ -33,6 +33,16 @@ def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared
     return caught.value
 
 
+def test_history_is_true_or_false(tmp_path: Path) -> None:
+    table = "key: [id], columns: {id: int}"
+    assert table_of(tmp_path, f"{{{table}, history: true}}").history
+    assert table_of(tmp_path, f"{{{table}, history: True}}").history
+    assert not table_of(tmp_path, f"{{{table}, history: false}}").history
+    assert not table_of(tmp_path, f"{{{table}}}").history
+    wrong = refusal(tmp_path, f"{HEAD}tables: {{t: {{{table}, history: yes}}}}\n")
+    assert str(wrong).endswith("tables.t.history: must be true or false, found 'yes'.")
+
+
 def test_a_feed_file_with_everything(tmp_path: Path) -> None:
     text = """
         format: arcion_s3_csv
