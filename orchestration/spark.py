@@ -36,7 +36,12 @@ class WeirSpark(LazyPySparkResource):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
-            self._spark_session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
+            session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
+            # What Delta prints by itself (a line per VACUUM) would stand amid a command's own output.
+            java = session._jvm.java
+            nowhere = java.io.PrintStream(java.io.OutputStream.nullOutputStream())
+            java.lang.System.setOut(nowhere)
+            self._spark_session = session
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
