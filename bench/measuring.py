@@ -19,7 +19,7 @@ Prepared = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One timed run. ``heap`` is in bytes, and has in it what Java has not collected yet."""
+    """One timed run. ``heap`` is in bytes: the peaks of all parts of the heap, whenever each was, garbage included."""
 
     seconds: float
     jobs: int
