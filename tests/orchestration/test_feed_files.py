@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,24 @@ def test_a_type_has_one_spelling(text: str, expected: str) -> None:
 def test_what_is_no_column_type_is_refused(text: str) -> None:
     with pytest.raises(UnknownType):
         canonical_type(text)
+
+
+def shown_feed_files() -> list[tuple[str, str]]:
+    """Every whole feed file that the documentation shows, with the page that shows it."""
+    root = Path(__file__).resolve().parents[2]
+    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    return [
+        (page.name, block)
+        for page in pages
+        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+        if re.search(r"^format:", block, re.MULTILINE)
+    ]
+
+
+def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None:
+    shown = shown_feed_files()
+    assert {"README.md", "arcion_s3.md"} <= {page for page, _ in shown}
+    for page, text in shown:
+        feed = load_feed(written(tmp_path, text))
+        assert feed.tables, page
+    assert any("history: true" in text for _, text in shown)
