@@ -15,6 +15,7 @@ from assets.lake import LakeTable
 from transforms.errors import TableNameCollision
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
+from transforms.formats import FORMATS
 from transforms.silver import accounting
 
 ANNOUNCED = ""
@@ -23,9 +24,10 @@ ANNOUNCED = ""
 
 def counted(feed: Feed, fated: DataFrame) -> list[Row]:
     """One row per window and table (``accounting.ACCOUNTING``), from events with their fate."""
+    words = [remark.word for remark in FORMATS[feed.format].remarks]
     return [
         Row(**{**row.asDict(), "declaration": feed_digest(feed, row["window"])})
-        for row in accounting.accounting(fated).collect()
+        for row in accounting.accounting(fated, words).collect()
     ]
 
 
@@ -68,6 +70,6 @@ def _announced(row: Row) -> Row:
         field.name: 0 if isinstance(field.dataType, T.LongType) else []
         for field in accounting.ACCOUNTING.fields
         if isinstance(field.dataType, (T.LongType, T.ArrayType))
-    }
+    } | {"remarks": {}}
     kept = {"traits": row["traits"], "declaration": ANNOUNCED}
     return Row(**{**row.asDict(), **empty, **kept})

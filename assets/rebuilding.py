@@ -68,7 +68,7 @@ def rebuild(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[Derived]
         violations.update(made.violations)
         found |= made.samples
         yield Derived(start + len(some), len(windows))
-    for rule in rules.RULES:
+    for rule in rules.rules_of(feed.format):
         if rule.severity == "blocking" and violations[rule.name]:
             seen = found.get(rule.name, "").removeprefix("- ").replace("\n- ", "; ")
             raise RebuildStopped(

@@ -90,7 +90,7 @@ def _refuse_key_drift(feed: Feed, books: Sequence[Row], fated: DataFrame) -> Non
     suspects = {
         (book["window"], book["declared"])
         for book in books
-        if book["declared"] and not book["changes"] and book["quarantined"] > 1
+        if book["declared"] in feed.tables and not book["changes"] and book["quarantined"] > 1
     }
     for window, name in sorted(suspects):
         key = feed.tables[name].key

@@ -78,7 +78,7 @@ def derive_alone(
     books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
-    counts = violations_of.count(books, landed, written, refused, falls)
+    counts = violations_of.count(feed, books, landed, written, refused, falls)
     told = violations_of.samples(books, falls)
     if FORMATS[feed.format].transactional:
         waits = transactions_of.still_open(lake, feed)
@@ -144,7 +144,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 },
             ),
         ],
-        check_specs=verdicts.specs(silver_key, rules.RULES),
+        check_specs=verdicts.specs(silver_key, rules.rules_of(feed.format)),
         group_name=feed.name,
         partitions_def=partitions.windows_of(feed),
         backfill_policy=dg.BackfillPolicy.single_run(),
@@ -178,7 +178,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "books": dg.MetadataValue.json([book(row) for row in made.books]),
             },
             check_results=list(
-                verdicts.results(silver_key, rules.RULES, made.violations, windows, made.samples)
+                verdicts.results(
+                    silver_key, rules.rules_of(feed.format), made.violations, windows, made.samples
+                )
             ),
         )
         yield dg.MaterializeResult(

@@ -19,7 +19,7 @@ from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import digests
-from transforms.record import COORDINATES
+from transforms.record import COORDINATES, OBJECT
 from transforms.table_names import HISTORY, TOMBSTONES
 
 PARTS = {
@@ -73,10 +73,11 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
 
     Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
-    order is another.
+    order is another. Where a record means nothing without the others of its object, objects are dealt out whole.
     """
     records = lake.table("bronze", feed.name).read().where("line > 0")
-    place = [F.concat_ws("/", *COORDINATES), F.lit(seed)]
+    whole = FORMATS[feed.format].needs_whole_objects
+    place = [F.concat_ws("/", *(OBJECT if whole else COORDINATES)), F.lit(seed)]
     keep = bool(feed.decisions.epochs) or any(table.since for table in feed.tables.values())
 
     def drawn(salt: str) -> Column:

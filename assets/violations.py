@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pyspark.sql import Row
 
 from expectations import silver as rules
+from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.silver import accounting
 
 STORED = ("changes", "control", "held", "derived")
@@ -14,7 +16,7 @@ STORED = ("changes", "control", "held", "derived")
 
 
 def count(
-    books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
+    feed: Feed, books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
 ) -> dict[str, int]:
     """The violations of each rule, from the books and from what the commits say of themselves."""
     total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
@@ -26,7 +28,6 @@ def count(
         + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
         rules.NO_NULL_KEY.name: total["null_keys"],
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
-        rules.EXISTS_FLAGS_AGREE_WITH_OPERATION.name: total["flags_disagree"],
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"],
         rules.TABLES_ARE_DECLARED.name: sum(
@@ -35,9 +36,18 @@ def count(
         rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
         rules.NOTHING_TOO_LATE.name: total["too_late"],
         rules.NOTHING_HELD.name: total["held"],
+        **remarked(feed, books),
         # Of feeds whose format has transactions these are counted by who knows all windows.
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
+    }
+
+
+def remarked(feed: Feed, books: Sequence[Row]) -> dict[str, int]:
+    """The events with each of the format's remarks, by the rule that it breaks."""
+    return {
+        remark.rule: sum(row["remarks"].get(remark.word, 0) for row in books)
+        for remark in FORMATS[feed.format].remarks
     }
 
 

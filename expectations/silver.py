@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from expectations.rule import Rule
+from transforms.formats import FORMATS
 
 ACCOUNTING_IS_EXACT = Rule(
     "accounting_is_exact",
@@ -23,12 +24,6 @@ POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "The log was reset or the source replaced, so that order is unknown: say where the new history begins with"
     " `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and the first time, of the log file that"
     " fell), and run again.",
-)
-EXISTS_FLAGS_AGREE_WITH_OPERATION = Rule(
-    "exists_flags_agree_with_operation",
-    "warning",
-    "An insert mentions no old values and a delete no new ones.",
-    "The events were applied by their operation; look at how the extractor writes flags.",
 )
 NO_EVENT_TWICE = Rule(
     "no_event_twice",
@@ -85,11 +80,10 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     "It is never_committed: look for its commit at the source. Should it come, the changes still reach gold.",
 )
 
-RULES = (
+COMMON = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
     POSITION_RISES_WITH_SOURCE_TIME,
-    EXISTS_FLAGS_AGREE_WITH_OPERATION,
     NO_EVENT_TWICE,
     NOTHING_QUARANTINED,
     TABLES_ARE_DECLARED,
@@ -99,3 +93,10 @@ RULES = (
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,
 )
+"""The rules of every format."""
+
+
+def rules_of(format_name: str) -> tuple[Rule, ...]:
+    """The rules of one format: those of all, and one for each thing that it may notice in events."""
+    own = FORMATS[format_name].remarks
+    return (*COMMON, *[Rule(one.rule, "warning", one.says, one.remedy) for one in own])

@@ -24,6 +24,10 @@ _YesOrNo = Annotated[
 _Texts = Annotated[list[_Text], Field(min_length=1)]
 
 
+def _as_list(said: object) -> object:
+    return [said] if isinstance(said, str) else said
+
+
 class _Declared(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -42,6 +46,33 @@ class DeclaredTable(_Declared):
     schema_changes: DeclaredTablePolicies | None = None
 
 
+class DeclaredPredicate(_Declared):
+    """One entry of ``predicates``."""
+
+    type: _Text | None = None
+    list: _YesOrNo = False
+
+
+class DeclaredVertex(_Declared):
+    """One entry of ``vertices``."""
+
+    attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    key: list[_Text] = Field(default_factory=list)
+    defaults: dict[_Text, str] = Field(default_factory=dict)
+
+
+class DeclaredEdge(_Declared):
+    """One entry of ``edges``; ``from`` and ``to`` name one vertex type or several."""
+
+    sources: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="from")]
+    targets: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="to")]
+    attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    directed: _YesOrNo = True
+    reverse: _Text | None = None
+    discriminator: list[_Text] = Field(default_factory=list)
+    defaults: dict[_Text, str] = Field(default_factory=dict)
+
+
 class DeclaredFeed(_Declared):
     """The whole file."""
 
@@ -51,6 +82,9 @@ class DeclaredFeed(_Declared):
     window: WindowSize = "hour"
     table_names: TableNames = "plain"
     tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
+    predicates: dict[_Text, DeclaredPredicate] = Field(default_factory=dict)
+    vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
+    edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     transaction_timeout: _Text = "1d"
@@ -58,8 +92,14 @@ class DeclaredFeed(_Declared):
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
 
 
+OBJECTS: Final = ("tables", "predicates", "vertices", "edges")
+"""The keys that say which tables there are: each format knows some of them."""
+
 PARTS: Final[dict[str, type[BaseModel]]] = {
     "tables": DeclaredTable,
+    "predicates": DeclaredPredicate,
+    "vertices": DeclaredVertex,
+    "edges": DeclaredEdge,
     "epochs": DeclaredEpoch,
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,

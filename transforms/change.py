@@ -58,10 +58,11 @@ CHANGE = T.StructType(
 """One row per change of one key, per scoped change, or per control row. docs/change_model.md is the reference.
 
 ``table``: the gold table (null only on control rows); ``source_table``: the table as the stream names it,
-``catalog.schema.table``; ``declared``: the feed file's name for it, null where the feed does not declare it.
+``catalog.schema.table``; ``declared``: the feed file's name for it; of a table that it does not declare, the stream's,
+where that tells the key and the types; else null.
 ``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
-``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin and commit for
-control rows, hold for scoped deletes that wait for a decision.
+``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin, commit
+and note for control rows, hold for scoped deletes that wait for a decision.
 ``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on scoped and
 control rows.
 ``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
@@ -101,8 +102,8 @@ QUARANTINE = T.StructType(
 ``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
 """
 
-CONTROL = ("begin", "commit")
-"""The effects of rows that change nothing themselves."""
+CONTROL = ("begin", "commit", "note")
+"""The effects of rows that change nothing themselves. A ``note`` is an event that says nothing of any row."""
 
 HOLD = "hold"
 """The effect of a scoped delete that waits for a decision."""

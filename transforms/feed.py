@@ -65,6 +65,43 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Predicate:
+    """One predicate of Dgraph: ``type`` is Dgraph's name for what it holds, None where nobody said; ``list``: many."""
+
+    name: str
+    type: str | None = None
+    list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VertexType:
+    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name."""
+
+    name: str
+    attributes: Mapping[str, str]
+    key: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeType:
+    """One edge type of TigerGraph; ``sources`` and ``targets`` are the vertex types of its two ends.
+
+    ``reverse`` is the name of the type of its mirrored edges, ``discriminator`` the attributes that tell its edges
+    between two vertices apart.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    attributes: Mapping[str, str]
+    directed: bool = True
+    reverse: str | None = None
+    discriminator: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Retention:
     """How long changes are kept before compaction folds them into base rows.
 
@@ -87,7 +124,8 @@ class Feed:
     waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
     landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand.
-    ``policies``: those of tables that the file does not declare.
+    ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what
+    the feeds of graphs declare, by name; ``tables`` are then what their format makes of it.
     """
 
     name: str
@@ -102,3 +140,6 @@ class Feed:
     retention: Retention = field(default_factory=Retention)
     transaction_timeout: timedelta = timedelta(days=1)
     policies: Policies = field(default_factory=Policies)
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    vertices: Mapping[str, VertexType] = field(default_factory=dict)
+    edges: Mapping[str, EdgeType] = field(default_factory=dict)

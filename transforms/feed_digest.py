@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict
 
 from transforms.decisions import Decisions
 from transforms.feed import Feed, Table
@@ -57,7 +58,16 @@ def _meaning(feed: Feed) -> dict[str, object]:
         "table_names": feed.table_names,
     }
     # What an older version did not have is left out where it says nothing: no table is made anew for it.
-    return meaning | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
+    graph = {
+        kind: {name: asdict(one) for name, one in declared.items()}
+        for kind, declared in (
+            ("predicates", feed.predicates),
+            ("vertices", feed.vertices),
+            ("edges", feed.edges),
+        )
+        if declared
+    }
+    return meaning | graph | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
 
 
 def _decided(decisions: Decisions) -> dict[str, object]:

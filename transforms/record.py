@@ -9,6 +9,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
+HEADER = T.StructType(
+    [T.StructField("key", T.StringType(), False), T.StructField("value", T.BinaryType(), True)]
+)
+"""One header of a Kafka record: several may have one name."""
+
 BRONZE = T.StructType(
     [
         T.StructField("window", T.StringType(), False),
@@ -20,6 +25,8 @@ BRONZE = T.StructType(
         T.StructField("payload", T.BinaryType(), True),
         T.StructField("defect", T.StringType(), True),
         T.StructField("landed_at", T.TimestampType(), False),
+        T.StructField("key", T.BinaryType(), True),
+        T.StructField("headers", T.ArrayType(HEADER), True),
     ]
 )
 """One row per record of a landed object.
@@ -31,10 +38,15 @@ BRONZE = T.StructType(
 ``defect``: why the record could not be cut out whole (cut JSON, damaged gzip); null for a whole one.
 ``landed_at``: when the object was last modified in the landing.
 
+Of a Kafka topic an object is a partition, ``<topic>/<number>``, its generation the topic's id; ``byte_offset`` is the
+record's offset and ``line`` one more than that; ``payload`` is the value, null for a tombstone; ``landed_at`` is the
+record's timestamp. Only such records have ``key`` and ``headers``.
+
 An object that holds no record leaves one row with ``line`` 0 and no payload, so that it counts as read.
 """
 
-COORDINATES = ("object", "generation", "line", "byte_offset")
+OBJECT = ("object", "generation")
+COORDINATES = (*OBJECT, "line", "byte_offset")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,24 +15,24 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def test_a_rule_passes_without_violations_and_fails_with_one() -> None:
-    counted = {rule.name: 0 for rule in silver.RULES} | {"no_event_twice": 1}
-    verdicts = {verdict.rule.name: verdict for verdict in gx.judge("suite", silver.RULES, counted)}
+    counted = {rule.name: 0 for rule in silver.COMMON} | {"no_event_twice": 1}
+    verdicts = {verdict.rule.name: verdict for verdict in gx.judge("suite", silver.COMMON, counted)}
     assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["no_event_twice"]
     assert verdicts["no_event_twice"].violations == 1
 
 
 def test_a_rule_that_was_not_counted_is_no_pass() -> None:
     with pytest.raises(KeyError, match="accounting_is_exact"):
-        gx.judge("suite", silver.RULES, {})
+        gx.judge("suite", silver.COMMON, {})
 
 
 def test_it_judges_in_a_process_whose_main_module_has_no_file(root: Path) -> None:
     """A run that Dagster's daemon launches is such a process; pyspark would end it as a skipped doctest."""
     script = (
         "from expectations import gx, silver\n"
-        "print(len(gx.judge('suite', silver.RULES, {rule.name: 0 for rule in silver.RULES})))\n"
+        "print(len(gx.judge('suite', silver.COMMON, {rule.name: 0 for rule in silver.COMMON})))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
     )
-    assert done.stdout.strip() == str(len(silver.RULES)), done.stderr[-1000:]
+    assert done.stdout.strip() == str(len(silver.COMMON)), done.stderr[-1000:]

@@ -46,7 +46,6 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("segment", F.lit(None).cast("bigint"))
         .withColumn("event_at", F.timestamp_millis("event_at_ms"))
         .withColumn("extracted_at", F.col("event_at"))
-        .withColumn("flags_disagree", F.lit(False))
         .withColumn("fault", F.lit(None).cast(NO_FAULT))
     )
 

@@ -14,7 +14,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM, TEXTS
-from transforms.formats.spec import NO_FAULT, as_events, fault, spelled
+from transforms.formats.spec import NO_FAULT, Remark, as_events, fault, moment, remarks, spelled
+
+FLAGS_DISAGREE = Remark(
+    "flags_disagree",
+    "exists_flags_agree_with_operation",
+    "An insert mentions no old values and a delete no new ones.",
+    "The events were applied by their operation; look at how the extractor writes flags.",
+)
 
 CELL = "struct<name:string,new:string,old:string,flag:string,new_given:boolean,old_given:boolean>"
 """One column of one row: its two values as text (null for the format's null marker), and its exists flag."""
@@ -30,8 +37,6 @@ _OPERATIONS = {
     "DELETE": "delete",
     "REPLACE": "replace",
 }
-
-_YEARS_1_TO_9999 = (-62_135_596_800_000, 253_402_300_799_999)
 
 
 def null_marked(text: Column, marker: str) -> Column:
@@ -55,7 +60,7 @@ def to_events(parsed: DataFrame) -> DataFrame:
         .withColumn("fault", F.coalesce("fault", operation_fault(), flag_fault(), position_fault()))
         .withColumn("before", image("old", "2", "3"))
         .withColumn("after", image("new", "1", "3"))
-        .withColumn("flags_disagree", flags_disagree())
+        .withColumn("remarks", remarks(flags_disagree=flags_disagree()))
         .withColumn("effect", effect())
         .withColumn("position", F.col("stand.position"))
         .withColumn("identity", F.col("stand.identity"))
@@ -235,11 +240,8 @@ def position_fault() -> Column:
 
 
 def milliseconds(name: str) -> Column:
-    """A field of the cursor in milliseconds since 1970, as a UTC timestamp; null outside the years 1 to 9999.
-
-    It tells when and never orders, so that a wrong one costs no event; a cursor in microseconds has one.
-    """
-    return F.when(number(name).between(*_YEARS_1_TO_9999), F.timestamp_millis(number(name)))
+    """A field of the cursor in milliseconds since 1970; a cursor in microseconds has one, too."""
+    return moment(number(name))
 
 
 def without_fault() -> Column:

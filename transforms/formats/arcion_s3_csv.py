@@ -231,4 +231,10 @@ def operation_cells() -> Column:
     return cells.cast(f"array<{_arcion.CELL}>")
 
 
-FORMAT = SourceFormat(name="arcion_s3_csv", files=("**/*.csv*",), split=split, to_events=to_events)
+FORMAT = SourceFormat(
+    name="arcion_s3_csv",
+    files=("**/*.csv*",),
+    split=split,
+    to_events=to_events,
+    remarks=(_arcion.FLAGS_DISAGREE,),
+)

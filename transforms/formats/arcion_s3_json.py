@@ -166,4 +166,5 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     to_events=to_events,
+    remarks=(_arcion.FLAGS_DISAGREE,),
 )

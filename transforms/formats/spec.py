@@ -6,7 +6,7 @@ types, no judgement of repeats. ``silver`` does those for every format alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms.change import TEXTS, TRANSACTION
-from transforms.feed import Feed
+from transforms.feed import Feed, Table
 from transforms.record import Record
 
 EVENT_COLUMNS = (
@@ -43,7 +43,8 @@ EVENT_COLUMNS = (
     "segment",
     "event_at",
     "extracted_at",
-    "flags_disagree",
+    "told",
+    "remarks",
     "fault",
 )
 """One row per source event.
@@ -57,10 +58,32 @@ EVENT_COLUMNS = (
 ``settled``: how many leading numbers of the position are the same in every delivery of the event.
 ``segment``: the number of the log file that the event stands in, null where the source has none: within a source's life
 it rises with time.
-``flags_disagree``: true where the exists flags can be read but are not those that the operation should have.
+``told``: what the stream itself says of the table (``TOLD``), or null.
+``remarks``: array of words for what is worth knowing of an event that is taken all the same (``Remark``), or null.
 ``fault``: null, or a struct of ``reason`` and ``detail``: why the event cannot become a change.
 """
 
+TOLD = T.StructType(
+    [
+        T.StructField("key", T.ArrayType(T.StringType()), False),
+        T.StructField(
+            "columns",
+            T.ArrayType(
+                T.StructType(
+                    [
+                        T.StructField("name", T.StringType(), False),
+                        T.StructField("type", T.StringType(), False),
+                    ]
+                )
+            ),
+            False,
+        ),
+    ]
+)
+"""A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.
+
+Gold needs it only for tables that the feed file does not declare.
+"""
 
 _LEFT_OUT: dict[str, T.DataType] = {
     "attribute_ops": TEXTS,
@@ -68,6 +91,8 @@ _LEFT_OUT: dict[str, T.DataType] = {
     "stream": T.StringType(),
     "transaction": TRANSACTION,
     "derived": T.StringType(),
+    "told": TOLD,
+    "remarks": T.ArrayType(T.StringType()),
 }
 """What only some sources have."""
 
@@ -88,13 +113,42 @@ def as_events(frame: DataFrame) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that a format notices in events that are taken all the same: a warning counts them.
+
+    ``word`` is what stands in ``remarks``; ``rule`` names the truth that it breaks; ``says`` is that truth, ``remedy``
+    what to do where it does not hold.
+    """
+
+    word: str
+    rule: str
+    says: str
+    remedy: str
+
+
+def remarks(**when: Column) -> Column:
+    """The words whose condition is true; null is not true."""
+    found = F.array(*[F.when(condition, F.lit(word)) for word, condition in when.items()])
+    return F.filter(found, lambda word: word.isNotNull()).cast("array<string>")
+
+
+def no_tables(feed: Feed) -> Mapping[str, Table]:
+    """The gold tables of a feed file that declares them under ``tables``."""
+    return feed.tables
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFormat:
     """One source format: facts and plain functions.
 
     ``files`` are the globs of its usual objects. ``split`` cuts the bytes of one object into records.
     ``to_events`` takes bronze rows with ``object_table`` (the declared table, or the name, that the object's path
     says) and gives one row of ``EVENT_COLUMNS`` per source event. ``transactional``: whether events can be part of
-    transactions.
+    transactions. ``tables``: the gold tables of a feed, by their names; those that it declares under ``tables``, or
+    what follows from ``predicates``, or from ``vertices`` and ``edges``. ``declares`` names the keys of a feed file
+    that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
+    depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
+    whether its records may be those of a topic (``_kafka.messages``).
     """
 
     name: str
@@ -102,6 +156,12 @@ class SourceFormat:
     split: Callable[[bytes, Feed, str], Iterator[Record]]
     to_events: Callable[[DataFrame, Feed], DataFrame]
     transactional: bool = False
+    tables: Callable[[Feed], Mapping[str, Table]] = no_tables
+    declares: tuple[str, ...] = ("tables",)
+    remarks: tuple[Remark, ...] = ()
+    needs_whole_objects: bool = False
+    tells_tables: bool = False
+    reads_kafka: bool = False
 
 
 def fault(reason: str, *detail: Column | str) -> Column:
@@ -125,6 +185,16 @@ def spelled(text: Column) -> Column:
     """A text in quotes, so that an empty one can be told from none."""
     return F.concat(F.lit("'"), text, F.lit("'"))
 
+
+def moment(milliseconds: Column) -> Column:
+    """Milliseconds since 1970 as a UTC timestamp; null outside the years 1 to 9999.
+
+    It tells when and never orders, so that a wrong one costs no event.
+    """
+    return F.when(milliseconds.between(*_YEARS_1_TO_9999), F.timestamp_millis(milliseconds))
+
+
+_YEARS_1_TO_9999 = (-62_135_596_800_000, 253_402_300_799_999)
 
 NO_FAULT = "struct<reason:string,detail:string>"
 """The type of ``fault``, for frames that have none."""

@@ -6,7 +6,7 @@ half of a key change) are counted apart: they are no events.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 
 from transforms import traits
 from transforms.change import CONTROL, HOLD
+from transforms.formats.spec import TOLD
 from transforms.silver import changes, faults, repeats
 
 SEGMENT = T.StructType(
@@ -43,10 +44,11 @@ ACCOUNTING = T.StructType(
         T.StructField("derived", T.LongType(), False),
         T.StructField("derived_quarantined", T.LongType(), False),
         T.StructField("null_keys", T.LongType(), False),
-        T.StructField("flags_disagree", T.LongType(), False),
         T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
         T.StructField("traits", T.ArrayType(T.StringType()), True),
         T.StructField("segments", T.ArrayType(SEGMENT), True),
+        T.StructField("remarks", T.MapType(T.StringType(), T.LongType()), False),
+        T.StructField("told", T.ArrayType(TOLD), True),
         T.StructField("declaration", T.StringType(), False),
     ]
 )
@@ -55,8 +57,9 @@ records (one may hold many events), ``derived`` and ``derived_quarantined`` of r
 
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
 ``traits``: what kinds of change the window has for the table (``transforms/traits.py``).
-``segments``: the newest times seen in each of the source's log files. ``declaration``: the digest of what the
-feed declared when the window was derived.
+``segments``: the newest times seen in each of the source's log files. ``remarks``: how many events have each of the
+format's. ``told``: what the stream says of a table that the feed does not declare. ``declaration``: the digest
+of what the feed declared when the window was derived.
 """
 
 
@@ -70,12 +73,14 @@ COUNTS = (
     "derived",
     "derived_quarantined",
     "null_keys",
-    "flags_disagree",
 )
 
 
-def accounting(fated: DataFrame) -> DataFrame:
-    """One row per window and table (see ``ACCOUNTING``, without ``declaration``), from events with their fate."""
+def accounting(fated: DataFrame, remarks: Sequence[str] = ()) -> DataFrame:
+    """One row per window and table (see ``ACCOUNTING``, without ``declaration``), from events with their fate.
+
+    ``remarks`` are the words that the feed's format has.
+    """
     is_event = F.col("derived").isNull()
     is_kept = F.col("fate") == repeats.CHANGE
     is_control = F.col("effect").isin(*CONTROL)
@@ -95,7 +100,6 @@ def accounting(fated: DataFrame) -> DataFrame:
         "derived_quarantined": ~is_event
         & F.col("fate").isin(repeats.QUARANTINED, repeats.TOO_LATE),
         "null_keys": is_change & F.col("declared").isNotNull() & needs_key() & has_null("key"),
-        "flags_disagree": is_change & F.col("flags_disagree"),
     }
     return (
         fated.groupBy(*whose, F.get("position", F.lit(0)).alias("epoch"), "segment")
@@ -105,12 +109,19 @@ def accounting(fated: DataFrame) -> DataFrame:
             F.collect_set(
                 F.when(is_kept, traits.words(incomplete_move=changes.is_incomplete_move()))
             ).alias("traits"),
+            F.collect_set(F.when(is_kept & ~F.col("is_declared"), F.col("told"))).alias("told"),
+            *[
+                F.count_if(is_kept & is_event & F.array_contains("remarks", word)).alias(
+                    _remarked(word)
+                )
+                for word in remarks
+            ],
             newest(F.when(is_change, F.col("event_at")), F.col("extracted_at")).alias("newest"),
         )
         .withColumns({"event_at": F.col("newest.made"), "extracted_at": read_at("newest")})
         .groupBy(*whose)
         .agg(
-            *[F.sum(name).alias(name) for name in counts],
+            *[F.sum(name).alias(name) for name in (*counts, *map(_remarked, remarks))],
             F.array_sort(
                 F.array_distinct(F.flatten(F.flatten(F.collect_list("undeclared"))))
             ).alias("undeclared_columns"),
@@ -126,9 +137,23 @@ def accounting(fated: DataFrame) -> DataFrame:
                     )
                 )
             ).alias("segments"),
+            F.array_sort(F.array_distinct(F.flatten(F.collect_list("told")))).alias("told"),
         )
+        .withColumn("remarks", counted_remarks(remarks))
         .select(*[F.col(field.name).cast(field.dataType) for field in ACCOUNTING.fields[:-1]])
     )
+
+
+def counted_remarks(remarks: Sequence[str]) -> Column:
+    """The counts of the remarks that there are, by their words."""
+    pairs = [part for word in remarks for part in (F.lit(word), F.col(_remarked(word)))]
+    return F.map_filter(
+        F.create_map(*pairs).cast("map<string,bigint>"), lambda _, number: number > 0
+    )
+
+
+def _remarked(word: str) -> str:
+    return f"remark_{word}"
 
 
 def needs_key() -> Column:

@@ -13,10 +13,12 @@ from transforms import types
 from transforms.change import CONTROL, HOLD
 from transforms.decisions import epoch_of
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.record import COORDINATES
-from transforms.schema_changes import is_column_drop
+from transforms.schema_changes import Policies, is_column_drop
 from transforms.silver import faults, renames
 from transforms.silver.identity import event_id
+from transforms.silver.told import told_types
 
 DECLARATION = T.StructType(
     [
@@ -48,6 +50,8 @@ def conform(events: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("schema", F.coalesce("schema", "declared_schema"))
         .withColumn("name", F.coalesce("declared_name", "name"))
         .withColumn("source_table", F.concat_ws(".", "catalog", "schema", "name"))
+        .withColumn("is_declared", F.col("declared").isNotNull())
+        .withColumns(as_told() if FORMATS[feed.format].tells_tables else {})
         .withColumn("table", gold_table(feed))
         .withColumn("identity", of_epoch(feed))
         .withColumn("position", in_epoch(feed))
@@ -91,6 +95,24 @@ def declarations(events: DataFrame, feed: Feed) -> DataFrame:
         known = (not table.key, dict(table.columns), dict(table.renamed))
         rows.append((name, catalog, schema, plain, key, *known, *policies))
     return events.sparkSession.createDataFrame(rows, DECLARATION)
+
+
+def as_told() -> dict[str, Column]:
+    """The declaration that the stream itself gives of a table, where the feed file gives none."""
+    told = F.col("told")
+    types_told = F.map_from_entries(told["columns"])
+    no_names = F.create_map().cast("map<string,string>")
+    stand_ins = {
+        "declared": F.when(told.isNotNull(), F.col("source_table")),
+        "keyless": F.size(told["key"]) == 0,
+        "column_types": types_told,
+        "renames": F.when(told.isNotNull(), no_names),
+        "add_column": F.when(told.isNotNull(), F.lit(Policies().add_column)),
+        "drop_column": F.when(told.isNotNull(), F.lit(Policies().drop_column)),
+    }
+    keyless = F.when(F.size(told["key"]) == 0, F.map_keys(types_told)).otherwise(told["key"])
+    stand_ins["key_columns"] = keyless
+    return {name: F.coalesce(F.col(name), given) for name, given in stand_ins.items()}
 
 
 def with_todays_table(events: DataFrame, feed: Feed) -> DataFrame:
@@ -200,9 +222,10 @@ def no_texts() -> Column:
 
 
 def key_types(feed: Feed) -> list[str]:
-    """The types that key columns have."""
+    """The types that key columns have, where they are known before the stream is read."""
     return sorted(
         {table.columns[column] for table in feed.tables.values() for column in table.identity}
+        | set(told_types(feed))
     )
 
 

@@ -14,6 +14,7 @@ from transforms.feed import Feed
 from transforms.formats.spec import fault
 from transforms.gold import operations
 from transforms.schema_changes import is_column_drop
+from transforms.silver.told import told_types
 from transforms.table_names import UNFIT
 
 
@@ -45,7 +46,10 @@ def misfit(feed: Feed) -> Column:
 
     Of the old image that is the key, and all of it where the key changes: the row goes along to the new key.
     """
-    names = sorted({name for table in feed.tables.values() for name in table.columns.values()})
+    names = sorted(
+        {name for table in feed.tables.values() for name in table.columns.values()}
+        | set(told_types(feed))
+    )
 
     def unfit(entry: Column) -> Column:
         type_name = F.try_element_at("column_types", entry["key"])
@@ -87,7 +91,7 @@ def key_fault() -> Column:
 
 
 def undeclared_columns() -> Column:
-    """The columns that a change of a declared table mentions and the feed does not declare; null where none.
+    """The columns that a change of a table mentions and its declaration does not; null where there are none.
 
     A drop of a column that is not declared mentions none.
     """

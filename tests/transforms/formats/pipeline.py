@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets.object_source import records_of
 from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
-from transforms.gold import current_state, fold, ordering
+from transforms.gold import current_state, fold, ordering, scopes
 from transforms.gold.fold import Folding
-from transforms.record import BRONZE
+from transforms.gold.transactions import visible
+from transforms.record import BRONZE, COORDINATES
 from transforms.silver import changes, conform, repeats
+from transforms.silver.transactions import with_commits
 from transforms.tables import table_of_object
+from transforms.traits import Shape
 
 BRONZE_OF_TABLES = T.StructType([*BRONZE.fields, T.StructField("object_table", T.StringType())])
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
 PREFIX = ("_scenario", "_table")
+PLACE = {"_scenario": "window", "_table": "table"}
 """The columns that stand in front of every key."""
 
 
@@ -43,9 +47,15 @@ class Scenario:
 
 @dataclass
 class Outcome:
-    """What became of a scenario: ``records`` that were cut, and where each of them went."""
+    """What became of a scenario: ``records`` that were cut, the ``events`` in them, and where each of these went.
+
+    ``unread`` are records of which nothing came, ``remarks`` the words that stand at events, each as often as it does.
+    """
 
     records: int = 0
+    events: int = 0
+    unread: int = 0
+    remarks: dict[str, int] = field(default_factory=dict)
     changes: list[dict[str, object]] = field(default_factory=list)
     duplicates: int = 0
     quarantine: list[dict[str, object]] = field(default_factory=list)
@@ -63,6 +73,10 @@ def outcomes(
     ]
     # Checkpoints, not caches: the plans are large, and each of the queries below would be planned over all of it again.
     events = reduce(DataFrame.unionByName, frames).localCheckpoint()
+    for row in counted(events).collect():
+        outcome = found[row["window"]]
+        outcome.events, outcome.unread = row["events"], outcome.records - row["records"]
+        outcome.remarks = {word: row["words"].count(word) for word in sorted(set(row["words"]))}
     steps = changes.changes(events).localCheckpoint()
     for row in steps.collect():
         found[row["window"]].changes.append(
@@ -97,34 +111,89 @@ def fated(
                 found[window].records += 1
                 place = (window, name, "generation", one.line, one.byte_offset)
                 rows.append(
-                    (*place, one.header, bytearray(one.payload), one.defect, LANDED_AT, table)
+                    (
+                        *place,
+                        one.header,
+                        bytearray(one.payload),
+                        one.defect,
+                        LANDED_AT,
+                        None,
+                        None,
+                        table,
+                    )
                 )
     bronze = spark.createDataFrame(rows, BRONZE_OF_TABLES)
     events = FORMATS[feed.format].to_events(bronze, feed)
-    return repeats.with_fate(conform.conform(events, feed))
+    fated = repeats.with_fate(conform.conform(events, feed))
+    return with_commits(fated) if FORMATS[feed.format].transactional else fated
+
+
+def counted(events: DataFrame) -> DataFrame:
+    """Per scenario the events, the records that have any row, and all words of remarks."""
+    return events.groupBy("window").agg(
+        F.count_if(F.col("derived").isNull()).alias("events"),
+        F.count_distinct(*COORDINATES).alias("records"),
+        F.flatten(F.collect_list(F.coalesce("remarks", F.array().cast("array<string>")))).alias(
+            "words"
+        ),
+    )
 
 
 def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, object]]]:
     """The rows of every declared table after all changes: scenario, gold table and row."""
-    keyed = steps.where("declared IS NOT NULL").withColumn(
+    counting = visible(steps.where("declared IS NOT NULL AND effect <> 'hold'"), None)
+    keyed = counting.withColumn(
         "key", F.concat(F.array("window", "table"), "key")
-    )
-    ordered = ordering.ordered(keyed).withColumn("before", fold.absent())
-    steps = current_state.without_base(ordered)
-    folding = Folding({}, {}, has_key=True, depends=False)
-    net = fold.folded(steps, folding).localCheckpoint()
-    named = {(row["declared"], row["table"]) for row in keyed.select("declared", "table").collect()}
+    ).localCheckpoint()
+    named: dict[str, list[Row]] = {}
+    for row in keyed.groupBy("declared", "table").agg(*kinds()).collect():
+        named.setdefault(row["declared"], []).append(row)
     found = []
     for declared in feed.tables.values():
-        mirrors = [table for name, table in named if name == declared.name]
+        if declared.name not in named:
+            continue
         table = with_prefix(declared)
-        of_table = net.where(F.get("key", F.lit(1)).isin(mirrors))
-        rows = current_state.gold(current_state.rows(of_table, table), table)
+        depends = any(row["depends"] for row in named[declared.name])
+        shapes = {shape for row in named[declared.name] for shape in row["shapes"]}
+        folding = Folding.of(table, depends=depends)
+        mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
+        ordered = ordering.ordered(mine).withColumn("before", fold.absent())
+        net = fold.folded(current_state.without_base(ordered), folding).localCheckpoint()
+        rows = current_state.gold(current_state.rows(net, table), table)
         for row in rows.select(*[shown(name, kind) for name, kind in rows.dtypes]).collect():
             values = {name: plain(value) for name, value in row.asDict().items()}
             mirrored = {name: values[name] for name in declared.columns}
             found.append((str(values["_scenario"]), str(values["_table"]), mirrored))
     return found
+
+
+def kinds() -> list[Column]:
+    """What a fold has to know of the changes: whether any looks at the row, and the shapes of the scoped ones."""
+    depends = (F.size("attribute_ops") > 0) | (F.col("effect") == "remove_if")
+    shape = F.struct(
+        F.array_sort(F.map_keys("scope")).alias("columns"),
+        F.col("stream").isNotNull().alias("of_stream"),
+    )
+    return [
+        F.bool_or(depends).alias("depends"),
+        F.collect_set(F.when(F.col("scope").isNotNull(), shape)).alias("shapes"),
+    ]
+
+
+def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFrame:
+    """The changes of keys, with what the scoped ones are for each key of their scenario."""
+    if not found:
+        return mine
+    own = F.create_map(
+        *[part for name in PREFIX for part in (F.lit(name), F.col(PLACE[name]))]
+    ).cast("map<string,string>")
+    scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
+    of_keys = mine.where("scope IS NULL")
+    shapes = [Shape(tuple(sorted((*PREFIX, *one["columns"]))), one["of_stream"]) for one in found]
+    met = scopes.keyed(
+        scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
+    )
+    return of_keys.unionByName(met.select(*mine.columns))
 
 
 def with_prefix(table: Table) -> Table:

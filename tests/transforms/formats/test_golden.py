@@ -3,11 +3,12 @@
 A case is ``<format>/<scenario>/drop/`` with objects at their names relative to the landing, and ``expected.json``:
 
 - ``changes``: in the order of their coordinates. Only the fields that are given are compared, beside ``table``
-  (``region`` where it is left out), ``moved_from`` and ``derived`` (null where they are left out).
+  (the feed's first, ``region``, where it is left out), ``moved_from`` and ``derived`` (null where they are left out).
 - ``duplicates``: how many events were deliveries of an event that had come already.
 - ``quarantine``: reason, line and a part of the detail; a fourth element is the object, where a drop has several.
 - ``state``: the rows of each table when everything is folded; decimals, dates and times are texts, binary is base64.
 - ``table_names``: as in a feed file, where it is not ``plain``.
+- ``remarks``: how many events have each of the format's remarks, where the case is about them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from orchestration.feed_files import load_feed
 from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -80,7 +82,11 @@ TABLES = {
 
 
 def feed(format_name: str) -> Feed:
-    return Feed("golden", format_name, "/nowhere", tables=TABLES)
+    """What the cases of a format are read with: ``tests/cases/<format>/feed/golden.yaml``, else ``TABLES``."""
+    file = CASES / format_name / "feed" / "golden.yaml"
+    return (
+        load_feed(file) if file.exists() else Feed("golden", format_name, "/nowhere", tables=TABLES)
+    )
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,7 @@ def test_every_format_has_the_common_scenarios(format_name: str) -> None:
 
 
 def test_every_folder_is_a_case() -> None:
-    folders = {folder for folder in CASES.glob("*/*") if folder.is_dir()}
+    folders = {folder for folder in CASES.glob("*/*") if folder.is_dir() and folder.name != "feed"}
     assert folders == {case.folder for case in cases()}
     assert {folder.parent.name for folder in folders} <= FORMATS.keys()
 
@@ -145,11 +151,12 @@ def test_a_drop_becomes_what_is_expected_of_it(
     actual, expected = all_outcomes[case.folder], case.expected
     assert quarantined(actual, expected) == expected.get("quarantine", [])
     assert changed(actual, expected) == [
-        {"table": "region", "moved_from": None, "derived": None} | change
+        {"table": usual_table(case), "moved_from": None, "derived": None} | change
         for change in listed(expected, "changes")
     ]
     assert actual.duplicates == expected.get("duplicates", 0)
     assert actual.state == expected.get("state", {})
+    assert actual.remarks == expected.get("remarks", actual.remarks)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +167,8 @@ def test_every_record_is_accounted_for_and_can_be_found_again(
 ) -> None:
     actual = all_outcomes[case.folder]
     own = [change for change in actual.changes if change["derived"] is None]
-    assert actual.records == len(own) + actual.duplicates + len(actual.quarantine)
+    assert actual.unread == 0
+    assert actual.events == len(own) + actual.duplicates + len(actual.quarantine)
     for refused in actual.quarantine:
         assert (refused["feed"], refused["generation"]) == ("golden", "generation")
         data, _ = inflate((case.folder / "drop" / str(refused["object"])).read_bytes())
@@ -169,6 +177,11 @@ def test_every_record_is_accounted_for_and_can_be_found_again(
         assert isinstance(start, int)
         assert data[start : start + len(payload)] == payload
         assert refused["line"] == data.count(b"\n", 0, start) + 1
+
+
+def usual_table(case: Case) -> str:
+    """The gold table of a change that names none: the first that the format's cases declare."""
+    return next(iter(feed(case.folder.parent.name).tables))
 
 
 def listed(expected: dict[str, object], name: str) -> list[dict[str, object]]:
