@@ -37,6 +37,9 @@ NAME = "weir_objects"
 Splitter = Callable[[bytes, Feed, str], Iterator[Record]]
 """From the inflated bytes, the feed and the object's name to its records."""
 
+NO_KEY = (None, None)
+"""What a record of an object has of a Kafka record's key and headers."""
+
 _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 16
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
@@ -135,7 +138,7 @@ class ObjectReader(DataSourceReader):
         """The part's records, in batches of bounded size."""
         assert isinstance(partition, ObjectPart)
         try:
-            yield from _batches(self._rows(partition.objects), self._schema)
+            yield from batches(self._rows(partition.objects), self._schema)
         except WeirError as error:
             raise TaskFailed(error) from None
 
@@ -155,9 +158,10 @@ class ObjectReader(DataSourceReader):
                     record.payload,
                     record.defect,
                     one.modified_at,
+                    *NO_KEY,
                 )
             if empty:
-                yield (*where, 0, 0, None, None, None, one.modified_at)
+                yield (*where, 0, 0, None, None, None, one.modified_at, *NO_KEY)
 
 
 def records_of(feed: Feed, object_name: str, data: bytes, *, split: Splitter) -> Iterator[Record]:
@@ -167,7 +171,8 @@ def records_of(feed: Feed, object_name: str, data: bytes, *, split: Splitter) ->
     return records if damage is None else with_damage(records, inflated, damage)
 
 
-def _batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
+def batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of bounded size."""
     arrow_schema = to_arrow_schema(schema, timezone="UTC")
     batch: list[tuple[object, ...]] = []
     size = 0
