@@ -22,7 +22,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     landing = dg.AssetSpec(
         ["landing", feed.name],
         group_name=feed.name,
-        kinds={"s3"} if feed.landing.startswith("s3://") else {"file"},
+        kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
     tables = [gold.build(feed, table) for table in feed.tables.values()]
@@ -30,6 +30,13 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         tables.append(undeclared.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     return [landing, *chain, upkeep.build(feed)]
+
+
+def kind_of(feed: Feed) -> str:
+    """Where the drops lie, as the UI shows it."""
+    if feed.reads_topics:
+        return "kafka"
+    return "s3" if feed.landing.startswith("s3://") else "file"
 
 
 def build(

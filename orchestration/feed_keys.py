@@ -86,6 +86,7 @@ class DeclaredFeed(_Declared):
     vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
     edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
+    accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     transaction_timeout: _Text = "1d"
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)

@@ -126,6 +126,8 @@ class Feed:
     are added where tables are at hand.
     ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what
     the feeds of graphs declare, by name; ``tables`` are then what their format makes of it.
+    ``accepted_losses``: by partition of a topic (``orders/0``), the offset below which records that Kafka has deleted
+    before they were read are given up.
     """
 
     name: str
@@ -143,3 +145,9 @@ class Feed:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     vertices: Mapping[str, VertexType] = field(default_factory=dict)
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
+    accepted_losses: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def reads_topics(self) -> bool:
+        """True where the landing is a Kafka broker's topics and no place of objects."""
+        return self.landing.startswith("kafka://")
