@@ -23,6 +23,12 @@ PREFIX = "WEIR_KAFKA_"
 PATIENCE = 15.0
 """Seconds in which the broker has to answer."""
 
+FEW, MANY = 500, 20_000
+"""How many records one call asks for: at first, and at most."""
+
+CALL_BYTES = 8 << 20
+"""About so many bytes are to come of one call."""
+
 OURS = {
     "bootstrap.servers": "the feed's landing says it",
     "isolation.level": "only what was committed is read",
@@ -195,3 +201,10 @@ def answers(
 
 def _wait(futures: Iterable[Future[Any]]) -> bool:
     return not all(future.done() for future in futures)
+
+
+def fitting(count: int, size: int, before: int) -> int:
+    """How many records the next call asks for, by the number and size of those that came of the last one."""
+    if not count:
+        return before
+    return max(1, min(MANY, 2 * before, CALL_BYTES // max(1, size // count)))

@@ -21,7 +21,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from assets import kafka_client
-from assets.kafka_client import Complaints
+from assets.kafka_client import FEW, Complaints, fitting
 from assets.kafka_topics import Range, divided
 from assets.object_source import TaskFailed, batches
 from assets.record_times import moment_of, window_of
@@ -34,9 +34,7 @@ NAME = "weir_topics"
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
 
-# What one call hands over: as much as is likely to be there, and not more than fits.
-_CALL_BYTES = 8 << 20
-_MOST, _FIRST = 20_000, 500
+# Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
 
 
@@ -147,7 +145,7 @@ class _Reading:
     def rows(self, progress: str | None) -> Iterator[tuple[object, ...]]:
         """One row per record, and a mark where the partition ends in offsets without any."""
         partition, end = self.range.partition, self.range.end
-        at, last, many = self.range.first, None, _FIRST
+        at, last, many = self.range.first, None, FEW
         self.client.assign([TopicPartition(partition.topic, partition.number, at)])
         heard = monotonic()
         while at < end:
@@ -168,7 +166,7 @@ class _Reading:
                 last = self._row(message, offset)
                 at, size = offset + 1, size + len(message)
                 yield last
-            many = _fitting(len(found), size, many)
+            many = fitting(len(found), size, many)
             if progress is not None:
                 self._tell(Path(progress), at)
         if self.range.is_last and (last is None or last[4] != end - 1):
@@ -228,10 +226,3 @@ class _Reading:
 
     def _unreadable(self, fault: str, remedy: str) -> WeirError:
         return kafka_client.unreadable(self.feed, fault, remedy, self.range.partition.name)
-
-
-def _fitting(count: int, size: int, before: int) -> int:
-    """How many records to ask for next, by the size of those that came."""
-    if not count:
-        return before
-    return max(1, min(_MOST, 2 * before, _CALL_BYTES // max(1, size // count)))

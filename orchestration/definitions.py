@@ -10,7 +10,7 @@ import dagster as dg
 
 from assets import bronze, gold, progress, silver, undeclared, upkeep
 from assets.lake import Lake
-from orchestration import jobs, schedules, sensors
+from orchestration import jobs, kafka_sensor, schedules, sensors
 from orchestration.feed_files import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed import Feed
@@ -53,7 +53,7 @@ def build(
         schedules=[
             build(feed) for feed in feeds for build in (schedules.build, schedules.build_upkeep)
         ],
-        sensors=[sensors.build(feed) for feed in feeds],
+        sensors=[(kafka_sensor if feed.reads_topics else sensors).build(feed) for feed in feeds],
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,
         executor=dg.in_process_executor,
