@@ -84,7 +84,8 @@ def outcomes(
         )
     for row in changes.quarantine(events).collect():
         found[row["window"]].quarantine.append(row.asDict())
-    duplicates = events.where(F.col("fate") == repeats.DUPLICATE).groupBy("window").count()
+    repeated = (F.col("fate") == repeats.DUPLICATE) & F.col("derived").isNull()
+    duplicates = events.where(repeated).groupBy("window").count()
     for row in duplicates.collect():
         found[row["window"]].duplicates = row["count"]
     for window, table, state_row in current(steps, feed):
@@ -154,7 +155,11 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
             continue
         table = with_prefix(declared)
         depends = any(row["depends"] for row in named[declared.name])
-        shapes = {shape for row in named[declared.name] for shape in row["shapes"]}
+        shapes = {
+            Shape(tuple(sorted((*PREFIX, *shape["columns"]))), shape["of_stream"])
+            for row in named[declared.name]
+            for shape in row["shapes"]
+        }
         folding = Folding.of(table, depends=depends)
         mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
         ordered = ordering.ordered(mine).withColumn("before", fold.absent())
@@ -180,16 +185,15 @@ def kinds() -> list[Column]:
     ]
 
 
-def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFrame:
+def with_scopes(mine: DataFrame, table: Table, shapes: Collection[Shape]) -> DataFrame:
     """The changes of keys, with what the scoped ones are for each key of their scenario."""
-    if not found:
+    if not shapes:
         return mine
     own = F.create_map(
         *[part for name in PREFIX for part in (F.lit(name), F.col(PLACE[name]))]
     ).cast("map<string,string>")
     scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
     of_keys = mine.where("scope IS NULL")
-    shapes = [Shape(tuple(sorted((*PREFIX, *one["columns"]))), one["of_stream"]) for one in found]
     met = scopes.keyed(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
@@ -226,5 +230,6 @@ def plain(value: object) -> object:
 
 
 def coordinates(row: dict[str, object]) -> tuple[object, ...]:
-    """Where the record stood; of a key change, the delete comes first."""
-    return (row["object"], row["line"], row["byte_offset"], row.get("derived") is None)
+    """Where the record stood, and which of its events it is; of a key change, the delete comes first."""
+    place = (row["object"], row["line"], row["byte_offset"], row.get("ordinal", 0))
+    return (*place, row.get("derived") is None, str(row.get("detail")))
