@@ -65,18 +65,18 @@ it rises with time.
 
 TOLD = T.StructType(
     [
-        T.StructField("key", T.ArrayType(T.StringType()), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
         T.StructField(
             "columns",
             T.ArrayType(
                 T.StructType(
                     [
-                        T.StructField("name", T.StringType(), False),
-                        T.StructField("type", T.StringType(), False),
+                        T.StructField("name", T.StringType(), True),
+                        T.StructField("type", T.StringType(), True),
                     ]
                 )
             ),
-            False,
+            True,
         ),
     ]
 )
