@@ -58,7 +58,7 @@ def position() -> Column:
 
 
 def identity() -> Column:
-    """Each response is a note of its own: its images say the rest."""
+    """Responses that come to the same checkpoint leave one note: its images say the rest."""
     return F.array("tablet", "stream_id")
 
 
