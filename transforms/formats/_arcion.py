@@ -23,6 +23,8 @@ FLAGS_DISAGREE = Remark(
     "The events were applied by their operation; look at how the extractor writes flags.",
 )
 
+NO_COMMITS = "whether a transaction is whole: the files carry no commits, so that gold may show a part of one."
+
 CELL = "struct<name:string,new:string,old:string,flag:string,new_given:boolean,old_given:boolean>"
 """One column of one row: its two values as text (null for the format's null marker), and its exists flag."""
 
@@ -30,7 +32,7 @@ _OPERATIONS = {
     "I": "insert",
     "U": "update",
     "D": "delete",
-    # Not in the document's list, but its operationcount counts replaces: a whole new row.
+    # Not in the document's list, but operationcount counts replaces: a whole new row.
     "R": "replace",
     "INSERT": "insert",
     "UPDATE": "update",
@@ -106,11 +108,11 @@ def operation_fault() -> Column:
         & ~F.col("bare")
         & F.upper(F.trim("op")).isin("U", "D", "UPDATE", "DELETE")
     )
-    without_place = " needs a cursor to be put in order, and it is null"
+    no_place = " needs a cursor to be put in order, and it is null"
     unheard_of = " is not known; known: I, U, D, R"
-    return F.when(lost, fault("missing_cursor", "opType ", F.col("op"), without_place)).when(
-        F.col("operation").isNull(), fault("unknown_operation", "opType ", F.col("op"), unheard_of)
-    )
+    unknown = fault("unknown_operation", "opType ", F.col("op"), unheard_of)
+    placeless = fault("missing_cursor", "opType ", F.col("op"), no_place)
+    return F.when(lost, placeless).when(F.col("operation").isNull(), unknown)
 
 
 def flag_fault() -> Column:
@@ -240,7 +242,7 @@ def position_fault() -> Column:
 
 
 def milliseconds(name: str) -> Column:
-    """A field of the cursor in milliseconds since 1970; a cursor in microseconds has one, too."""
+    """A field of the cursor in milliseconds since 1970."""
     return moment(number(name))
 
 
