@@ -177,10 +177,10 @@ def flags_disagree() -> Column:
 
 def effect() -> Column:
     """A delete removes; an update merges; an insert puts a whole row, but in Cassandra an insert is an upsert."""
+    is_upsert = (F.col("operation") == "insert") & ~F.col("mysql")
     return (
         F.when(F.col("operation") == "delete", F.lit("remove"))
-        .when(F.col("operation") == "update", F.lit("merge"))
-        .when((F.col("operation") == "insert") & ~F.col("mysql"), F.lit("merge"))
+        .when((F.col("operation") == "update") | is_upsert, F.lit("merge"))
         .otherwise(F.lit("put"))
     )
 
@@ -207,13 +207,8 @@ def position() -> Column:
     ).try_cast("bigint")
     mysql_numbers = [log_number, number("position"), number_or_zero("logSeqNum")]
     mysql = F.array(F.lit(EPOCH), F.lit(STREAM), *mysql_numbers)
-    cassandra_numbers = [
-        number("timestamp"),
-        number("dscId"),
-        number("mutId"),
-        number_or_zero("partNum"),
-    ]
-    cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *cassandra_numbers)
+    of_mutation = [number(name) for name in ("timestamp", "dscId", "mutId")]
+    cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *of_mutation, number_or_zero("partNum"))
     snapshot = F.array(F.lit(EPOCH), F.lit(SNAPSHOT))
     return (
         F.when(F.col("snapshot"), _stand(snapshot, snapshot))
@@ -247,5 +242,5 @@ def milliseconds(name: str) -> Column:
 
 
 def without_fault() -> Column:
-    """The empty fault, typed."""
+    """No fault."""
     return F.lit(None).cast(NO_FAULT)
