@@ -141,19 +141,11 @@ def told() -> Column:
     )
     columns = F.transform(
         "columns_said",
-        lambda column: F.struct(
-            F.coalesce(column["field"], F.lit("")).alias("name"), spark_type(column).alias("type")
-        ),
+        lambda column: F.struct(column["field"].alias("name"), spark_type(column).alias("type")),
     )
     of_rows = F.col("operation").isin("read", "insert", "update", "delete")
     sound = of_rows & F.col("said").isNotNull() & (F.size(F.array_except(key, names)) == 0)
-    # What is sound has both; TOLD asks for columns that cannot be null.
-    none = F.struct(F.lit("").alias("name"), F.lit("").alias("type"))
-    known = F.struct(
-        F.coalesce(key, F.array().cast("array<string>")).alias("key"),
-        F.coalesce(columns, F.filter(F.array(none), lambda _: F.lit(False))).alias("columns"),
-    )
-    return F.when(sound, known).cast(TOLD)
+    return F.when(sound, F.struct(key.alias("key"), columns.alias("columns"))).cast(TOLD)
 
 
 def no_texts() -> Column:
