@@ -154,7 +154,11 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
             continue
         table = with_prefix(declared)
         depends = any(row["depends"] for row in named[declared.name])
-        shapes = {shape for row in named[declared.name] for shape in row["shapes"]}
+        shapes = {
+            Shape(tuple(sorted((*PREFIX, *shape["columns"]))), shape["of_stream"])
+            for row in named[declared.name]
+            for shape in row["shapes"]
+        }
         folding = Folding.of(table, depends=depends)
         mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
         ordered = ordering.ordered(mine).withColumn("before", fold.absent())
@@ -180,16 +184,15 @@ def kinds() -> list[Column]:
     ]
 
 
-def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFrame:
+def with_scopes(mine: DataFrame, table: Table, shapes: Collection[Shape]) -> DataFrame:
     """The changes of keys, with what the scoped ones are for each key of their scenario."""
-    if not found:
+    if not shapes:
         return mine
     own = F.create_map(
         *[part for name in PREFIX for part in (F.lit(name), F.col(PLACE[name]))]
     ).cast("map<string,string>")
     scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
     of_keys = mine.where("scope IS NULL")
-    shapes = [Shape(tuple(sorted((*PREFIX, *one["columns"]))), one["of_stream"]) for one in found]
     met = scopes.keyed(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
