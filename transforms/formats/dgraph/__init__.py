@@ -1,9 +1,9 @@
 """Dgraph's change data capture: Kafka records, lines of the file sink, bare events, and exports as the baseline.
 
-An event is ``{"meta": {"commit_ts": …}, "type": "mutation" | "drop", "event": {…}}``. A Kafka record has it as value, and
-the namespace as key, eight bytes; a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare event
-tells no namespace. What gold makes of it is one table, ``triples``: one row per value. docs/dgraph.md says what each
-event does and what cannot be known.
+An event is ``{"meta": {"commit_ts": …}, "type": "mutation" | "drop", "event": {…}}``. A Kafka record has it as value,
+and the namespace as key, eight bytes; a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare
+event tells no namespace. What gold makes of it is one table, ``triples``: one row per value. docs/dgraph.md says what
+each event does and what cannot be known.
 
 Vendor: Dgraph documentation, "Change Data Capture"; dgraph-io/dgraph v25.3.8, worker/cdc.go, worker/sink_handler.go,
 worker/export.go, posting/index.go.

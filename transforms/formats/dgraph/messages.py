@@ -29,7 +29,7 @@ UNSIGNED = "decimal(20,0)"
 def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
     """Add what the record says: ``commit_ts``, ``kind``, ``said`` (the event's fields), ``namespace``, ``has_key``.
 
-    And ``is_document`` and ``fault``. ``is_document``: true for a document of a JSON export, of which nothing else is known here.
+    And ``fault``, and ``is_document``: true for a document of a JSON export, of which nothing else is known here.
     """
     reading = F.from_json("message", DOCUMENT, {"columnNameOfCorruptRecord": "_corrupt_record"})
     is_line = F.col("document.value").isNotNull() & F.col("document.meta").isNull()
