@@ -41,7 +41,7 @@ def write(
 
     ``newest``: the newest window that has a change of the base.
     """
-    meaning = compacted_past.meaning(feed, table.name, newest)
+    meaning = compacted_past.meaning(feed, table, newest)
     facts = {
         "newest_window": F.lit(newest),
         "declared": F.lit(table.name),
@@ -76,7 +76,7 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]
-        now = compacted_past.meaning(feed, row["declared"], newest)
+        now = compacted_past.meaning(feed, feed.tables[row["declared"]], newest)
         if words := compacted_past.altered(json.loads(row["judged_by"]), now):
             raise DecisionRefused(
                 feed.name,

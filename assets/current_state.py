@@ -93,8 +93,10 @@ def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) ->
     """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
     # A commit in these windows may release changes of tables that they do not name.
     everywhere = FORMATS[feed.format].transactional
-    found = by_declared(lake, feed, None if everywhere else windows)[table.name]
-    own = gold_name(table.name, feed.table_names) if feed.table_names == "plain" else None
+    found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
+    # A declared table is there even while it is empty.
+    is_plain = feed.table_names == "plain" and table.name in feed.tables
+    own = gold_name(table.name, feed.table_names) if is_plain else None
     return sorted(
         name
         for name, is_met in found.items()

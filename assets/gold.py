@@ -8,6 +8,7 @@ from time import monotonic
 import dagster as dg
 
 from assets import current_state, partitions, scoped_changes, verdicts
+from assets.current_state import Applied
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
@@ -55,44 +56,17 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
         windows = partitions.keys_of(context)
         started = monotonic()
         done = current_state.apply(lake, feed, table, windows)
-        if done.waits_for:
-            context.log.warning(
-                f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
-                f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived anew before gold can follow:"
-                " `weir run` does so, or a backfill of these windows"
-            )
-        if done.rebuilt:
-            context.log.warning(
-                f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
-            )
-        context.log.info(
-            f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
-            f" and {counted(done.tombstones, 'tombstone')}"
-            + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
-        )
-        for one in done.tables:
-            for line in scoped_changes.told(one.scoped):
-                context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
-        violations = {
-            rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
-            rules.NO_LATE_EVENT.name: done.late_keys,
-            rules.NO_TIE.name: done.ties,
-        }
+        tell(context, feed, name, done)
         yield dg.MaterializeResult(
             asset_key=gold_key,
             metadata={
-                "dagster/row_count": done.rows,
-                "seconds": round(monotonic() - started, 1),
-                "changes": done.changes,
-                "repeats_of_other_windows": done.repeats,
-                "keys_changed": done.keys,
-                "keys_folded_anew": done.late_keys,
-                "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
-                "waits_for": len(done.waits_for),
+                **facts(done, monotonic() - started),
                 # Dagster reads a column's lineage from a materialization only, not from the definition.
                 "dagster/column_lineage": lineage_of(table, silver_key),
             },
-            check_results=list(verdicts.results(gold_key, rules.RULES, violations, windows)),
+            check_results=list(
+                verdicts.results(gold_key, rules.RULES, violations_of(done), windows)
+            ),
         )
         yield dg.MaterializeResult(
             asset_key=graves_key, metadata={"dagster/row_count": done.tombstones}
@@ -101,6 +75,51 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
             yield dg.MaterializeResult(asset_key=history_key(feed, name))
 
     return gold
+
+
+def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
+    """Log what an apply did to the gold tables of one table, which is ``name`` in words."""
+    if done.waits_for:
+        context.log.warning(
+            f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
+            f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived anew before gold can follow:"
+            " `weir run` does so, or a backfill of these windows"
+        )
+    if done.rebuilt:
+        context.log.warning(
+            f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
+        )
+    context.log.info(
+        f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
+        f" and {counted(done.tombstones, 'tombstone')}"
+        + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
+    )
+    for one in done.tables:
+        for line in scoped_changes.told(one.scoped):
+            context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
+
+
+def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetadataValue]:
+    """What the UI and the summary know of an apply."""
+    return {
+        "dagster/row_count": done.rows,
+        "seconds": round(seconds, 1),
+        "changes": done.changes,
+        "repeats_of_other_windows": done.repeats,
+        "keys_changed": done.keys,
+        "keys_folded_anew": done.late_keys,
+        "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
+        "waits_for": len(done.waits_for),
+    }
+
+
+def violations_of(done: Applied) -> dict[str, int]:
+    """What an apply says against the rules of gold."""
+    return {
+        rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
+        rules.NO_LATE_EVENT.name: done.late_keys,
+        rules.NO_TIE.name: done.ties,
+    }
 
 
 def history_key(feed: Feed, name: str) -> dg.AssetKey:

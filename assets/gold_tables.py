@@ -5,7 +5,7 @@ Not here: which rows (``current_state``), and how Delta is called (``lake``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from assets import bases, schema_changes
 from assets.lake import Lake, LakeTable
 from assets.schema_changes import ADDED
+from assets.told_tables import tables_of
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
@@ -94,9 +95,10 @@ def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
     """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that."""
+    tables = tables_of(lake, feed)
     found = {
-        name: feed.tables[declared]
-        for declared, names in by_declared(lake, feed, None).items()
+        name: tables[declared]
+        for declared, names in by_declared(lake, feed, tables, None).items()
         for name in names
     }
     return {
@@ -106,15 +108,15 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
 
 
 def by_declared(
-    lake: Lake, feed: Feed, windows: Sequence[str] | None
+    lake: Lake, feed: Feed, tables: Iterable[str], windows: Sequence[str] | None
 ) -> dict[str, dict[str, bool]]:
-    """The gold tables of each declared table, and whether these windows (None: any) bring something for each.
+    """The gold tables of each of these tables, and whether these windows (None: any) bring something for each.
 
     That is its own name, or with ``table_names`` one per schema that has it: those that books or base rows know.
     """
-    found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
+    found: dict[str, dict[str, bool]] = {name: {} for name in tables}
     if feed.table_names == "plain":
-        found = {name: {gold_name(name, feed.table_names): False} for name in feed.tables}
+        found = {name: {gold_name(name, feed.table_names): False} for name in found}
     for name, declared in bases.declared_of(lake, feed).items():
         found.get(declared, {})[name] = False
     books = lake.table("accounting", feed.name)

@@ -42,6 +42,8 @@ _BATCH_ROWS = 1 << 16
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
 _ROW_COST = 128
+# Only the records of a topic have a key and headers.
+_NO_KEY = (None, None)
 
 
 def read_objects(
@@ -155,9 +157,10 @@ class ObjectReader(DataSourceReader):
                     record.payload,
                     record.defect,
                     one.modified_at,
+                    *_NO_KEY,
                 )
             if empty:
-                yield (*where, 0, 0, None, None, None, one.modified_at)
+                yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)
 
 
 def records_of(feed: Feed, object_name: str, data: bytes, *, split: Splitter) -> Iterator[Record]:

@@ -7,6 +7,7 @@ from assets import ledger, partitions
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.table_names import asset_name, gold_name
 
 
@@ -16,6 +17,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
         for table in feed.tables.values()
     ]
+
+    if FORMATS[feed.format].tells_tables:
+        upstream.append(["undeclared", feed.name])
 
     @dg.asset(
         key=["progress", feed.name],

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from assets import bases, current_state, gold_tables, ledger, silver, transactions, versions
 from assets import tombstones as tombstones_of
 from assets.lake import Lake
+from assets.told_tables import tables_of
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import digests
@@ -112,7 +113,7 @@ def rebuild(lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
     """
     for windows in [*runs, *runs[:1]]:
         silver.derive(scratch, feed, windows, judged_by=lake)
-        for table in feed.tables.values():
+        for table in tables_of(scratch, feed).values():
             current_state.apply(scratch, feed, table, windows)
 
 

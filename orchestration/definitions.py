@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import bronze, gold, progress, silver, upkeep
+from assets import bronze, gold, progress, silver, undeclared, upkeep
 from assets.lake import Lake
 from orchestration import jobs, schedules, sensors
 from orchestration.feed_files import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 
 
 def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
@@ -25,6 +26,8 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
     tables = [gold.build(feed, table) for table in feed.tables.values()]
+    if FORMATS[feed.format].tells_tables:
+        tables.append(undeclared.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     return [landing, *chain, upkeep.build(feed)]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from assets import ledger, rebuilding
 from assets.lake import Lake
+from assets.told_tables import tables_of
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import say, waiting
@@ -31,7 +32,7 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
     say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
     for made in rebuilding.rebuild(lake, feed, windows):
         say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
-    for table in feed.tables.values():
+    for table in tables_of(lake, feed).values():
         done = rebuilding.apply_anew(lake, feed, table, windows)
         for one in done.tables:
             print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)

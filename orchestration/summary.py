@@ -115,9 +115,9 @@ def print_as_is(console: Console, text: str, style: str | None = None) -> None:
 
 
 def _gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
-    """Every gold table of the run: with ``table_names`` other than plain, one asset may make several."""
+    """Every gold table of the run: one asset may make several."""
     for path, values in outcome.metadata:
-        if path[0] == "gold" and "tables" in values:
+        if path[0] in ("gold", "undeclared") and "tables" in values:
             tables = values["tables"]
             assert isinstance(tables, list)
             yield from tables

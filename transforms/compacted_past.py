@@ -30,10 +30,9 @@ SAYINGS = {
 """What must be as it was, in words."""
 
 
-def meaning(feed: Feed, declared: str, newest: str) -> Meaning:
-    """What the feed says of a table (``declared``) for history up to a window (``newest``)."""
-    table = feed.tables[declared]
-    epochs = Decisions(epochs=feed.decisions.for_table(declared)).for_window(newest)
+def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
+    """What the feed says of a table for history up to a window (``newest``)."""
+    epochs = Decisions(epochs=feed.decisions.for_table(table.name)).for_window(newest)
     return {
         "epochs": epochs.digest(),
         "key": list(table.key),

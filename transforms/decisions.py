@@ -83,16 +83,26 @@ def _place(epoch: Epoch) -> tuple[str, str, str]:
 
 
 def epoch_of(tables: Iterable[str], decisions: Decisions) -> Column | None:
-    """The number of the event's epoch by its ``declared`` table, ``window`` and ``event_at``; None where all are 0."""
+    """The number of the event's epoch by its ``declared`` table, ``window`` and ``event_at``; None where all are 0.
+
+    ``tables`` are those of the feed file; others, which only their stream describes, have the epochs of all tables.
+    """
     if not decisions.epochs:
         return None
-    choice = F.lit(0).cast("bigint")
+    of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
+    others = _number(of_all.for_table(""))
+    choice = F.when(F.col("declared").isNotNull(), others).otherwise(F.lit(0).cast("bigint"))
     for table in tables:
-        number = F.lit(0).cast("bigint")
-        for at, epoch in enumerate(decisions.for_table(table), start=1):
-            number = F.when(begun(epoch), F.lit(at)).otherwise(number)
+        number = _number(decisions.for_table(table))
         choice = F.when(F.col("declared") == table, number).otherwise(choice)
     return choice
+
+
+def _number(epochs: Iterable[Epoch]) -> Column:
+    number = F.lit(0).cast("bigint")
+    for at, epoch in enumerate(epochs, start=1):
+        number = F.when(begun(epoch), F.lit(at)).otherwise(number)
+    return number
 
 
 def begun(epoch: Epoch) -> Column:

@@ -68,7 +68,7 @@ def test_records_become_bronze_rows(spark: SparkSession, tmp_path: Path) -> None
         "window": "2026-11-20T03",
         "object": name,
         "generation": one.generation,
-        "header": None,
+        **dict.fromkeys(("header", "key", "headers")),
     }
     frame = read_objects(spark, feed(tmp_path), [one])
     first, second = sorted(frame.collect(), key=lambda row: row["line"])

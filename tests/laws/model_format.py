@@ -7,6 +7,7 @@ becomes of events of every kind, by the laws.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -22,7 +23,8 @@ RECORD = (
     "`table` string, operation string, effect string, before map<string,string>, after map<string,string>,"
     " attribute_ops map<string,string>, scope map<string,string>, stream string, transaction struct<id:string,"
     "expected:bigint,has_begin:boolean,at_commit:boolean>, derived string, position array<bigint>,"
-    " identity array<string>, settled int, event_at_ms bigint"
+    " identity array<string>, settled int, event_at_ms bigint,"
+    " told struct<key:array<string>,columns:array<struct<name:string,type:string>>>"
 )
 
 
@@ -55,6 +57,11 @@ FORMAT = SourceFormat(
 )
 
 
+TELLING = replace(FORMAT, name="telling", tells_tables=True)
+"""The same, of a source that describes its tables."""
+
+
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let feeds have the format, for one test."""
-    monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), FORMAT.name, FORMAT)
+    """Let feeds have the formats, for one test."""
+    for one in (FORMAT, TELLING):
+        monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), one.name, one)

@@ -21,8 +21,8 @@ ZOO = Feed("zoo", "arcion_s3_json", "/drops", tables={"pets": PETS, "food": FOOD
 
 def words(feed: Feed, before: Feed = ZOO) -> list[str]:
     """What is altered, by what was written down of it as JSON."""
-    then = json.loads(json.dumps(meaning(before, "pets", WINDOW)))
-    return altered(then, meaning(feed, "pets", WINDOW))
+    then = json.loads(json.dumps(meaning(before, before.tables["pets"], WINDOW)))
+    return altered(then, meaning(feed, feed.tables["pets"], WINDOW))
 
 
 def with_pets(**parts: object) -> Feed:

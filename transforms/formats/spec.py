@@ -65,18 +65,18 @@ it rises with time.
 
 TOLD = T.StructType(
     [
-        T.StructField("key", T.ArrayType(T.StringType()), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
         T.StructField(
             "columns",
             T.ArrayType(
                 T.StructType(
                     [
-                        T.StructField("name", T.StringType(), False),
-                        T.StructField("type", T.StringType(), False),
+                        T.StructField("name", T.StringType(), True),
+                        T.StructField("type", T.StringType(), True),
                     ]
                 )
             ),
-            False,
+            True,
         ),
     ]
 )
@@ -148,7 +148,8 @@ class SourceFormat:
     what follows from ``predicates``, or from ``vertices`` and ``edges``. ``declares`` names the keys of a feed file
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
-    whether its records may be those of a topic (``_kafka.messages``).
+    whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
+    from such a stream.
     """
 
     name: str
@@ -162,6 +163,7 @@ class SourceFormat:
     needs_whole_objects: bool = False
     tells_tables: bool = False
     reads_kafka: bool = False
+    unknowable: tuple[str, ...] = ()
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

@@ -5,7 +5,7 @@ Not here: how a format finds the description (``formats``), and where it is kept
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from transforms.errors import KeyDrift
@@ -25,33 +25,37 @@ def told_types(feed: Feed) -> Sequence[str]:
     return SIMPLE if FORMATS[feed.format].tells_tables else ()
 
 
-def table(
-    feed: Feed, name: str, told: Iterable[tuple[Sequence[str], Sequence[tuple[str, str]]]]
-) -> Table:
-    """The table ``name`` by all that its stream has said of it: (key, (column, type) pairs), oldest first.
+Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+"""What a stream says of a table: its key's columns, and each column with its Spark SQL type."""
 
-    A column has the type that holds the values of all its types, at worst text. One that a later description lacks
-    stays: its rows may still have values.
+
+def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
+    """The table ``name`` by all that its stream has said of it, in whatever order.
+
+    A column has the type that holds the values of all its types, at worst text. One that some description lacks stays:
+    its rows may still have values. Columns stand as in the longest description.
 
     Raises:
         KeyDrift: the descriptions differ in the key.
     """
-    columns: dict[str, str] = {}
-    key: tuple[str, ...] | None = None
-    for its_key, its_columns in told:
-        if key is not None and tuple(its_key) != key:
-            raise KeyDrift(
-                *(feed.name, name, key),
-                f"its stream now says the key [{', '.join(its_key)}]",
-                "Its rows are other rows now: declare the table, with the key that counts, in the feed file.",
-            )
-        key = tuple(its_key)
-        for column, kind in its_columns:
-            columns[column] = _widest(columns.get(column, kind), kind)
-    return Table(name, key or (), columns, tuple(columns))
+    said = sorted(told, key=lambda one: (-len(one[1]), one))
+    keys = sorted({key for key, _ in said})
+    if len(keys) > 1:
+        raise KeyDrift(
+            *(feed.name, name, keys[0]),
+            f"its stream also says the key [{', '.join(keys[1])}]",
+            "Rows of one key are other rows than those of another: declare the table, with the key that counts, in the"
+            " feed file.",
+        )
+    kinds: dict[str, set[str]] = {}
+    for _, columns in said:
+        for column, kind in columns:
+            kinds.setdefault(column, set()).add(kind)
+    columns_of = {column: _widest(of_column) for column, of_column in kinds.items()}
+    return Table(name, keys[0], columns_of, tuple(columns_of))
 
 
-def _widest(one: str, other: str) -> str:
-    if widens(other, one):
-        return one
-    return other if widens(one, other) else "string"
+def _widest(kinds: Collection[str]) -> str:
+    """The type that holds the values of all, whichever was told first."""
+    fit = [one for one in sorted(kinds) if all(widens(other, one) for other in kinds)]
+    return fit[0] if fit else "string"

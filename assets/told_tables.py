@@ -1,0 +1,41 @@
+"""The tables of a feed: those that its file declares, and those that only its stream describes.
+
+What a stream says of a table is in the books of its windows. Not here: what a description makes of a table
+(``transforms/silver/told.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import functions as F
+
+from assets.lake import Lake
+from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.silver import told as descriptions
+
+
+def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """All tables of the feed, by the name that silver has under ``declared``."""
+    return {**feed.tables, **told(lake, feed)}
+
+
+def told(lake: Lake, feed: Feed) -> dict[str, Table]:
+    """The tables that the feed file does not declare and that the stream has described, in whatever window.
+
+    Raises:
+        KeyDrift: the stream has described one of them with two keys.
+    """
+    if not FORMATS[feed.format].tells_tables:
+        return {}
+    books = lake.table("accounting", feed.name)
+    if not books.exists():
+        return {}
+    others = F.col("declared").isNotNull() & ~F.col("declared").isin(list(feed.tables))
+    rows = books.read().where(others).select("declared", F.explode("told").alias("told"))
+    found: dict[str, list[descriptions.Description]] = {}
+    for row in rows.distinct().collect():
+        columns = tuple((one["name"], one["type"]) for one in row["told"]["columns"])
+        found.setdefault(row["declared"], []).append((tuple(row["told"]["key"]), columns))
+    return {name: descriptions.table(feed, name, said) for name, said in sorted(found.items())}

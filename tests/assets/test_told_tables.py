@@ -1,0 +1,139 @@
+"""Tables that no feed file declares get gold where their stream carries the key and the types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets import bronze, current_state, ledger, silver, told_tables
+from assets.lake import Lake
+from orchestration import planning, verifying
+from orchestration.definitions import build
+from orchestration.resources import lake_of
+from tests.assets.zoo import bring, drop, lay
+from tests.laws import model_format
+from transforms.errors import KeyDrift
+from transforms.feed import Feed, Table
+
+PETS = {"id": "int", "name": "string"}
+
+
+@pytest.fixture
+def feed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    model_format.register(monkeypatch)
+    return Feed("zoo", "telling", str(folder))
+
+
+def put(
+    at: int,
+    after: Mapping[str, str | None],
+    columns: Mapping[str, str] = PETS,
+    key: tuple[str, ...] = ("id",),
+    table: str = "pets",
+    effect: str = "put",
+) -> str:
+    """An event that describes its table."""
+    before = after if effect == "remove" else {}
+    return json.dumps(
+        {
+            "table": table,
+            "operation": {"put": "insert", "merge": "update", "remove": "delete"}[effect],
+            "effect": effect,
+            "before": before,
+            "after": {} if effect == "remove" else after,
+            "position": [0, 1, at],
+            "identity": [str(at)],
+            "settled": 3,
+            "told": {
+                "key": list(key),
+                "columns": [{"name": name, "type": kind} for name, kind in columns.items()],
+            },
+        }
+    )
+
+
+def gold(lake: Lake, table: str = "pets") -> list[dict[str, object]]:
+    rows = [row.asDict() for row in lake.table("gold", "zoo", table).read().collect()]
+    plain = [{name: row[name] for name in row if not name.startswith("_weir_")} for row in rows]
+    return sorted(plain, key=str)
+
+
+def test_key_and_types_come_from_the_stream_and_follow_it(
+    lake: Lake, feed: Feed, folder: Path, tmp_path: Path
+) -> None:
+    lay(
+        folder,
+        "2025-11-20/03/a.jsonl",
+        drop(put(1, {"id": "1", "name": "Ada"}), put(2, {"id": "2", "name": "Bo"})),
+    )
+    run(lake, feed)
+    assert gold(lake) == [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]
+    # The key outgrows its type, and a column comes.
+    wider = {"id": "bigint", "name": "string", "age": "int"}
+    lay(
+        folder,
+        "2025-11-20/04/b.jsonl",
+        drop(
+            put(3, {"id": "3000000000", "name": "Cleo", "age": "4"}, wider),
+            put(4, {"id": "1", "age": "7"}, wider, effect="merge"),
+            put(5, {"id": "2"}, PETS, effect="remove"),
+        ),
+    )
+    run(lake, feed)
+    assert gold(lake) == [
+        {"id": 1, "name": "Ada", "age": 7},
+        {"id": 3_000_000_000, "name": "Cleo", "age": 4},
+    ]
+    assert dict(lake.table("gold", "zoo", "pets").read().dtypes)["id"] == "bigint"
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+
+
+def test_a_table_without_a_key_is_a_multiset(lake: Lake, feed: Feed, folder: Path) -> None:
+    rows = [put(at, {"id": "1", "name": "Ada"}, key=()) for at in (1, 2)]
+    gone = put(3, {"id": "1", "name": "Ada"}, key=(), effect="remove")
+    lay(folder, "2025-11-20/03/a.jsonl", drop(*rows, rows[0], gone))
+    run(lake, feed)
+    assert gold(lake) == [{"id": 1, "name": "Ada"}]
+
+
+def test_a_declaration_takes_the_place_of_the_description(
+    lake: Lake, feed: Feed, folder: Path
+) -> None:
+    lay(folder, "2025-11-20/03/a.jsonl", drop(put(1, {"id": "1", "name": "Ada"})))
+    run(lake, feed)
+    declared = Table("pets", ("id",), {"id": "string", "name": "string"}, ("id", "name"))
+    feed = replace(feed, tables={"pets": declared})
+    run(lake, feed)
+    assert gold(lake) == [{"id": "1", "name": "Ada"}]
+    assert told_tables.told(lake, feed) == {}
+
+
+def test_two_keys_of_one_table_are_refused(lake: Lake, feed: Feed, folder: Path) -> None:
+    both = put(1, {"id": "1", "name": "Ada"}), put(2, {"id": "1", "name": "Bo"}, key=("name",))
+    lay(folder, "2025-11-20/03/a.jsonl", drop(*both))
+    bring(lake, feed)
+    with pytest.raises(KeyDrift, match=r"its stream also says the key \[name\]"):
+        told_tables.told(lake, feed)
+
+
+def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: Feed) -> None:
+    graph = build([feed], lake).resolve_asset_graph()
+    assert graph.has(dg.AssetKey(["undeclared", "zoo"]))
+    progress = graph.get(dg.AssetKey(["progress", "zoo"]))
+    assert dg.AssetKey(["undeclared", "zoo"]) in progress.parent_keys
+
+
+def run(lake: Lake, feed: Feed) -> None:
+    """What a run does with the windows that are due, without Dagster around it."""
+    windows = planning.due(lake, feed).windows
+    bronze.land(lake, feed, windows)
+    made = silver.derive(lake, feed, windows)
+    assert made.violations["accounting_is_exact"] == 0
+    for table in told_tables.tables_of(lake, feed).values():
+        current_state.apply(lake, feed, table, windows)
+    ledger.finish(lake, feed, windows)
