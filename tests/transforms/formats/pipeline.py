@@ -235,4 +235,5 @@ def plain(value: object) -> object:
 def coordinates(row: dict[str, object]) -> tuple[object, ...]:
     """Where the record stood; of a key change, the delete comes first, and so does all that is derived."""
     place = (row["object"], row["line"], row["byte_offset"])
-    return (*place, row.get("derived") is None, row.get("ordinal"))
+    # Of one record's refused events only the details tell which is which.
+    return (*place, row.get("derived") is None, row.get("ordinal"), row.get("detail"))
