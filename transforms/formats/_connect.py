@@ -56,7 +56,6 @@ def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) ->
     """
     return (
         messages(bronze, feed)
-        .withColumn("is_tombstone", F.col("is_null") | F.trim("message").isin(*written(nothing)))
         .withColumn("parsed", F.try_parse_json(bracketed("message")))
         # Two documents in a row are none.
         .withColumn("document", F.when(part("parsed", "[1]").isNull(), part("parsed", "[0]")))
@@ -66,6 +65,7 @@ def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) ->
         .withColumn("is_wrapped", contains("top", "payload") & ~contains("top", "op"))
         .withColumn("body", chosen(part("document", ".payload_2"), part("document", ".payload")))
         .withColumn("names", fields_of("body"))
+        .withColumn("is_tombstone", is_tombstone(nothing))
         .withColumn("envelope", chosen(F.col("read.payload_2"), F.col("read.payload"), top_level()))
         .withColumn("columns_said", columns_said())
         .withColumn("said", by_field("columns_said"))
@@ -115,6 +115,16 @@ def chosen(double: Column, wrapped: Column, bare: Column | None = None) -> Colum
         F.when(F.col("is_double"), double)
         .when(F.col("is_wrapped"), wrapped)
         .otherwise(F.col("document") if bare is None else bare)
+    )
+
+
+def is_tombstone(nothing: tuple[str, ...]) -> Column:
+    """True for a message that says nothing: only its key is there, for a topic that keeps one message per key."""
+    empty = F.col("is_wrapped") & F.is_variant_null("body")
+    return (
+        F.col("is_null")
+        | F.coalesce(F.trim("message").isin(*written(nothing)), F.lit(False))
+        | F.coalesce(empty, F.lit(False))
     )
 
 

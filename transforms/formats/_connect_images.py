@@ -28,12 +28,12 @@ def with_images(
     """
     return (
         frame.withColumns({f"{side}_given": given(side, nothing) for side in SIDES})
-        .withColumns({f"{side}_texts": texts(F.col(f"{side}_given")) for side in SIDES})
+        .withColumns({f"{side}_values": values("body", f".{side}") for side in SIDES})
+        .withColumns({f"{side}_texts": image(side) for side in SIDES})
         .withColumn("misshapen", F.coalesce(misshapen("before"), misshapen("after")))
         .withColumns({f"{side}_sent": sent(side, stand_ins) for side in SIDES})
         .withColumn("is_partial", F.size("after_sent") < F.size("after_texts"))
         .withColumn("declared_types", declared_types(feed))
-        .withColumns({f"{side}_values": values("body", f".{side}") for side in SIDES})
         .withColumns(
             {side: as_texts(f"{side}_sent", f"{side}_values", F.col("said")) for side in SIDES}
         )
@@ -53,6 +53,11 @@ def given(side: str, nothing: tuple[str, ...]) -> Column:
     """An image's JSON; null where there is none, however that is said."""
     text = F.col(f"envelope.{side}")
     return F.when(~F.trim(text).isin(*written(nothing)), text)
+
+
+def image(side: str) -> Column:
+    """An image's values as texts; null where it is no object (a text may well hold one)."""
+    return F.when(F.col(f"{side}_values").isNotNull(), texts(F.col(f"{side}_given")))
 
 
 def texts(text: Column) -> Column:
@@ -137,7 +142,9 @@ def told() -> Column:
     """The table as the schema tells it; null where the message has none, or its key is unknown or no column of it."""
     names = F.transform("columns_said", lambda column: column["field"])
     key = F.when(F.col("has_no_key"), F.array().cast("array<string>")).otherwise(
-        F.coalesce(F.transform("own_key.said", lambda column: column["field"]), F.map_keys("key_texts"))
+        F.coalesce(
+            F.transform("own_key.said", lambda column: column["field"]), F.map_keys("key_texts")
+        )
     )
     columns = F.transform(
         "columns_said",

@@ -194,5 +194,6 @@ def _decimal(text: Column, is_text: Column, parameters: Column) -> Column:
 
 
 def _variable_decimal(text: Column) -> Column:
-    parts = F.from_json(text, "scale int, value string")
-    return let(parts, lambda read: unscaled(read["value"], read["scale"]))
+    # Its scale may be a number in a text, as all numbers of the message are where one of them is no whole one.
+    parts = F.from_json(text, "scale string, value string")
+    return let(parts, lambda read: unscaled(read["value"], read["scale"].try_cast("int")))

@@ -89,4 +89,8 @@ FORMAT = SourceFormat(
     to_events=to_events,
     tells_tables=True,
     reads_kafka=True,
+    unknowable=(
+        "whether a transaction is whole: the messages carry no commits, so that gold may show a part of one.",
+        "when a change was made, to the hour: source.ts_ms is the source's local time, written as if it were UTC.",
+    ),
 )

@@ -208,4 +208,8 @@ FORMAT = SourceFormat(
     remarks=(UNAVAILABLE, NOT_AWAITED),
     tells_tables=True,
     reads_kafka=True,
+    unknowable=(
+        "whether a transaction is whole, where the connector does not send transaction metadata.",
+        "values that Postgres did not log, of a row whose key changed: unavailable_value counts such rows.",
+    ),
 )
