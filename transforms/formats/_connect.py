@@ -50,9 +50,10 @@ _NUMBER = r'\G((?:[^"0-9-]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+)(-?[0-9][0-9.eE+-]*+
 def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) -> DataFrame:
     """The records with their envelope, key and schema; ``nothing`` are the texts that stand for no image and no key.
 
-    Adds ``envelope``, ``names`` (of its fields; null where the message is no object), ``body`` (the same as variant),
-    ``is_tombstone``, ``columns_said`` and ``said`` (the schema's columns, and by name), ``own_key`` (the columns
-    that its schema says, and its JSON text), ``has_no_key`` (known to have none), the table, ``event_at``, ``extracted_at``, ``fault``.
+    Adds ``envelope``, ``body`` (the same as variant), ``names`` (of its fields; null where the message is no object),
+    ``is_tombstone``, ``columns_said`` and ``said`` (the schema's columns, and by name), ``own_key`` (the columns that
+    its schema says, and its JSON text), ``has_no_key`` (known to have none), the table, ``event_at``,
+    ``extracted_at``, ``fault``.
     """
     return (
         messages(bronze, feed)
