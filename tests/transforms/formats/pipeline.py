@@ -219,9 +219,9 @@ def with_scopes(mine: DataFrame, table: Table, found: Collection[Shape]) -> Data
 
 
 def with_prefix(table: Table) -> Table:
-    """The table with the scenario and the gold table's name in front of its key."""
+    """The table with the scenario and the gold table's name in front of its key; without one, of its columns."""
     columns = {**dict.fromkeys(PREFIX, "string"), **table.columns}
-    return replace(table, key=(*PREFIX, *table.key), columns=columns)
+    return replace(table, key=(*PREFIX, *table.key) if table.key else (), columns=columns)
 
 
 def shown(name: str, kind: str) -> Column:
@@ -233,6 +233,8 @@ def shown(name: str, kind: str) -> Column:
 def plain(value: object) -> object:
     """A value as JSON has it: decimals, dates and infinities as text, bytes as base64, times in UTC."""
     match value:
+        case Row():
+            return {name: plain(part) for name, part in value.asDict().items()}
         case Decimal():
             return str(value)
         case datetime():
