@@ -194,7 +194,8 @@ def answers(
         try:
             found[asked] = future.result()
         except KafkaException as refusal:
-            where = asked if isinstance(asked, str) else asked.topic
+            of_broker = refusal.args[0].code() >= 0
+            where = (asked if isinstance(asked, str) else asked.topic) if of_broker else ""
             raise unreadable(feed, *complaints.told(refusal.args[0]), where) from None
     return found
 

@@ -128,6 +128,20 @@ def verify(
 
 
 @cli.command()
+@FEEDS
+@WAREHOUSE
+@FEED
+def status(feeds: Path, warehouse: str, only: tuple[str, ...]) -> None:
+    """Say how every feed stands: windows, events, rows, what waits and what cannot be known.
+
+    Of what was read; `weir run` says what is new in the landing.
+    """
+    from orchestration import status as of_feeds
+
+    sys.exit(of_feeds.status(feeds, warehouse, only))
+
+
+@cli.command()
 @click.argument("feed")
 @FEEDS
 @WAREHOUSE

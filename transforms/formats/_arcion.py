@@ -23,6 +23,8 @@ FLAGS_DISAGREE = Remark(
     "The events were applied by their operation; look at how the extractor writes flags.",
 )
 
+NO_COMMITS = "whether a transaction is whole: the files carry no commits, so that gold may show a part of one."
+
 CELL = "struct<name:string,new:string,old:string,flag:string,new_given:boolean,old_given:boolean>"
 """One column of one row: its two values as text (null for the format's null marker), and its exists flag."""
 
@@ -30,7 +32,7 @@ _OPERATIONS = {
     "I": "insert",
     "U": "update",
     "D": "delete",
-    # Not in the document's list, but its operationcount counts replaces: a whole new row.
+    # Not in the document's list, but operationcount counts replaces: a whole new row.
     "R": "replace",
     "INSERT": "insert",
     "UPDATE": "update",
@@ -106,11 +108,11 @@ def operation_fault() -> Column:
         & ~F.col("bare")
         & F.upper(F.trim("op")).isin("U", "D", "UPDATE", "DELETE")
     )
-    without_place = " needs a cursor to be put in order, and it is null"
+    no_place = " needs a cursor to be put in order, and it is null"
     unheard_of = " is not known; known: I, U, D, R"
-    return F.when(lost, fault("missing_cursor", "opType ", F.col("op"), without_place)).when(
-        F.col("operation").isNull(), fault("unknown_operation", "opType ", F.col("op"), unheard_of)
-    )
+    unknown = fault("unknown_operation", "opType ", F.col("op"), unheard_of)
+    placeless = fault("missing_cursor", "opType ", F.col("op"), no_place)
+    return F.when(lost, placeless).when(F.col("operation").isNull(), unknown)
 
 
 def flag_fault() -> Column:
@@ -175,10 +177,10 @@ def flags_disagree() -> Column:
 
 def effect() -> Column:
     """A delete removes; an update merges; an insert puts a whole row, but in Cassandra an insert is an upsert."""
+    is_upsert = (F.col("operation") == "insert") & ~F.col("mysql")
     return (
         F.when(F.col("operation") == "delete", F.lit("remove"))
-        .when(F.col("operation") == "update", F.lit("merge"))
-        .when((F.col("operation") == "insert") & ~F.col("mysql"), F.lit("merge"))
+        .when((F.col("operation") == "update") | is_upsert, F.lit("merge"))
         .otherwise(F.lit("put"))
     )
 
@@ -205,13 +207,8 @@ def position() -> Column:
     ).try_cast("bigint")
     mysql_numbers = [log_number, number("position"), number_or_zero("logSeqNum")]
     mysql = F.array(F.lit(EPOCH), F.lit(STREAM), *mysql_numbers)
-    cassandra_numbers = [
-        number("timestamp"),
-        number("dscId"),
-        number("mutId"),
-        number_or_zero("partNum"),
-    ]
-    cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *cassandra_numbers)
+    of_mutation = [number(name) for name in ("timestamp", "dscId", "mutId")]
+    cassandra = F.array(F.lit(EPOCH), F.lit(STREAM), *of_mutation, number_or_zero("partNum"))
     snapshot = F.array(F.lit(EPOCH), F.lit(SNAPSHOT))
     return (
         F.when(F.col("snapshot"), _stand(snapshot, snapshot))
@@ -240,10 +237,10 @@ def position_fault() -> Column:
 
 
 def milliseconds(name: str) -> Column:
-    """A field of the cursor in milliseconds since 1970; a cursor in microseconds has one, too."""
+    """A field of the cursor in milliseconds since 1970."""
     return moment(number(name))
 
 
 def without_fault() -> Column:
-    """The empty fault, typed."""
+    """No fault."""
     return F.lit(None).cast(NO_FAULT)

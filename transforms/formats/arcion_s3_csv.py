@@ -237,4 +237,8 @@ FORMAT = SourceFormat(
     split=split,
     to_events=to_events,
     remarks=(_arcion.FLAGS_DISAGREE,),
+    unknowable=(
+        _arcion.NO_COMMITS,
+        "a text column's unquoted NULL: the format writes null the same way.",
+    ),
 )

@@ -167,4 +167,8 @@ FORMAT = SourceFormat(
     split=split,
     to_events=to_events,
     remarks=(_arcion.FLAGS_DISAGREE,),
+    unknowable=(
+        _arcion.NO_COMMITS,
+        "a text column's word null: the format writes null the same way.",
+    ),
 )

@@ -148,7 +148,8 @@ class SourceFormat:
     what follows from ``predicates``, or from ``vertices`` and ``edges``. ``declares`` names the keys of a feed file
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
-    whether its records may be those of a topic (``_kafka.messages``).
+    whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
+    from such a stream.
     """
 
     name: str
@@ -162,6 +163,7 @@ class SourceFormat:
     needs_whole_objects: bool = False
     tells_tables: bool = False
     reads_kafka: bool = False
+    unknowable: tuple[str, ...] = ()
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

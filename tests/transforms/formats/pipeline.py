@@ -23,10 +23,10 @@ from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering, scopes
 from transforms.gold.fold import Folding
-from transforms.gold.transactions import visible
+from transforms.gold.transactions import standing, visible
 from transforms.record import BRONZE, COORDINATES
 from transforms.silver import changes, conform, repeats
-from transforms.silver.transactions import with_commits
+from transforms.silver.transactions import open_events, with_commits
 from transforms.tables import table_of_object
 from transforms.traits import Shape
 
@@ -84,10 +84,11 @@ def outcomes(
         )
     for row in changes.quarantine(events).collect():
         found[row["window"]].quarantine.append(row.asDict())
-    duplicates = events.where(F.col("fate") == repeats.DUPLICATE).groupBy("window").count()
+    is_repeat = (F.col("fate") == repeats.DUPLICATE) & F.col("derived").isNull()
+    duplicates = events.where(is_repeat).groupBy("window").count()
     for row in duplicates.collect():
         found[row["window"]].duplicates = row["count"]
-    for window, table, state_row in current(steps, feed):
+    for window, table, state_row in current(steps, released(events, feed), feed):
         found[window].state.setdefault(table, []).append(state_row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)
@@ -139,9 +140,26 @@ def counted(events: DataFrame) -> DataFrame:
     )
 
 
-def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, object]]]:
+def released(events: DataFrame, feed: Feed) -> DataFrame | None:
+    """The transactions that are complete where all of a scenario was read, though they might begin before it."""
+    if not FORMATS[feed.format].transactional:
+        return None
+    stand = standing(open_events(of_scenario(events)), [])
+    return stand.where("commit IS NOT NULL").select("id", "commit", F.lit(True).alias("is_new"))
+
+
+def of_scenario(changes: DataFrame) -> DataFrame:
+    """The rows, their transactions told apart by their scenario."""
+    apart = F.concat_ws("/", "window", "transaction.id")
+    return changes.withColumn("transaction", F.col("transaction").withField("id", apart))
+
+
+def current(
+    steps: DataFrame, complete: DataFrame | None, feed: Feed
+) -> list[tuple[str, str, dict[str, object]]]:
     """The rows of every declared table after all changes: scenario, gold table and row."""
-    counting = visible(steps.where("declared IS NOT NULL AND effect <> 'hold'"), None)
+    standing_apart = steps if complete is None else of_scenario(steps)
+    counting = visible(standing_apart.where("declared IS NOT NULL AND effect <> 'hold'"), complete)
     keyed = counting.withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     ).localCheckpoint()
@@ -154,7 +172,11 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
             continue
         table = with_prefix(declared)
         depends = any(row["depends"] for row in named[declared.name])
-        shapes = {shape for row in named[declared.name] for shape in row["shapes"]}
+        shapes = {
+            Shape(tuple(shape["columns"]), shape["of_stream"])
+            for row in named[declared.name]
+            for shape in row["shapes"]
+        }
         folding = Folding.of(table, depends=depends)
         mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
         ordered = ordering.ordered(mine).withColumn("before", fold.absent())
@@ -180,7 +202,7 @@ def kinds() -> list[Column]:
     ]
 
 
-def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFrame:
+def with_scopes(mine: DataFrame, table: Table, found: Collection[Shape]) -> DataFrame:
     """The changes of keys, with what the scoped ones are for each key of their scenario."""
     if not found:
         return mine
@@ -189,7 +211,7 @@ def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFr
     ).cast("map<string,string>")
     scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
     of_keys = mine.where("scope IS NULL")
-    shapes = [Shape(tuple(sorted((*PREFIX, *one["columns"]))), one["of_stream"]) for one in found]
+    shapes = [Shape(tuple(sorted((*PREFIX, *one.columns))), one.of_stream) for one in found]
     met = scopes.keyed(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
@@ -197,9 +219,9 @@ def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFr
 
 
 def with_prefix(table: Table) -> Table:
-    """The table with the scenario and the gold table's name in front of its key."""
+    """The table with the scenario and the gold table's name in front of its key; without one, of its columns."""
     columns = {**dict.fromkeys(PREFIX, "string"), **table.columns}
-    return replace(table, key=(*PREFIX, *table.key), columns=columns)
+    return replace(table, key=(*PREFIX, *table.key) if table.key else (), columns=columns)
 
 
 def shown(name: str, kind: str) -> Column:
@@ -211,6 +233,8 @@ def shown(name: str, kind: str) -> Column:
 def plain(value: object) -> object:
     """A value as JSON has it: decimals, dates and infinities as text, bytes as base64, times in UTC."""
     match value:
+        case Row():
+            return {name: plain(part) for name, part in value.asDict().items()}
         case Decimal():
             return str(value)
         case datetime():
@@ -219,6 +243,8 @@ def plain(value: object) -> object:
             return value.isoformat()
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
+        case list():
+            return [plain(one) for one in value]
         case float() if not math.isfinite(value):
             return str(value)
         case _:
@@ -226,5 +252,7 @@ def plain(value: object) -> object:
 
 
 def coordinates(row: dict[str, object]) -> tuple[object, ...]:
-    """Where the record stood; of a key change, the delete comes first."""
-    return (row["object"], row["line"], row["byte_offset"], row.get("derived") is None)
+    """Where the record stood; of a key change, the delete comes first, and so does all that is derived."""
+    place = (row["object"], row["line"], row["byte_offset"])
+    # Of one record's refused events only the details tell which is which.
+    return (*place, row.get("derived") is None, row.get("ordinal"), row.get("detail"))

@@ -1,0 +1,82 @@
+"""``weir status``: how every feed stands, and what its source can never tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from assets.lake import Lake
+from assets.standing import Standing, standing
+from assets.wording import counted
+from orchestration import commands
+from orchestration.console import waiting
+from orchestration.java import check_java
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.silver.accounting import FATES
+
+
+def status(feeds: Path, warehouse: str, only: Sequence[str]) -> int:
+    """Print how the feeds stand; returns the exit code, 0."""
+    check_java()
+    chosen = commands.choose(feeds, only)
+    lake = commands.opened(warehouse, chosen)
+    for feed in chosen:
+        with waiting(f"looking at {feed.name}"):
+            lines = [*told(lake, feed)]
+        print("\n".join(lines), flush=True)
+    return 0
+
+
+def told(lake: Lake, feed: Feed) -> Iterator[str]:
+    """One feed, line by line."""
+    yield f"{feed.name}: {feed.format} from {feed.landing}"
+    found = standing(lake, feed)
+    if found is None:
+        yield "  nothing was read yet: `weir run` reads what has landed"
+    else:
+        yield from _of(found)
+    for sentence in FORMATS[feed.format].unknowable:
+        yield f"  cannot be known: {sentence}"
+
+
+def _of(found: Standing) -> Iterator[str]:
+    newest = f", the newest {found.newest}" if found.newest else ""
+    yield f"  windows: {found.windows:,} in gold{newest}" + (
+        f"; not yet: {commands.some(found.unfinished)}" if found.unfinished else ""
+    )
+    if found.fates:
+        parts = " + ".join(
+            _fate(name, found.fates[name])
+            for name in FATES
+            if found.fates[name] or name == "changes"
+        )
+        yield f"  events: {found.fates['events']:,} = {parts}"
+    for one in found.gold:
+        since = f", changed at the source by {one.newest}" if one.newest else ""
+        yield (
+            f"  gold {one.name}: {counted(one.rows, 'row')},"
+            f" {counted(one.tombstones, 'tombstone')}{since}"
+        )
+    if found.reasons:
+        yield f"  quarantine: {_listed(found.reasons)}"
+    if found.waiting_tables:
+        yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
+    if found.remarks:
+        yield f"  noticed: {_listed(found.remarks)}"
+    for still in found.open:
+        word = "never committed" if still.never_committed else "open"
+        yield (
+            f"  {word} transaction {still.id}: {counted(still.waiting, 'change')} since window"
+            f" {still.first_window}"
+        )
+
+
+def _fate(name: str, number: int) -> str:
+    if name in ("changes", "duplicates"):
+        return counted(number, name.removesuffix("s"))
+    return f"{number:,} {name.replace('_', ' ')}"
+
+
+def _listed(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in sorted(numbers.items()))
