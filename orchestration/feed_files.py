@@ -28,7 +28,7 @@ from orchestration.schema_texts import (
     policies_from,
 )
 from orchestration.table_texts import TableTexts, check_glob
-from orchestration.tigergraph_texts import edges_from, vertices_from
+from orchestration.tigergraph_texts import baseline_from, edges_from, vertices_from
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared
 from transforms.feed import Feed, Table
@@ -110,7 +110,8 @@ class _FeedFile:
                 feed,
                 predicates=predicates_from(declared.predicates, self._misdeclared),
                 vertices=vertices_from(declared.vertices, self._misdeclared),
-                edges=edges_from(declared.edges, declared.vertices, self._misdeclared),
+                edges=edges_from(declared.edges, self._misdeclared),
+                baseline=baseline_from(declared.baseline, self._misdeclared),
             )
             feed = replace(feed, tables=FORMATS[feed.format].tables(feed))
         check_gold_names(str(self.file), feed)

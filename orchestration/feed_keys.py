@@ -85,6 +85,7 @@ class DeclaredFeed(_Declared):
     predicates: dict[_Text, DeclaredPredicate] = Field(default_factory=dict)
     vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
     edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
+    baseline: dict[_Text, _Text] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     transaction_timeout: _Text = "1d"
@@ -92,8 +93,8 @@ class DeclaredFeed(_Declared):
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
 
 
-OBJECTS: Final = ("tables", "predicates", "vertices", "edges")
-"""The keys that say which tables there are: each format knows some of them."""
+OBJECTS: Final = ("tables", "predicates", "vertices", "edges", "baseline")
+"""The keys that not every format has: those that say which tables there are, and what only one source knows."""
 
 PARTS: Final[dict[str, type[BaseModel]]] = {
     "tables": DeclaredTable,

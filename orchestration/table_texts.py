@@ -6,7 +6,7 @@ Not here: earlier names and policies (``schema_texts.py``), and the rest of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -96,8 +96,14 @@ class TableTexts:
             forms = "table, schema.table or catalog.schema.table"
             raise self.misdeclared(place, f"a table's name is {forms} (see table_names)")
 
-    def columns(self, place: str, declared: dict[str, str]) -> dict[str, str]:
-        """The columns with their types in one spelling.
+    def columns(
+        self,
+        place: str,
+        declared: dict[str, str],
+        read: Callable[[str], str] = canonical_type,
+        known: Collection[str] = KNOWN_TYPES,
+    ) -> dict[str, str]:
+        """The columns with their types in one spelling: ``read`` gives it, of the ``known`` types.
 
         Raises:
             FeedMisdeclared: a name or a type cannot be a column's.
@@ -115,9 +121,8 @@ class TableTexts:
                 raise self.misdeclared(f"{place}.{column}", fault)
             written[column.lower()] = column
             try:
-                columns[column] = canonical_type(type_text)
+                columns[column] = read(type_text)
             except UnknownType as fault:
-                known = KNOWN_TYPES
                 raise self.misdeclared(f"{place}.{column}", str(fault), known) from None
         return columns
 

@@ -1,15 +1,44 @@
 """TigerGraph's vertex and edge types as a feed file declares them.
 
-Not here: what gold makes of them (``transforms/formats/tigergraph``).
+Types of attributes are TigerGraph's or Spark SQL's. Not here: what gold makes of them
+(``transforms/formats/tigergraph``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
 
+from orchestration.column_types import UnknownType, canonical_type
+from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
-from orchestration.table_texts import Misdeclared
+from orchestration.table_texts import Misdeclared, TableTexts
 from transforms.feed import EdgeType, VertexType
+from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, UID
+
+KNOWN_TYPES: Final = (
+    *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
+    *("list<type>", "set<type>", "map<type,type>", "or a type of Spark SQL"),
+)
+
+_SIMPLE: Final = {
+    # Both are 64 bits wide there.
+    **{"int": "bigint", "integer": "bigint", "uint": "decimal(20,0)"},
+    **{"float": "float", "double": "double", "bool": "boolean", "string": "string"},
+    **{"string compress": "string", "datetime": "timestamp", "tuple": "string"},
+}
+_CONTAINER: Final = re.compile(r"(list|array|set|map)\s*<(.*)>", re.DOTALL)
+_NAME: Final = re.compile(r"\w+")
+_VALUES: Final = {
+    "bigint": re.compile(r"-?\d+"),
+    "decimal(20,0)": re.compile(r"\d+"),
+    "float": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
+    "double": re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?"),
+    "boolean": re.compile(r"true|false"),
+    "timestamp": re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?"),
+    **{"array": re.compile(r"\[.*\]"), "set": re.compile(r"\[.*\]"), "map": re.compile(r"\{.*\}")},
+}
 
 
 def vertices_from(
@@ -20,32 +49,145 @@ def vertices_from(
     Raises:
         FeedMisdeclared: something in them cannot be.
     """
-    return {
-        name: VertexType(name, one.attributes, tuple(one.key), one.defaults)
-        for name, one in declared.items()
-    }
+    found = {}
+    for name, one in declared.items():
+        place = f"vertices.{name}"
+        _check_name(name, place, misdeclared)
+        attributes = _attributes(place, one.attributes, (UID,), misdeclared)
+        if twice := {key for key in one.key if one.key.count(key) > 1}:
+            raise misdeclared(f"{place}.key", f"names {min(twice)} twice")
+        defaults = _defaults(place, one.defaults, attributes, misdeclared)
+        found[name] = VertexType(name, attributes, tuple(one.key), defaults)
+    return found
 
 
 def edges_from(
-    declared: Mapping[str, DeclaredEdge],
-    vertices: Mapping[str, DeclaredVertex],
-    misdeclared: Misdeclared,
+    declared: Mapping[str, DeclaredEdge], misdeclared: Misdeclared
 ) -> dict[str, EdgeType]:
     """The edge types by name.
 
     Raises:
         FeedMisdeclared: something in them cannot be.
     """
-    return {
-        name: EdgeType(
+    found: dict[str, EdgeType] = {}
+    reverses: dict[str, str] = {}
+    for name, one in declared.items():
+        place = f"edges.{name}"
+        _check_name(name, place, misdeclared)
+        attributes = _attributes(place, one.attributes, (*ENDS, DISCRIMINATOR), misdeclared)
+        for key, ends in (("from", one.sources), ("to", one.targets)):
+            for end in ends:
+                if end != ANY:
+                    _check_name(end, f"{place}.{key}", misdeclared)
+        if one.reverse is not None:
+            _check_name(one.reverse, f"{place}.reverse", misdeclared)
+            if not one.directed:
+                fault = (
+                    "is for directed edges; the two directions of an undirected one are one type"
+                )
+                raise misdeclared(f"{place}.reverse", fault)
+            other = name if one.reverse in declared else reverses.get(one.reverse)
+            if other is not None:
+                fault = f"{one.reverse} is the name of an edge type already"
+                raise misdeclared(f"{place}.reverse", fault)
+            reverses[one.reverse] = name
+        found[name] = EdgeType(
             name,
             tuple(one.sources),
             tuple(one.targets),
-            one.attributes,
+            attributes,
             one.directed,
             one.reverse,
             tuple(one.discriminator),
-            one.defaults,
+            _defaults(place, one.defaults, attributes, misdeclared),
         )
-        for name, one in declared.items()
-    }
+    return found
+
+
+def baseline_from(declared: Mapping[str, str], misdeclared: Misdeclared) -> dict[str, int]:
+    """By partition, the last tid that a restored backup holds.
+
+    Raises:
+        FeedMisdeclared: something in it is no number.
+    """
+    for partition, tid in declared.items():
+        place = f"baseline.{partition}"
+        if not re.fullmatch(r"[1-9]\d{0,17}", partition):
+            raise misdeclared(place, "a partition is a number from 1 on")
+        if not re.fullmatch(r"\d{1,18}", tid):
+            raise misdeclared(place, f"{tid!r} is no tid: the LastTid of the backup's metadata")
+    return {partition: int(tid) for partition, tid in declared.items()}
+
+
+def attribute_type(text: str) -> str:
+    """Give an attribute's type, TigerGraph's or Spark SQL's, in the one spelling that Weir has for it.
+
+    Raises:
+        UnknownType: It is none that an attribute can have.
+    """
+    plain = " ".join(text.lower().split())
+    if plain in _SIMPLE:
+        return _SIMPLE[plain]
+    container = _CONTAINER.fullmatch(plain)
+    if container is None:
+        return canonical_type(text)
+    kind, inside = container.groups()
+    parts = [attribute_type(part) for part in _parts(inside)]
+    if len(parts) != (2 if kind == "map" else 1):
+        wants = "a key's type and a value's" if kind == "map" else "one type"
+        raise UnknownType(f"{text!r}: a {kind} has {wants}")
+    if any("<" in part for part in parts):
+        raise UnknownType(f"{text!r}: what a {kind} holds must be of simple types")
+    return f"{'array' if kind == 'list' else kind}<{','.join(parts)}>"
+
+
+def _parts(inside: str) -> list[str]:
+    """The types between the brackets, cut at commas that stand in no brackets of their own."""
+    parts, depth = [""], 0
+    for sign in inside:
+        depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
+
+
+def _attributes(
+    place: str, declared: dict[str, str], taken: Collection[str], misdeclared: Misdeclared
+) -> dict[str, str]:
+    place = f"{place}.attributes"
+    attributes = TableTexts(misdeclared).columns(place, declared, attribute_type, KNOWN_TYPES)
+    for name, kind in attributes.items():
+        if name.lower() in taken:
+            raise misdeclared(f"{place}.{name}", "is the name of a column that gold has anyway")
+        if kind.startswith("struct"):
+            fault = "a tuple is one text in the stream: declare it as tuple"
+            raise misdeclared(f"{place}.{name}", fault)
+    return attributes
+
+
+def _defaults(
+    place: str, declared: dict[str, str], attributes: Mapping[str, str], misdeclared: Misdeclared
+) -> dict[str, str]:
+    for name, text in declared.items():
+        key = f"{place}.defaults.{name}"
+        _check_attribute(f"{place}.defaults", name, attributes, misdeclared)
+        kind = attributes[name]
+        form = _VALUES.get(re.sub("<.*", "", kind))
+        if form and not form.fullmatch(text):
+            raise misdeclared(key, f"{text!r} is no {kind}")
+    return dict(declared)
+
+
+def _check_attribute(
+    place: str, name: str, attributes: Mapping[str, str], misdeclared: Misdeclared
+) -> None:
+    if name not in attributes:
+        fault = f"{name!r} is not among the type's attributes{nearest(name, attributes)}"
+        raise misdeclared(place, fault, attributes)
+
+
+def _check_name(name: str, place: str, misdeclared: Misdeclared) -> None:
+    if not _NAME.fullmatch(name):
+        raise misdeclared(place, f"{name!r} is no name of a type: letters, digits and _")

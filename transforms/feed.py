@@ -125,7 +125,8 @@ class Feed:
     landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand.
     ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what
-    the feeds of graphs declare, by name; ``tables`` are then what their format makes of it.
+    the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``baseline``: by partition
+    the last tid that a restored backup of TigerGraph holds.
     """
 
     name: str
@@ -143,3 +144,4 @@ class Feed:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     vertices: Mapping[str, VertexType] = field(default_factory=dict)
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
+    baseline: Mapping[str, int] = field(default_factory=dict)

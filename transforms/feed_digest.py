@@ -58,7 +58,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
         "table_names": feed.table_names,
     }
     # What an older version did not have is left out where it says nothing: no table is made anew for it.
-    graph = {
+    graph: dict[str, object] = {
         kind: {name: asdict(one) for name, one in declared.items()}
         for kind, declared in (
             ("predicates", feed.predicates),
@@ -67,6 +67,8 @@ def _meaning(feed: Feed) -> dict[str, object]:
         )
         if declared
     }
+    if feed.baseline:
+        graph["baseline"] = dict(feed.baseline)
     return meaning | graph | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
 
 

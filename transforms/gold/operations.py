@@ -19,6 +19,9 @@ OVERWRITE, IF_NEW = "Overwrite", "IgnoreIfExisted"
 
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
+UNSIGNED = "decimal(20,0)"
+"""How an unsigned number of 64 bits is kept: no type of Spark's is one."""
+
 _Operation = Callable[[Column, Column], Column]
 
 
@@ -47,6 +50,14 @@ def _operations(type_name: str) -> dict[str, _Operation]:
             **_extremes(),
             "And": lambda old, new: old.bitwiseAND(new),
             "Or": lambda old, new: old.bitwiseOR(new),
+        }
+    if type_name == UNSIGNED:
+        return {
+            "Add": lambda old, new: _unsigned(old + new),
+            "Minus": lambda old, new: _unsigned(old - new),
+            **_extremes(),
+            "And": lambda old, new: _by_halves(old, new, lambda one, other: one.bitwiseAND(other)),
+            "Or": lambda old, new: _by_halves(old, new, lambda one, other: one.bitwiseOR(other)),
         }
     if type_name.startswith("decimal"):
         # Spark widens decimals; the column's own width counts after every step, and what it cannot hold is null.
@@ -104,6 +115,23 @@ def _wrapped(total: Column, type_name: str) -> Column:
     whole = F.lit(str(span)).cast("decimal(20,0)")
     over = F.when(total >= half, total - whole).when(total < -half, total + whole).otherwise(total)
     return over.cast(type_name)
+
+
+def _unsigned(number: Column) -> Column:
+    """The low 64 bits, as an unsigned number."""
+    return F.pmod(number, F.lit(str(2**64)).cast("decimal(20,0)")).cast(UNSIGNED)
+
+
+def _by_halves(old: Column, new: Column, combine: _Operation) -> Column:
+    """Bit by bit: 32 bits of an unsigned number are a number that Spark has bits of."""
+    span = F.lit(str(2**32)).cast("decimal(10,0)")
+    lows = [F.pmod(number, span) for number in (old, new)]
+    highs = [(number - low) / span for number, low in zip((old, new), lows, strict=True)]
+    high, low = (
+        combine(one.cast("bigint"), other.cast("bigint")).cast("decimal(10,0)")
+        for one, other in (highs, lows)
+    )
+    return (high * span + low).cast(UNSIGNED)
 
 
 def _without(old: Column, new: Column) -> Column:

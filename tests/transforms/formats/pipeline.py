@@ -84,7 +84,8 @@ def outcomes(
         )
     for row in changes.quarantine(events).collect():
         found[row["window"]].quarantine.append(row.asDict())
-    duplicates = events.where(F.col("fate") == repeats.DUPLICATE).groupBy("window").count()
+    is_repeat = (F.col("fate") == repeats.DUPLICATE) & F.col("derived").isNull()
+    duplicates = events.where(is_repeat).groupBy("window").count()
     for row in duplicates.collect():
         found[row["window"]].duplicates = row["count"]
     for window, table, state_row in current(steps, feed):
@@ -154,7 +155,11 @@ def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, obje
             continue
         table = with_prefix(declared)
         depends = any(row["depends"] for row in named[declared.name])
-        shapes = {shape for row in named[declared.name] for shape in row["shapes"]}
+        shapes = {
+            Shape(tuple(shape["columns"]), shape["of_stream"])
+            for row in named[declared.name]
+            for shape in row["shapes"]
+        }
         folding = Folding.of(table, depends=depends)
         mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
         ordered = ordering.ordered(mine).withColumn("before", fold.absent())
@@ -180,7 +185,7 @@ def kinds() -> list[Column]:
     ]
 
 
-def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFrame:
+def with_scopes(mine: DataFrame, table: Table, found: Collection[Shape]) -> DataFrame:
     """The changes of keys, with what the scoped ones are for each key of their scenario."""
     if not found:
         return mine
@@ -189,7 +194,7 @@ def with_scopes(mine: DataFrame, table: Table, found: Collection[Row]) -> DataFr
     ).cast("map<string,string>")
     scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
     of_keys = mine.where("scope IS NULL")
-    shapes = [Shape(tuple(sorted((*PREFIX, *one["columns"]))), one["of_stream"]) for one in found]
+    shapes = [Shape(tuple(sorted((*PREFIX, *one.columns))), one.of_stream) for one in found]
     met = scopes.keyed(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
@@ -219,6 +224,8 @@ def plain(value: object) -> object:
             return value.isoformat()
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
+        case list():
+            return [plain(one) for one in value]
         case float() if not math.isfinite(value):
             return str(value)
         case _:
@@ -226,5 +233,7 @@ def plain(value: object) -> object:
 
 
 def coordinates(row: dict[str, object]) -> tuple[object, ...]:
-    """Where the record stood; of a key change, the delete comes first."""
-    return (row["object"], row["line"], row["byte_offset"], row.get("derived") is None)
+    """Where the record stood; of a key change, the delete comes first, and so does all that is derived."""
+    place = (row["object"], row["line"], row["byte_offset"])
+    # Of one record's refused events only the details tell which is which.
+    return (*place, row.get("derived") is None, row.get("ordinal"), row.get("detail"))

@@ -1,6 +1,8 @@
-"""Attribute operations of decimals at the edge of what they hold, in Spark."""
+"""Attribute operations of decimals and unsigned numbers at the edge of what they hold, in Spark."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -30,3 +32,29 @@ def test_a_sum_of_wide_decimals_keeps_its_last_digit_and_is_null_where_it_does_n
     assert len(made) == len(cases)
     for row in made:
         assert row["made"] == row["expected"], row
+
+
+def test_an_unsigned_number_keeps_all_its_64_bits_and_wraps_around(spark: SparkSession) -> None:
+    most, high = 2**64 - 1, 2**63
+    numbers = [0, 1, 2**32 - 1, 2**32, 2**32 + 1, high - 1, high, high + 5, most - 1, most]
+    meant: dict[str, Callable[[int, int], int]] = {
+        "Add": lambda one, other: (one + other) % 2**64,
+        "Minus": lambda one, other: (one - other) % 2**64,
+        "And": lambda one, other: one & other,
+        "Or": lambda one, other: one | other,
+        "Max": max,
+        "Min": min,
+    }
+    cases = [
+        (name, str(one), str(other), str(meaning(one, other)))
+        for name, meaning in meant.items()
+        for one in numbers
+        for other in numbers
+    ]
+    frame = spark.createDataFrame(
+        cases, "operation string, old string, new string, expected string"
+    )
+    made = operations.applied(operations.UNSIGNED, F.col("operation"), F.col("old"), F.col("new"))
+    wrong = frame.withColumn("made", made).where("NOT made <=> expected").collect()
+    assert wrong == []
+    assert set(meant) < set(operations.fitting(operations.UNSIGNED))

@@ -1,0 +1,162 @@
+"""What an export of Dgraph says: one triple per line of RDF, or per document of JSON.
+
+An export is the baseline of a stream that starts late. Its folder is named ``dgraph.r<timestamp>.u<date>.<time>``: what
+was committed up to that timestamp is in it. Not here: what a triple becomes (``effects``).
+
+Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toRDF, toJSON, valToStr).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from transforms.feed import Feed
+from transforms.formats.spec import NO_FAULT, fault
+from transforms.record import Record
+
+RDF_NAME = r"(?i)\.rdf(\.[^/]*)?$"
+READ_TS = r"(?:^|/)dgraph\.r([0-9]+)\.u[^/]*/"
+
+# Possessive, so that a long text cannot overflow the stack of Java's matcher.
+LINE = (
+    r'^\s*<([^>"\\]*+)>\s*<([^>"\\]*+)>\s*'
+    r'(?:<([^>"\\]*+)>|"([^"\\]*+(?:\\.[^"\\]*+)*+)"(?:\^\^<([^>"\\]*+)>|@([A-Za-z0-9-]++))?)'
+    r"\s*(?:<(0[xX][0-9a-fA-F]++)>)?\s*(\(.*\))?\s*\.\s*$"
+)
+"""Node, predicate, then the node that it leads to, or a text with its type or language; namespace; facets."""
+
+AS_JSON = (
+    '{"uid":"$1","attr":"$2","node":"$3","value":"$4","type":"$5","language":"$6","namespace":"$7"}'
+)
+TRIPLE = "uid string, attr string, node string, value string, type string, language string, namespace string"
+
+TYPES = {
+    "": "default",
+    "int": "int",
+    "integer": "int",
+    "positiveInteger": "int",
+    "float": "float",
+    "double": "float",
+    "boolean": "bool",
+    "date": "datetime",
+    "dateTime": "datetime",
+    "string": "string",
+    "decimal": "bigfloat",
+    "password": "password",
+    "base64Binary": "binary",
+    "geojson": "geo",
+    "[]float32": "float32vector",
+}
+"""Dgraph's name of a type, by the last part of its name in RDF."""
+
+
+def is_rdf(object_name: str) -> bool:
+    """Whether an object holds lines of RDF."""
+    return re.search(RDF_NAME, object_name) is not None
+
+
+def lines(data: bytes) -> Iterator[Record]:
+    """One record per line that is not blank; a text has its line breaks escaped."""
+    offset = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        payload = line.rstrip(b"\r")
+        if payload.strip():
+            yield Record(number, offset, payload)
+        offset += len(line) + 1
+
+
+def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
+    """Let records of exports say the same as events: ``kind`` is ``export``, ``commit_ts`` the export's timestamp.
+
+    Adds ``language`` and ``has_facets``.
+    """
+    place = F.concat(F.lit(feed.landing.rstrip("/") + "/"), F.col("object"))
+    of_rdf = F.col("object").rlike(RDF_NAME)
+    is_export = of_rdf | F.col("is_document")
+    line = F.col("message").rlike(LINE)
+    triple = F.when(of_rdf & line, F.from_json(F.regexp_replace("message", LINE, AS_JSON), TRIPLE))
+    read_ts = F.regexp_extract(place, READ_TS, 1).try_cast("bigint")
+    said = F.struct(
+        F.lit("set").alias("operation"),
+        unsigned("uid").alias("uid"),
+        F.col("triple.attr").alias("attr"),
+        F.coalesce(unsigned("node"), F.col("triple.value")).alias("value"),
+        value_type().alias("value_type"),
+        F.lit(None).cast("string").alias("type"),
+        F.lit(None).cast("string").alias("pred"),
+    )
+    return (
+        messages.withColumn("is_export", is_export)
+        .withColumn("triple", triple)
+        .withColumn("language", F.nullif(F.col("triple.language"), F.lit("")))
+        .withColumn("has_facets", of_rdf & F.col("message").rlike(r"\)\s*\.\s*$"))
+        .withColumns(
+            {
+                "fault": F.when(is_export, unreadable(read_ts)).otherwise(F.col("fault")),
+                "kind": F.when(is_export, F.lit("export")).otherwise(F.col("kind")),
+                "commit_ts": F.when(is_export, read_ts).otherwise(F.col("commit_ts")),
+                "said": F.when(is_export, said).otherwise(F.col("said")),
+                "namespace": F.when(
+                    is_export, F.coalesce(unsigned("namespace"), F.lit("0"))
+                ).otherwise(F.col("namespace")),
+                "has_key": is_export | F.col("has_key"),
+            }
+        )
+        .drop("triple")
+    )
+
+
+def unsigned(name: str) -> Column:
+    """A part of the triple, written as 0x…, as an unsigned number."""
+    digits = F.regexp_extract(F.col(f"triple.{name}"), "^0[xX]([0-9a-fA-F]{1,16})$", 1)
+    return F.conv(F.nullif(digits, F.lit("")), 16, 10)
+
+
+def value_type() -> Column:
+    """Dgraph's name of the value's type; the name in RDF where it is none that is known."""
+    name = F.substring_index(F.substring_index("triple.type", ":", -1), "#", -1)
+    known = F.create_map(*[F.lit(part) for pair in TYPES.items() for part in pair])
+    return F.when(F.col("triple.node") != "", F.lit("uid")).otherwise(
+        F.coalesce(F.try_element_at(known, name), F.col("triple.type"))
+    )
+
+
+def unreadable(read_ts: Column) -> Column:
+    """Why a record of an export is no triple with a place; null where it is one."""
+    is_reserved = F.col("triple.attr").startswith("dgraph.")
+    return (
+        F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
+        .when(~F.col("is_utf8"), fault("invalid_utf8", "the record is not valid UTF-8"))
+        .when(
+            F.col("triple").isNull(), fault("malformed_rdf", "the line is no triple of an export")
+        )
+        .when(
+            unsigned("uid").isNull() | ((F.col("triple.node") != "") & unsigned("node").isNull()),
+            fault("malformed_rdf", "a node is no number of the form 0x1"),
+        )
+        .when(
+            read_ts.isNull(),
+            fault(
+                "unknown_position",
+                "the folder of the export does not tell its timestamp: it is named dgraph.r<timestamp>.u<date>",
+            ),
+        )
+        .when(
+            (F.col("triple.language") != "") & ~is_reserved,
+            fault(
+                "language_value",
+                *(
+                    "a value of ",
+                    F.col("triple.attr"),
+                    " in the language ",
+                    F.col("triple.language"),
+                ),
+                ": the stream never tells languages, so that nothing would keep it up to date",
+            ),
+        )
+        .otherwise(F.lit(None).cast(NO_FAULT))
+    )
