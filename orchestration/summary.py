@@ -22,10 +22,10 @@ class Line:
     changes: int = 0
     duplicates: int = 0
     quarantined: int = 0
-    control: int = 0
-    held: int = 0
     rows: int | None = None
     tombstones: int | None = None
+    control: int = 0
+    held: int = 0
 
 
 def lines(outcome: Outcome) -> dict[str, Line]:
@@ -58,7 +58,14 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """Print the table, what the checks found and what went wrong."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("table", no_wrap=True)
-    found = [(one.plan.feed.name, sorted(lines(one).items())) for one in outcomes]
+    found = [
+        # Of a response without events there is a record, and nothing more to tell.
+        (
+            one.plan.feed.name,
+            [(name, line) for name, line in sorted(lines(one).items()) if line != Line()],
+        )
+        for one in outcomes
+    ]
     # Most sources have neither commits nor deletes that wait.
     rare = [
         name
