@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import bronze, gold, progress, silver, undeclared, upkeep
+from assets import bronze, gold, graph, progress, silver, undeclared, upkeep
 from assets.lake import Lake
 from orchestration import jobs, schedules, sensors
 from orchestration.feed_files import load_feeds
@@ -28,6 +28,8 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     tables = [gold.build(feed, table) for table in feed.tables.values()]
     if FORMATS[feed.format].tells_tables:
         tables.append(undeclared.build(feed))
+    if feed.edges:
+        tables.append(graph.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     return [landing, *chain, upkeep.build(feed)]
 

@@ -149,7 +149,8 @@ class SourceFormat:
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
     whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
-    from such a stream.
+    from such a stream. ``elsewhere``: scoped changes reach other streams by time, and this says which changes of a
+    table have places there, too (``transforms/gold/streams.py``); None: they are for their own stream only.
     """
 
     name: str
@@ -164,6 +165,12 @@ class SourceFormat:
     tells_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
+    elsewhere: Callable[[DataFrame, Feed, str], tuple[str, DataFrame] | None] | None = None
+
+    @property
+    def reaches_everywhere(self) -> bool:
+        """Whether an event may change what becomes of others, in windows and tables that are not its own."""
+        return self.transactional or self.elsewhere is not None
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

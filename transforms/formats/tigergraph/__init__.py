@@ -19,6 +19,7 @@ from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
 from transforms.formats.tigergraph import faults, tables
 from transforms.formats.tigergraph.effects import EFFECT, effects, scopes
 from transforms.formats.tigergraph.message import no_texts, parsed
+from transforms.formats.tigergraph.partners import elsewhere
 from transforms.record import Record
 from transforms.splitting import json_documents
 
@@ -129,4 +130,5 @@ FORMAT = SourceFormat(
     declares=("vertices", "edges", "baseline"),
     remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS),
     reads_kafka=True,
+    elsewhere=elsewhere,
 )
