@@ -19,16 +19,20 @@ from assets.wording import counted
 from expectations import graph as rules
 from transforms.feed import Feed, Table
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID
+from transforms.gold import streams
 from transforms.gold.current_state import EVENT_AT
 from transforms.table_names import TOMBSTONES, asset_name, gold_name
 
 SHOWN = 10
-"""So many edges are named."""
+"""So many of what is found are named."""
+
+TOLERANCE = "1 HOUR"
+"""A request that began so long before others may end after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How many edges break each rule, and the first of them."""
+    """How many edges, or partitions, break each rule, and the first of them."""
 
     violations: dict[str, int]
     samples: dict[str, str]
@@ -65,7 +69,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         found = check(lake, feed)
         for name, number in found.violations.items():
             if number:
-                context.log.warning(f"{feed.name}: {name}: {counted(number, 'edge')}")
+                context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
         yield dg.MaterializeResult(
             metadata={"seconds": round(monotonic() - started, 1)},
             check_results=list(
@@ -89,26 +93,38 @@ def check(lake: Lake, feed: Feed) -> Found:
         rules.NO_EDGE_AWAITS_A_VERTEX.name: _with_deleted_end(lake, feed, tables, is_older=False),
         rules.MIRRORED_EDGES_AGREE.name: _unlike(lake, feed, tables),
     }
-    counted_edges = {name: _counted(edges) for name, edges in found.items()}
+    found[rules.TIDS_RISE_WITH_SOURCE_TIME.name] = _restarts(lake, feed)
+    told = {name: _counted(broken) for name, broken in found.items()}
     return Found(
-        {name: number for name, (number, _) in counted_edges.items()},
-        {name: seen for name, (_, seen) in counted_edges.items() if seen},
+        {name: number for name, (number, _) in told.items()},
+        {name: seen for name, (_, seen) in told.items() if seen},
     )
 
 
-def _counted(edges: DataFrame | None) -> tuple[int, str]:
-    """How many edges there are, and the first of them, a line each."""
-    if edges is None:
+def _counted(broken: DataFrame | None) -> tuple[int, str]:
+    """How many there are, and the first of them, a line each."""
+    if broken is None:
         return 0, ""
-    once = edges.localCheckpoint()
-    some = once.orderBy("edge").limit(SHOWN).collect()
-    return once.count(), "\n".join(f"- {row['edge']}" for row in some)
+    once = broken.localCheckpoint()
+    some = once.orderBy("what").limit(SHOWN).collect()
+    return once.count(), "\n".join(f"- {row['what']}" for row in some)
+
+
+def _restarts(lake: Lake, feed: Feed) -> DataFrame:
+    """One row per partition whose tids began anew: ``what``."""
+    found = streams.restarts(lake.table("silver", feed.name).read(), TOLERANCE)
+    what = F.format_string(
+        "partition %s: from tid %d on nothing is newer than %s, and a lower tid is of %s",
+        *("stream", F.get("place", F.lit(2))),
+        *(F.col(name).cast("string") for name in ("newest", "newest_before")),
+    )
+    return found.select(what.alias("what"))
 
 
 def _with_deleted_end(
     lake: Lake, feed: Feed, tables: dict[str, Table], *, is_older: bool
 ) -> DataFrame | None:
-    """One row per edge with a deleted vertex: ``edge``; those no newer than the delete, or the others."""
+    """One row per edge with a deleted vertex: ``what``; those no newer than the delete, or the others."""
     graves = [
         _graves(lake, feed, name, table) for name, table in tables.items() if _is_vertex(table)
     ]
@@ -121,7 +137,7 @@ def _with_deleted_end(
     ends = reduce(DataFrame.unionByName, edges)
     older = F.coalesce(F.col(EVENT_AT) <= F.col("deleted_at"), F.lit(True))
     met = ends.join(gone, on=["graph", "type", "uid"]).where(older if is_older else ~older)
-    return met.select("edge").distinct()
+    return met.select("what").distinct()
 
 
 def _graves(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
@@ -137,7 +153,7 @@ def _graves(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
 
 
 def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
-    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``edge``, and when it was last changed."""
+    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``what``, and when it was last changed."""
     end = F.explode(
         F.array(
             *[
@@ -149,14 +165,14 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     rows = lake.table("gold", feed.name, name).read()
     return rows.select(
         F.lit(name.removesuffix(table.name)).alias("graph"),
-        _shown(name).alias("edge"),
+        _shown(name).alias("what"),
         EVENT_AT,
         end.alias("end"),
-    ).select("graph", "end.*", "edge", EVENT_AT)
+    ).select("graph", "end.*", "what", EVENT_AT)
 
 
 def _unlike(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFrame | None:
-    """One row per edge whose two directions are not the same, or of which one is missing: ``edge``."""
+    """One row per edge whose two directions are not the same, or of which one is missing: ``what``."""
     found = []
     for name, table in tables.items():
         other = name + MIRROR
@@ -169,7 +185,7 @@ def _unlike(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFrame | Non
         theirs = mirrored.select(*columns, values.alias("theirs"))
         both = ours.join(theirs, on=columns, how="full_outer")
         differ = ~F.col("ours").eqNullSafe(F.col("theirs"))
-        found.append(both.where(differ).select(_shown(name).alias("edge")))
+        found.append(both.where(differ).select(_shown(name).alias("what")))
     return reduce(DataFrame.unionByName, found) if found else None
 
 

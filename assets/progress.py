@@ -20,7 +20,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     if FORMATS[feed.format].tells_tables:
         upstream.append(["undeclared", feed.name])
-    if feed.edges:
+    if feed.vertices:
         upstream.append(["graph", feed.name])
 
     @dg.asset(

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from expectations.rule import Rule
 
+TIDS_RISE_WITH_SOURCE_TIME = Rule(
+    "tids_rise_with_source_time",
+    "blocking",
+    "No partition's tids began anew while its time went on.",
+    "The source was restored, expanded or cleared, so that order is unknown and history may lack: say where the new"
+    " history begins with `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and first time, of"
+    " the tids that began anew), and run again.",
+)
 NO_DANGLING_EDGE = Rule(
     "no_dangling_edge",
     "blocking",
@@ -24,4 +32,9 @@ MIRRORED_EDGES_AGREE = Rule(
     " edge_<Type>__mirror is the other.",
 )
 
-RULES = (NO_DANGLING_EDGE, NO_EDGE_AWAITS_A_VERTEX, MIRRORED_EDGES_AGREE)
+RULES = (
+    TIDS_RISE_WITH_SOURCE_TIME,
+    NO_DANGLING_EDGE,
+    NO_EDGE_AWAITS_A_VERTEX,
+    MIRRORED_EDGES_AGREE,
+)

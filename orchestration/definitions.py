@@ -28,7 +28,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     tables = [gold.build(feed, table) for table in feed.tables.values()]
     if FORMATS[feed.format].tells_tables:
         tables.append(undeclared.build(feed))
-    if feed.edges:
+    if feed.vertices:
         tables.append(graph.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     return [landing, *chain, upkeep.build(feed)]

@@ -138,16 +138,25 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
             edge(1, 3, 30, "ac", "Knows"),
             edge(1, 4, 40, "cd", "Knows"),
             edge(1, 5, 40, "dc", "Knows"),
+            person(2, 50, 0, "x"),
+            person(2, 3, 7201, "x"),
+            # One request that took long is no new beginning.
+            person(1, 6, 7300, "y"),
+            person(1, 7, 50, "y"),
+            person(1, 8, 7301, "y"),
         ),
     )
     bring(lake, feed)
     found = graph.check(lake, feed)
     assert found.violations == {
+        "tids_rise_with_source_time": 1,
         "no_dangling_edge": 0,
         "no_edge_awaits_its_vertex": 1,
         "mirrored_edges_agree": 1,
     }
     assert found.samples == {
+        "tids_rise_with_source_time": "- partition 2: from tid 50 on nothing is newer than"
+        " 2025-11-20 00:53:20, and a lower tid is of 2025-11-20 02:53:21",
         "no_edge_awaits_its_vertex": "- edge_Likes: Person a Person b ",
         "mirrored_edges_agree": "- edge_Knows: Person a Person c ",
     }

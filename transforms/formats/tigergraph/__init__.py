@@ -131,4 +131,9 @@ FORMAT = SourceFormat(
     remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS),
     reads_kafka=True,
     elsewhere=elsewhere,
+    unknowable=(
+        "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
+        "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",
+        "which part of a joined uid or discriminator is whose, where a value has the joining sign in it.",
+    ),
 )
