@@ -40,6 +40,12 @@ DELETE_ALL_OF_OTHERS = Remark(
     "The vendor rules such a message out; all edges of the named type from that vertex were deleted all the same. Look"
     " at the source.",
 )
+REVERSE_NOT_DECLARED = Remark(
+    "reverse_not_declared",
+    "reverse_types_are_declared",
+    "An edge type of which a message says that it has a reverse type has one in the feed file.",
+    "Declare it under `reverse`: the messages of the other direction are taken for edges of their own until then.",
+)
 
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
@@ -97,9 +103,12 @@ def said() -> Column:
     """What is worth knowing of a message that is taken all the same."""
     sound = F.col("fault").isNull() & F.col("action").isin("insert", "insert-only")
     joined = F.exists(F.map_values("keyed"), lambda text: text.isNull())
-    of_others = (F.col("action") == "delete-all") & F.col("edge.restricted")
+    reverse = F.coalesce(F.try_variant_get("document", "$.hasreverseedge", "boolean"), F.lit(False))
+    of_others = (F.col("action") == "delete-all") & (F.col("edge.restricted") | reverse)
     return remarks(
-        key_not_split=sound & joined, delete_all_of_others=F.col("fault").isNull() & of_others
+        key_not_split=sound & joined,
+        delete_all_of_others=F.col("fault").isNull() & of_others,
+        reverse_not_declared=F.col("fault").isNull() & reverse & ~F.col("edge.has_mirror"),
     )
 
 
@@ -128,7 +137,7 @@ FORMAT = SourceFormat(
     to_events=to_events,
     tables=tables.tables,
     declares=("vertices", "edges", "baseline"),
-    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS),
+    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, REVERSE_NOT_DECLARED),
     reads_kafka=True,
     elsewhere=elsewhere,
     unknowable=(
