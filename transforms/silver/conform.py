@@ -126,7 +126,9 @@ def with_todays_table(events: DataFrame, feed: Feed) -> DataFrame:
     choice = F.coalesce(*[F.try_element_at(now, name) for name in spelled()])
     parts = F.split(choice, r"\.")
     told = {
-        part: F.coalesce(F.get(parts, F.size(parts) - at), F.when(choice.isNull() | (at > 1), part))
+        part: F.coalesce(
+            F.get(parts, F.size(parts) - at), F.when(choice.isNull() | (at > 1), F.col(part))
+        )
         for at, part in enumerate(("name", "schema", "catalog"), start=1)
     }
     return events.withColumns(told)

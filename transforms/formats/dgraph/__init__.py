@@ -1,0 +1,81 @@
+"""Dgraph's change data capture: Kafka records, lines of the file sink, bare events, and exports as the baseline.
+
+An event is ``{"meta": {"commit_ts": …}, "type": "mutation" | "drop", "event": {…}}``. A Kafka record has it as value,
+and the namespace as key, eight bytes; a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare
+event tells no namespace. What gold makes of it is one table, ``triples``: one row per value. docs/dgraph.md says what
+each event does and what cannot be known.
+
+Vendor: Dgraph documentation, "Change Data Capture"; dgraph-io/dgraph v25.3.8, worker/cdc.go, worker/sink_handler.go,
+worker/export.go, posting/index.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql import DataFrame
+
+from transforms.feed import Feed, Table
+from transforms.formats import _kafka
+from transforms.formats.dgraph import deliveries, effects, exports, messages, values
+from transforms.formats.dgraph.remarks import REMARKS
+from transforms.formats.spec import SourceFormat, as_events
+from transforms.record import Record
+from transforms.splitting import json_documents
+
+TRIPLES = "triples"
+
+COLUMNS = {
+    "namespace": "decimal(20,0)",
+    "uid": "decimal(20,0)",
+    "predicate": "string",
+    "value": "string",
+    "value_type": "string",
+    "_weir_member": "string",
+}
+"""``_weir_member``: of a list predicate the value once more, so that each is a row; empty where there is one value."""
+
+KEY = ("namespace", "uid", "predicate", "_weir_member")
+
+
+def tables(feed: Feed) -> Mapping[str, Table]:
+    """The one table of the feed, whatever its predicates."""
+    return {TRIPLES: Table(TRIPLES, KEY, COLUMNS, cdc_columns=tuple(COLUMNS))}
+
+
+def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+    """JSON documents, or the lines of an RDF export."""
+    return exports.lines(data) if exports.is_rdf(object_name) else json_documents.split(data)
+
+
+def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
+    """One row per record (see ``spec.EVENT_COLUMNS``)."""
+    return as_events(
+        _kafka.messages(bronze, feed)
+        .transform(lambda said: messages.parsed(said, feed))
+        .transform(lambda said: exports.parsed(said, feed))
+        .transform(lambda said: values.with_values(said, feed))
+        .transform(deliveries.with_places)
+        .transform(lambda said: effects.with_effects(said, TRIPLES))
+    )
+
+
+FORMAT = SourceFormat(
+    name="dgraph",
+    files=("**/*.json*", "**/*.ndjson*", "**/*.log*", "**/*.rdf*"),
+    split=split,
+    to_events=to_events,
+    tables=tables,
+    declares=("predicates",),
+    remarks=REMARKS,
+    needs_whole_objects=True,
+    reads_kafka=True,
+    unknowable=(
+        "languages: values of one predicate in several languages are sets that look alike",
+        "values of geo and bigfloat predicates, which the stream has as {}",
+        "node types, facets and the schema, which are not in the stream",
+        "what a bulk load brought, until an export of it is in the landing",
+        "that a namespace was deleted: nothing tells",
+        "whether the newest commit is complete: events tell no end of a commit",
+    ),
+)

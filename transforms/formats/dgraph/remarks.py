@@ -1,0 +1,45 @@
+"""What a Dgraph feed notices in events that it takes all the same."""
+
+from __future__ import annotations
+
+from transforms.formats.spec import Remark
+
+REMARKS = (
+    Remark(
+        "no_namespace",
+        "events_tell_their_namespace",
+        "A Kafka record has the namespace as its key, a line of the file sink under key.",
+        "The events were taken for namespace 0; where there are others, keep the keys of the records.",
+    ),
+    Remark(
+        "undeclared_predicate",
+        "predicates_are_declared",
+        "Only the declaration tells a list, to which a set adds, from a single value, which it replaces.",
+        "Edges were taken for a list and other values for single ones; declare the predicate in the feed file.",
+    ),
+    Remark(
+        "ambiguous_language",
+        "a_commit_sets_a_single_value_once",
+        "Values in several languages are sets of one predicate in one commit, and nothing tells them apart.",
+        "The last of them counts; if the predicate has languages, its value in gold may be that of any of them.",
+    ),
+    Remark(
+        "value_lost",
+        "values_are_in_the_stream",
+        "Dgraph writes geo and bigfloat values as {}: they are lost.",
+        "The triple is in gold, its value is null; an export of Dgraph has the value.",
+    ),
+    Remark(
+        "password_masked",
+        "passwords_are_not_kept",
+        "Dgraph writes a password as ****.",
+        "Nothing was stored: that the password was set is all that the event tells.",
+    ),
+    Remark(
+        "facets_left_out",
+        "exported_values_have_no_facets",
+        "Facets are in exports and never in the stream.",
+        "The triple is in gold without its facets.",
+    ),
+)
+"""Each is a warning check."""
