@@ -56,7 +56,7 @@ def samples(root: Path) -> Path:
 
 
 def exported(text: str, lost: Collection[str] = LOST) -> set[Triple]:
-    """The triples of an export, as gold can know them: no password, no node types, no value of types that are ``lost``."""
+    """The triples of an export, as gold can know them: no password, no node types, no value of a type that is lost."""
     found: set[Triple] = set()
     for line in text.splitlines():
         parts = LINE.fullmatch(line)
