@@ -149,7 +149,8 @@ class SourceFormat:
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
     whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
-    from such a stream.
+    from such a stream. ``has_checkpoints``: whether it leaves notes of how far its consumer has come
+    (``transforms/offsets.py``).
     """
 
     name: str
@@ -164,6 +165,7 @@ class SourceFormat:
     tells_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
+    has_checkpoints: bool = False
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

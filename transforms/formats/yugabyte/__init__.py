@@ -199,4 +199,12 @@ FORMAT = SourceFormat(
     transactional=True,
     remarks=(tables.TIME_TO_LIVE,),
     tells_tables=True,
+    has_checkpoints=True,
+    unknowable=(
+        "An update on one tablet and another of the same transaction on a second tablet show at different times: the"
+        " stream has commits per tablet.",
+        "Rows that expire (a time to live) leave without an event.",
+        "A table whose key neither a DDL of the window nor the rows tell gets no gold unless it is declared.",
+        "A default of a new column is not told: older rows have null there.",
+    ),
 )
