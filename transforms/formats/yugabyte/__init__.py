@@ -159,6 +159,7 @@ def events(rows: DataFrame, feed: Feed) -> DataFrame:
             "fault", F.coalesce("fault", F.when(~F.col("is_note"), effects.operation_fault()))
         )
         .withColumn("dropped", F.when(op == "DDL", tables.dropped(F.col("message"), feed)))
+        .withColumn("texts", tables.texts(F.col("message"), feed))
         .withColumn("place", places.position())
         .withColumn("fault", F.coalesce("fault", F.when(~F.col("is_note"), effects.row_fault())))
         .withColumn(
