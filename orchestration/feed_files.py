@@ -32,7 +32,7 @@ from orchestration.tigergraph_texts import baseline_from, edges_from, vertices_f
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared
 from transforms.feed import Feed, Table
-from transforms.formats import FORMATS, LATER_FORMATS
+from transforms.formats import FORMATS
 from transforms.schema_changes import Policies
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -99,6 +99,7 @@ class _FeedFile:
             window=declared.window,
             table_names=declared.table_names,
             tables=self._tables(declared),
+            accepted_losses=dict(self._accepted_losses(declared)),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
@@ -137,9 +138,6 @@ class _FeedFile:
                     fault = f"is no key of a feed of format {found}"
                     raise self._misdeclared(key, fault, own)
             return
-        if found in LATER_FORMATS:
-            fault = f"{found} is for a later version; this version reads only {', '.join(known)}"
-            raise self._misdeclared("format", fault)
         hint = nearest(found, known)
         raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
 
@@ -167,6 +165,18 @@ class _FeedFile:
         if declared.files is not None:
             raise self._misdeclared("files", "is for landings of files, and a topic has none")
         return landing
+
+    def _accepted_losses(self, declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
+        for name, offset in declared.accept_loss.items():
+            key = f"accept_loss.{name}"
+            if not declared.landing.startswith("kafka://"):
+                raise self._misdeclared("accept_loss", "is for topics, and this landing is none")
+            topics = declared.landing.rpartition("/")[2].split(",")
+            if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
+                raise self._misdeclared(key, "is no partition: write <topic>/<number>", topics)
+            if not offset.isdecimal():
+                raise self._misdeclared(key, f"{offset!r} is no offset")
+            yield name, int(offset)
 
     def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
         usual = policies_from(declared.schema_changes, Policies())

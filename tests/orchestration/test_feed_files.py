@@ -34,6 +34,30 @@ def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared
     return caught.value
 
 
+@pytest.mark.parametrize(
+    ("landing", "rest", "key", "fault"),
+    [
+        ("x", "tables: {}\n", "tables", "is no key of a feed of format dgraph"),
+        ("kafka://b", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafka://b/t", "files: a\n", "files", "a topic has none"),
+        (
+            "x",
+            "predicates: {age: {type: integer}}\n",
+            "predicates.age.type",
+            "is no type of Dgraph",
+        ),
+    ],
+)
+def test_a_graph_has_no_tables_and_a_topic_no_files(
+    tmp_path: Path, landing: str, rest: str, key: str, fault: str
+) -> None:
+    text = f"format: dgraph\nlanding: {landing}\n{rest}"
+    with pytest.raises(FeedMisdeclared) as caught:
+        load_feed(written(tmp_path, text, "social.yaml"))
+    assert caught.value.key == key
+    assert fault in caught.value.fault
+
+
 def test_history_is_true_or_false(tmp_path: Path) -> None:
     table = "key: [id], columns: {id: int}"
     assert table_of(tmp_path, f"{{{table}, history: true}}").history
@@ -121,7 +145,7 @@ def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
         ("format: arcion_s3_json\n", "landing", "is missing"),
         ("format: [a]\nlanding: x\n", "format", "must be a text, found ['a']"),
         ("format: arcion_s3_jsn\n", "format", "did you mean arcion_s3_json"),
-        ("format: dgraph\npredicates: {}\n", "format", "dgraph is for a later version; this"),
+        (f"{HEAD}vertices: {{}}\n", "vertices", "is no key of a feed of format arcion_s3_json"),
         (f"{HEAD}window: hourly\n", "window", "must be 'hour' or 'day', found 'hourly'"),
         (f"{HEAD}windows: hour\n", "windows", "is not a known key; did you mean window"),
         (f"{HEAD}tables: [a]\n", "tables", "must be a mapping"),
@@ -133,6 +157,7 @@ def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
         (f"{HEAD}files: a: b\n", "line 3", "is not YAML"),
         (f"{HEAD}files: !!python/name:os.system\n", "line 3", "is not YAML"),
         ("format: arcion_s3_csv\nlanding: kafka://b:9092/t\n", "landing", "is a Kafka topic"),
+        (f"{HEAD}accept_loss: {{t/0: 5}}\n", "accept_loss", "is for topics"),
         (
             "format: arcion_s3_csv\nlanding: s3a://b/t\n",
             "landing",
@@ -267,3 +292,18 @@ def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None
         feed = load_feed(written(tmp_path, text))
         assert feed.tables, page
     assert any("history: true" in text for _, text in shown)
+
+
+def test_a_landing_of_topics_may_give_up_offsets_of_its_partitions(tmp_path: Path) -> None:
+    head = "format: debezium\nlanding: kafka://b:9092/t,u\n"
+    text = f"{head}accept_loss: {{t/0: 5, u/12: 7}}\n"
+    feed = load_feed(written(tmp_path, text), ("debezium",))
+    assert feed.reads_topics
+    assert feed.accepted_losses == {"t/0": 5, "u/12": 7}
+    for said, fault in (
+        ("t: 5", "accept_loss.t: is no partition: write <topic>/<number>. Known: t, u."),
+        ("v/0: 5", "accept_loss.v/0: is no partition"),
+        ("t/0: five", "accept_loss.t/0: 'five' is no offset"),
+    ):
+        with pytest.raises(FeedMisdeclared, match=re.escape(fault)):
+            load_feed(written(tmp_path, f"{head}accept_loss: {{{said}}}\n"), ("debezium",))
