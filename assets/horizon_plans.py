@@ -14,10 +14,12 @@ from pyspark.sql import functions as F
 from assets import bases, ledger
 from assets.history import History
 from assets.lake import Lake
+from assets.reaching import has_streams
 from assets.transactions import released
 from assets.wording import counted
 from transforms.change import HOLD
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.gold import transactions
 from transforms.horizons import Horizon
 from transforms.windows import parse_window
@@ -53,6 +55,11 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     if history.traits.transactions and not history.changes.where("transaction.at_commit").isEmpty():
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
+    if FORMATS[feed.format].elsewhere is not None and has_streams(
+        lake.table("silver", feed.name).read()
+    ):
+        # Where they stand depends on other tables' changes, and on when those were made.
+        return Plan(old, None, ("deletes that reach other partitions, whose history is kept",))
     if feed.retention.kept is None:
         return Plan(old, None, ("the feed file says `retention: forever`",))
     eligible = eligible_windows(lake, feed, name)
