@@ -24,6 +24,11 @@ from transforms.formats.spec import NO_FAULT, fault
 Shape: TypeAlias = "str | Mapping[str, Shape] | Sequence[Shape]"
 """A field: a Spark type, a message with its fields, or a list of one of them."""
 
+ADDED: Mapping[str, Shape] = dict.fromkeys(
+    ("tablet", "tablet_id", "stream", "stream_id", "db_stream_id"), "string"
+)
+"""What no response has and a client may add."""
+
 _TIME_SEGMENT = (
     r"^(?:\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{4}|\d{2}|(?:dt|date|day|hour|hr|year|month)=.*)$"
 )
@@ -100,8 +105,14 @@ def filled(text: Column) -> Column:
     return F.when(text != "", text)
 
 
-def tablet(feed: Feed, told: Column) -> Column:
-    """The tablet that the record tells; else its object's ``tablet=`` segment, its folder's name, or the landing's.
+def with_note(items: Column) -> Column:
+    """What a response becomes: null for itself, and its items."""
+    nothing = F.when(F.lit(False), F.get(items, F.lit(0)))
+    return F.coalesce(F.concat(F.array(nothing), items), F.array(nothing))
+
+
+def tablet(feed: Feed) -> Column:
+    """The tablet that a ``response`` tells; else its object's ``tablet=`` segment, its folder's name, or the landing's.
 
     Folders that say a time, or the stream, name no tablet.
     """
@@ -113,13 +124,20 @@ def tablet(feed: Feed, told: Column) -> Column:
         lambda one: (one != "") & ~one.rlike(_TIME_SEGMENT) & ~one.startswith("stream="),
     )
     return F.coalesce(
-        filled(told), segment("tablet"), F.try_element_at(named, F.lit(-1)), F.lit(landing)
+        _first_told("tablet_id", "tablet"),
+        segment("tablet"),
+        F.try_element_at(named, F.lit(-1)),
+        F.lit(landing),
     )
 
 
-def stream(told: Column) -> Column:
-    """The stream that the record tells, or its object's ``stream=`` segment; null where nothing does."""
-    return F.coalesce(filled(told), segment("stream"))
+def stream() -> Column:
+    """The stream that a ``response`` tells, or its object's ``stream=`` segment; null where nothing does."""
+    return F.coalesce(_first_told("stream_id", "db_stream_id", "stream"), segment("stream"))
+
+
+def _first_told(*names: str) -> Column:
+    return F.coalesce(*[filled(F.col(f"response.{name}")) for name in names])
 
 
 def segment(name: str) -> Column:

@@ -23,10 +23,10 @@ from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering, scopes
 from transforms.gold.fold import Folding
-from transforms.gold.transactions import visible
+from transforms.gold.transactions import standing, visible
 from transforms.record import BRONZE, COORDINATES
 from transforms.silver import changes, conform, repeats
-from transforms.silver.transactions import with_commits
+from transforms.silver.transactions import open_events, with_commits
 from transforms.tables import table_of_object
 from transforms.traits import Shape
 
@@ -88,7 +88,7 @@ def outcomes(
     duplicates = events.where(is_repeat).groupBy("window").count()
     for row in duplicates.collect():
         found[row["window"]].duplicates = row["count"]
-    for window, table, state_row in current(steps, feed):
+    for window, table, state_row in current(steps, released(events, feed), feed):
         found[window].state.setdefault(table, []).append(state_row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)
@@ -140,9 +140,26 @@ def counted(events: DataFrame) -> DataFrame:
     )
 
 
-def current(steps: DataFrame, feed: Feed) -> list[tuple[str, str, dict[str, object]]]:
+def released(events: DataFrame, feed: Feed) -> DataFrame | None:
+    """The transactions that are complete where all of a scenario was read, though they might begin before it."""
+    if not FORMATS[feed.format].transactional:
+        return None
+    stand = standing(open_events(of_scenario(events)), [])
+    return stand.where("commit IS NOT NULL").select("id", "commit", F.lit(True).alias("is_new"))
+
+
+def of_scenario(changes: DataFrame) -> DataFrame:
+    """The rows, their transactions told apart by their scenario."""
+    apart = F.concat_ws("/", "window", "transaction.id")
+    return changes.withColumn("transaction", F.col("transaction").withField("id", apart))
+
+
+def current(
+    steps: DataFrame, complete: DataFrame | None, feed: Feed
+) -> list[tuple[str, str, dict[str, object]]]:
     """The rows of every declared table after all changes: scenario, gold table and row."""
-    counting = visible(steps.where("declared IS NOT NULL AND effect <> 'hold'"), None)
+    standing_apart = steps if complete is None else of_scenario(steps)
+    counting = visible(standing_apart.where("declared IS NOT NULL AND effect <> 'hold'"), complete)
     keyed = counting.withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     ).localCheckpoint()

@@ -20,8 +20,9 @@ from pyspark.sql import functions as F
 from transforms.change import TEXTS
 from transforms.feed import Feed
 from transforms.formats import _yugabyte
+from transforms.formats import _yugabyte_checkpoints as checkpoints
 from transforms.formats.spec import SourceFormat, as_events, fault, remarks
-from transforms.formats.yugabyte import checkpoints, effects, messages, places, tables
+from transforms.formats.yugabyte import effects, messages, places, tables
 from transforms.gold.ordering import let
 from transforms.record import Record
 from transforms.splitting import json_documents
@@ -51,31 +52,16 @@ def responses(bronze: DataFrame, feed: Feed) -> DataFrame:
         bronze.withColumn("text", text)
         .withColumn("response", _yugabyte.read(F.col("text"), messages.RESPONSE))
         .withColumn("fault", F.coalesce(_yugabyte.record_fault(response), no_response(response)))
-        .withColumn("tablet", told_tablet(feed))
+        .withColumn("tablet", _yugabyte.tablet(feed))
+        .withColumn("stream_id", _yugabyte.stream())
         .withColumn(
-            "stream_id", _yugabyte.stream(first_told("stream_id", "db_stream_id", "stream"))
+            "checkpoint",
+            checkpoints.told(response["cdc_sdk_checkpoint"], response["checkpoint"]["op_id"]),
         )
-        .withColumn("checkpoint", checkpoints.told(response))
         .withColumn("records", F.when(F.col("fault").isNull(), with_operations(records)))
-        .withColumn("items", let(places.placed(F.col("records")), with_note))
+        .withColumn("items", let(places.placed(F.col("records")), _yugabyte.with_note))
         .drop("text", "response", "records")
     )
-
-
-def with_note(placed: Column) -> Column:
-    """The items of a response: null for itself, and its row messages."""
-    nothing = F.when(F.lit(False), F.get(placed, F.lit(0)))
-    return F.coalesce(F.concat(F.array(nothing), placed), F.array(nothing))
-
-
-def told_tablet(feed: Feed) -> Column:
-    """The tablet of a response."""
-    return _yugabyte.tablet(feed, first_told("tablet_id", "tablet"))
-
-
-def first_told(*names: str) -> Column:
-    """The first of a response's fields that says something."""
-    return F.coalesce(*[_yugabyte.filled(F.col(f"response.{name}")) for name in names])
 
 
 def no_response(response: Column) -> Column:

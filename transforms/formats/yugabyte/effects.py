@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 
 from transforms.change import TEXTS, TRANSACTION
 from transforms.formats import _yugabyte
+from transforms.formats import _yugabyte_checkpoints as checkpoints
 from transforms.formats.spec import fault
-from transforms.formats.yugabyte import checkpoints, messages, places
+from transforms.formats.yugabyte import messages, places
 from transforms.schema_changes import DROP_COLUMN
 
 OPERATIONS = {

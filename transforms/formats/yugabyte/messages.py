@@ -9,7 +9,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transforms.change import TEXTS
-from transforms.formats._yugabyte import Shape, filled
+from transforms.formats import _yugabyte_checkpoints as checkpoints
+from transforms.formats._yugabyte import ADDED, Shape, filled
 
 DATUMS = {
     "DatumInt32": "datum_int32",
@@ -63,17 +64,10 @@ RESPONSE: dict[str, Shape] = {
     "error": "string",
     "checkpoint": {"op_id": {"term": "string", "index": "string"}},
     "cdc_sdk_proto_records": [PROTO_RECORD],
-    "cdc_sdk_checkpoint": {
-        "term": "string",
-        "index": "string",
-        "key": "string",
-        "write_id": "string",
-        "snapshot_time": "string",
-    },
+    "cdc_sdk_checkpoint": checkpoints.SHAPE,
     # One record alone.
     **PROTO_RECORD,
-    # What no message has and a client may add.
-    **dict.fromkeys(("tablet", "tablet_id", "stream", "stream_id", "db_stream_id"), "string"),
+    **ADDED,
 }
 
 _TYPE_OF_OID = {

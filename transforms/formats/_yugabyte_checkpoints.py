@@ -11,17 +11,28 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, STREAM, TEXTS
-from transforms.formats._yugabyte import filled
+from transforms.formats._yugabyte import Shape, filled
 
 CHECKPOINT = "checkpoint"
 """The operation of the note that each response has, and why it exists."""
 
+SHAPE: Shape = {
+    "term": "string",
+    "index": "string",
+    "key": "string",
+    "write_id": "string",
+    "snapshot_time": "string",
+}
+"""CDCSDKCheckpointPB."""
+
 FIELDS = ("term", "index", "write_id", "key", "snapshot_time")
 
 
-def told(response: Column) -> Column:
-    """The response's checkpoint: numbers, and key and snapshot time as texts; all null where it tells none."""
-    own, older = response["cdc_sdk_checkpoint"], response["checkpoint"]["op_id"]
+def told(own: Column, older: Column) -> Column:
+    """The checkpoint of a response: numbers, and key and snapshot time as texts; all null where it tells none.
+
+    ``own`` is the CDC SDK's, ``older`` the op id that both forms have.
+    """
     key = filled(own["key"])
     return F.struct(
         F.coalesce(own["term"], older["term"]).try_cast("bigint").alias("term"),
