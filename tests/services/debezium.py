@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,12 +105,11 @@ def running_connector(
             process.wait(20)
 
 
-def wait_until(is_there: object, connector: Connector, seconds: float = 120) -> None:
-    """Wait for what the connector is to bring."""
-    assert callable(is_there)
+def wait_until(is_there: Callable[[], bool], connector: Connector, seconds: float = 240) -> None:
+    """Wait for what the connector is to bring; a busy machine takes its time to start it."""
     deadline = time.monotonic() + seconds
     while not is_there():
         connector.check()
         if time.monotonic() > deadline:
             raise RuntimeError(f"nothing came:\n{connector.log.read_text()[-3000:]}")
-        time.sleep(0.2)
+        time.sleep(0.5)

@@ -6,7 +6,6 @@ It writes its log so that changes can be read from it (``wal_level=logical``).
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +68,9 @@ def running_postgres(folder: Path, found: Path) -> Iterator[Postgres]:
     options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
     control = [str(found / "pg_ctl"), "-D", data, "-w"]
     _run([str(found / "initdb"), "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C"])
-    _run([*control, "-l", f"{folder}/log", "-o", f"-p {server.port} -k {folder} {options}", "start"])
+    _run(
+        [*control, "-l", f"{folder}/log", "-o", f"-p {server.port} -k {folder} {options}", "start"]
+    )
     try:
         yield server
     finally:
