@@ -184,7 +184,7 @@ def written(broker: Broker) -> list[Message]:
         _, end = consumer.get_watermark_offsets(place, timeout=10)
         consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
         while end and (not found or (found[-1].topic, found[-1].offset) != (name, end - 1)):
-            for one in consumer.consume(1000, timeout=10):
+            for one in consumer.consume(1000, timeout=0.5):
                 found.append(Message.of(one))
     consumer.close()
     return found
