@@ -6,9 +6,11 @@ It writes its log so that changes can be read from it (``wal_level=logical``).
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +66,9 @@ def running_postgres(folder: Path, found: Path) -> Iterator[Postgres]:
     """A server that keeps its data in the folder, and is stopped at the end."""
     server = Postgres(folder, found, free_ports(1)[0])
     data = str(folder / "data")
-    as_nobody(folder)
+    if os.getuid() == 0:
+        # Postgres refuses to run as root.
+        shutil.chown(folder, "nobody")
     options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
     control = [str(found / "pg_ctl"), "-D", data, "-w"]
     _run([str(found / "initdb"), "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C"])
@@ -74,21 +78,13 @@ def running_postgres(folder: Path, found: Path) -> Iterator[Postgres]:
     try:
         yield server
     finally:
-        _run([*control, "-m", "immediate", "stop"])
+        with suppress(RuntimeError):
+            _run([*control, "-m", "immediate", "stop"])
 
 
-def as_nobody(folder: Path) -> None:
-    """Give the folder to nobody where this is root, as whom Postgres refuses to run, and let nobody reach it."""
-    if os.getuid() == 0:
-        _run(["chown", "nobody", str(folder)], as_root=True)
-        for parent in (folder, *folder.parents):
-            if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
-
-
-def _run(command: list[str], *, as_root: bool = False) -> None:
+def _run(command: list[str]) -> None:
     lowered = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
-    prefix = lowered if os.getuid() == 0 and not as_root else []
+    prefix = lowered if os.getuid() == 0 else []
     # Its server outlives pg_ctl and would hold a pipe open.
     answer = subprocess.run(
         [*prefix, *command],
@@ -103,10 +99,14 @@ def _run(command: list[str], *, as_root: bool = False) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+def postgres() -> Iterator[Postgres]:
     """One server for all tests of this process; they skip where there is none to start."""
     found = programs()
     if found is None:
         pytest.skip(f"no Postgres on this machine; install it with: {INSTALL}")
-    with running_postgres(tmp_path_factory.mktemp("postgres"), found) as running:
+    # Not pytest's own temporary folder, which it closes to all but its owner whenever it starts.
+    with (
+        tempfile.TemporaryDirectory(prefix="weir-postgres-", ignore_cleanup_errors=True) as folder,
+        running_postgres(Path(folder), found) as running,
+    ):
         yield running
