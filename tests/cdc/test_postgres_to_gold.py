@@ -174,18 +174,18 @@ def topics(
 
 def written(broker: Broker) -> list[Message]:
     """All that is in the connector's topics."""
-    names = [
-        name for name in broker.admin().list_topics(timeout=10).topics if name.startswith(PREFIX)
-    ]
+    topics = broker.admin().list_topics(timeout=10).topics
     consumer = Consumer({"bootstrap.servers": broker.address, "group.id": "tests"})
     found: list[Message] = []
-    for name in names:
-        place = TopicPartition(name, 0)
-        _, end = consumer.get_watermark_offsets(place, timeout=10)
+    for name in (name for name in topics if name.startswith(PREFIX)):
+        _, end = consumer.get_watermark_offsets(TopicPartition(name, 0), timeout=10)
         consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
-        while end and (not found or (found[-1].topic, found[-1].offset) != (name, end - 1)):
-            for one in consumer.consume(1000, timeout=0.5):
-                found.append(Message.of(one))
+        read = 0
+        # More may come meanwhile.
+        while read < end:
+            records = [Message.of(one) for one in consumer.consume(1000, timeout=0.5)]
+            found += records
+            read = max((one.offset + 1 for one in records), default=read)
     consumer.close()
     return found
 
