@@ -7,7 +7,7 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import ledger, partitions, transactions
+from assets import kafka_landing, ledger, partitions, transactions
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import raise_clearly, read_objects
@@ -108,6 +108,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
+        if feed.reads_topics:
+            return from_topics(context, lake, feed)
         found = land(lake, feed, partitions.keys_of(context))
         size = sum(one.size for one in found.new)
         context.log.info(
@@ -123,15 +125,47 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "bytes": size,
                 "seconds": round(monotonic() - started, 1),
                 "replaced_objects": len(found.replaced),
-                "replaced": dg.MetadataValue.md(
-                    "\n".join(f"- {name}" for name in found.replaced) or "none"
-                ),
-                "left_out": dg.MetadataValue.md(
-                    "\n".join(f"- {line}" for line in found.left_out) or "none"
-                ),
+                "replaced": _listed(found.replaced),
+                "left_out": _listed(found.left_out),
                 "dagster/table_name": f"bronze.{feed.name}",
                 "dagster/column_schema": columns_of(BRONZE),
             }
         )
 
     return bronze
+
+
+def from_topics(
+    context: dg.AssetExecutionContext, lake: Lake, feed: Feed
+) -> dg.MaterializeResult[None]:
+    """Append all that is new in the feed's topics, whatever its window."""
+    started = monotonic()
+    windows = partitions.keys_of(context)
+    found = kafka_landing.land(lake, feed, context.log.info)
+    beyond = found.beyond(windows)
+    total = sum(found.records.values())
+    context.log.info(
+        f"bronze.{feed.name}: {counted(total, 'new record')}"
+        + (f", in {counted(len(beyond), 'window')} beyond those of this run, too" if beyond else "")
+    )
+    return dg.MaterializeResult(
+        metadata={
+            "records": total,
+            "seconds": round(monotonic() - started, 1),
+            "offsets": _listed(found.offsets),
+            "windows": _listed(
+                [
+                    f"{name}: {counted(count, 'record')}"
+                    for name, count in sorted(found.records.items())
+                ]
+            ),
+            "windows_beyond": _listed(beyond),
+            "remarks": _listed(found.remarks),
+            "dagster/table_name": f"bronze.{feed.name}",
+            "dagster/column_schema": columns_of(BRONZE),
+        }
+    )
+
+
+def _listed(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md("\n".join(f"- {line}" for line in lines) or "none")

@@ -51,9 +51,15 @@ class LakeTable:
         """The table as it is now."""
         return self.spark.read.format("delta").load(self.path)
 
+    def read_fixed(self) -> DataFrame:
+        """The table as it is now, also for queries that run when it has grown."""
+        version = self._newest_commit()["version"]
+        return self.spark.read.format("delta").option("versionAsOf", version).load(self.path)
+
     def append(self, rows: DataFrame, partition_by: Sequence[str] = ()) -> None:
-        """Add rows in one commit."""
-        rows.write.format("delta").mode("append").partitionBy(*partition_by).save(self.path)
+        """Add rows in one commit; columns that an older version's table does not have are added to it."""
+        writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
+        writer.partitionBy(*partition_by).save(self.path)
 
     def replace_windows(
         self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)

@@ -1,8 +1,9 @@
 """What has been read and what has been finished, derived from the tables themselves.
 
-An object generation is read when bronze holds a row of it: the row and the fact come in one commit. A window is
-finished when ``progress`` says so for as many object generations as bronze holds of it now, under the declaration that
-the feed has now. Losing ``progress`` costs time, never truth: every step can be repeated.
+An object generation is read when bronze holds a row of it, an offset of a topic when it holds that one or a later one:
+the rows and the fact come in one commit. A window is finished when ``progress`` says so for as many object generations
+as bronze holds of it now (records, where topics are read: their partitions grow), under the declaration that the feed
+has now. Losing ``progress`` costs time, never truth: every step can be repeated.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets import decisions
+from assets.kafka_topics import Range, Read
 from assets.lake import Lake
 from assets.writing import writing
 from transforms.errors import WindowSizeChanged
@@ -31,7 +34,7 @@ PROGRESS = T.StructType(
         T.StructField("finished_at", T.TimestampType(), False),
     ]
 )
-"""One row per window that is in gold: with how many object generations, and under which declaration."""
+"""One row per window that is in gold: with how many object generations or records, and under which declaration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,17 @@ def read_objects(
     feed: Feed,
     windows: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
+    rows: DataFrame | None = None,
 ) -> list[ReadObject]:
-    """The object generations in bronze: all, those of these windows, or those of these names."""
+    """The object generations in bronze: all, those of these windows, or those of these names.
+
+    ``rows``: bronze as somebody has read it, for whom it must not have grown meanwhile.
+    """
     bronze = lake.table("bronze", feed.name)
-    if not bronze.exists():
-        return []
-    rows = bronze.read()
+    if rows is None:
+        if not bronze.exists():
+            return []
+        rows = bronze.read()
     if windows is not None:
         rows = rows.where(F.col("window").isin(list(windows)))
     if names is not None:
@@ -66,6 +74,40 @@ def read_objects(
     return [
         ReadObject(row["window"], row["object"], row["generation"], row["records"]) for row in found
     ]
+
+
+def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+    """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
+    bronze = lake.table("bronze", feed.name)
+    if not bronze.exists():
+        return {}
+    last = F.max(F.struct("byte_offset", "window")).alias("last")
+    rows = bronze.read().groupBy("object", "generation").agg(last).collect()
+    return {
+        (row["object"], row["generation"]): Read(row["last"][0] + 1, row["last"][1]) for row in rows
+    }
+
+
+def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range]) -> dict[str, int]:
+    """How many records bronze has at or behind the beginning of each range, by window."""
+    begun = lake.spark.createDataFrame(
+        [(one.partition.name, one.partition.topic_id, one.first) for one in ranges],
+        "object string, generation string, first bigint",
+    )
+    rows = lake.table("bronze", feed.name).read().where(F.col("line") > 0)
+    # The files' statistics leave out most of what was there before.
+    rows = rows.where(F.col("byte_offset") >= min(one.first for one in ranges))
+    rows = rows.join(F.broadcast(begun), on=["object", "generation"], how="inner")
+    found = rows.where("byte_offset >= first").groupBy("window").count().collect()
+    return {row["window"]: row["count"] for row in found}
+
+
+def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
+    """What bronze has of each window, as ``progress`` counts it: object generations, or records of topics."""
+    counts: Counter[str] = Counter()
+    for one in known:
+        counts[one.window] += one.records if feed.reads_topics else 1
+    return counts
 
 
 def other_windows(lake: Lake, feed: Feed) -> list[str]:
@@ -91,9 +133,7 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
     """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
     feed = decisions.with_recorded(lake, feed)
-    objects: dict[str, int] = {}
-    for one in known:
-        objects[one.window] = objects.get(one.window, 0) + 1
+    counts = amounts(feed, known)
     progress = lake.table("progress", feed.name)
     rows = progress.read().collect() if progress.exists() else []
     finished = {
@@ -101,11 +141,11 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
         for row in rows
         if row["declaration"] == feed_digest(feed, row["window"])
     }
-    return sorted(window for window, count in objects.items() if finished.get(window) != count)
+    return sorted(window for window, count in counts.items() if finished.get(window) != count)
 
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    """Write down that these windows are in gold; returns the number of object generations in them.
+    """Write down that these windows are in gold; returns what is in them, as ``amounts`` counts it.
 
     A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
     may have died before it came to silver. So is one that was derived under other decisions than there are by now.
@@ -117,7 +157,7 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     known = read_objects(lake, feed, windows)
     late = behind(lake, feed, known)
-    counts = Counter(one.window for one in known if one.window not in late)
+    counts = amounts(feed, (one for one in known if one.window not in late))
     now = datetime.now(UTC)
     rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]
     # One small file: a backfill may have thousands of windows, and most of them no objects.

@@ -137,7 +137,7 @@ class ObjectReader(DataSourceReader):
         """The part's records, in batches of bounded size."""
         assert isinstance(partition, ObjectPart)
         try:
-            yield from _batches(self._rows(partition.objects), self._schema)
+            yield from batches(self._rows(partition.objects), self._schema)
         except WeirError as error:
             raise TaskFailed(error) from None
 
@@ -170,7 +170,8 @@ def records_of(feed: Feed, object_name: str, data: bytes, *, split: Splitter) ->
     return records if damage is None else with_damage(records, inflated, damage)
 
 
-def _batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
+def batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of bounded size."""
     arrow_schema = to_arrow_schema(schema, timezone="UTC")
     batch: list[tuple[object, ...]] = []
     size = 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import dagster as dg
 
 from transforms.feed import Feed
+from transforms.windows import FIRST
 
-FIRST = datetime(2020, 1, 1, tzinfo=UTC)
+__all__ = ["CRON", "FIRST", "FORMATS", "keys_of", "windows_of"]
+
 FORMATS = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
 CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
 

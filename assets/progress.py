@@ -34,8 +34,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
         objects = ledger.finish(lake, feed, windows)
+        noun = "record" if feed.reads_topics else "object"
         context.log.info(
-            f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, 'object')}"
+            f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"
         )
         return dg.MaterializeResult(metadata={"windows": len(windows), "objects": objects})
 

@@ -51,9 +51,11 @@ def derive_alone(
     """The same, where no other run writes these tables."""
     horizons = bases.drawn(judged_by or lake, feed)
     bases.refuse_altered_past(lake, feed)
-    objects = ledger.read_objects(lake, feed, windows)
+    # Another run may add to these windows meanwhile: a run of any window reads all that is new in a topic.
+    bronze = lake.table("bronze", feed.name).read_fixed()
+    objects = ledger.read_objects(lake, feed, windows, rows=bronze)
     # Parsed once. A checkpoint and no cache: every query on a cached frame would plan its large expressions anew.
-    fated = fates(lake, feed, windows, objects, covered(horizons))
+    fated = fates(feed, windows, objects, bronze, covered(horizons))
     if FORMATS[feed.format].transactional:
         fated = transactions.with_commits(fated)
     fated = fated.localCheckpoint()
@@ -96,19 +98,18 @@ def derive_alone(
 
 
 def fates(
-    lake: Lake,
     feed: Feed,
     windows: Sequence[str],
     objects: Sequence[ledger.ReadObject],
+    bronze: DataFrame,
     is_covered: Column,
 ) -> DataFrame:
     """One row per source event of these windows, with its change or fault, and its fate."""
     names = sorted({one.name for one in objects})
-    tables = lake.spark.createDataFrame(
+    tables = bronze.sparkSession.createDataFrame(
         [(name, table_of_object(name, feed.tables)) for name in names],
         "object string, object_table string",
     )
-    bronze = lake.table("bronze", feed.name).read()
     records = bronze.where(F.col("window").isin(list(windows)) & (F.col("line") > 0))
     events = FORMATS[feed.format].to_events(
         records.join(F.broadcast(tables), on="object", how="left"), feed

@@ -6,7 +6,6 @@ no single window holds whole. Only feeds whose format has transactions have eith
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -53,13 +52,16 @@ def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
         return []
     # Few: those of this run and of runs that did not come to their end.
     held = ledger.read_objects(lake, feed, doubtful)
-    objects = Counter(one.window for one in held)
+    objects = ledger.amounts(feed, held)
     behind = ledger.behind(lake, feed, held)
     return sorted(one for one in doubtful if objects[one] < noted[one] or one in behind)
 
 
 def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
-    """How many object generations are known to have landed, by window."""
+    """How many object generations are known to have landed, by window; of topics, how many records bronze has."""
+    if feed.reads_topics:
+        # All that a run has seen of a topic is in bronze.
+        return ledger.amounts(feed, ledger.read_objects(lake, feed))
     landed = lake.table("landed", feed.name)
     if not landed.exists():
         return {}

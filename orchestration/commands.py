@@ -179,4 +179,4 @@ Try next:
   {query} "SELECT * FROM gold.shop.customers ORDER BY id"
   {query} "SELECT table, reason, detail, object, line FROM quarantine.shop"
   make ui     # the same runs in Dagster, on 127.0.0.1:3000
-  docs/arcion_s3.md says how to point Weir at your own drops"""
+  README.md, "Sources", says how to point Weir at your own drops"""

@@ -10,7 +10,7 @@ import dagster as dg
 
 from assets import bronze, gold, progress, silver, undeclared, upkeep
 from assets.lake import Lake
-from orchestration import jobs, schedules, sensors
+from orchestration import jobs, kafka_sensor, schedules, sensors
 from orchestration.feed_files import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed import Feed
@@ -22,7 +22,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     landing = dg.AssetSpec(
         ["landing", feed.name],
         group_name=feed.name,
-        kinds={"s3"} if feed.landing.startswith("s3://") else {"file"},
+        kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
     tables = [gold.build(feed, table) for table in feed.tables.values()]
@@ -30,6 +30,13 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         tables.append(undeclared.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     return [landing, *chain, upkeep.build(feed)]
+
+
+def kind_of(feed: Feed) -> str:
+    """Where the drops lie, as the UI shows it."""
+    if feed.reads_topics:
+        return "kafka"
+    return "s3" if feed.landing.startswith("s3://") else "file"
 
 
 def build(
@@ -46,7 +53,7 @@ def build(
         schedules=[
             build(feed) for feed in feeds for build in (schedules.build, schedules.build_upkeep)
         ],
-        sensors=[sensors.build(feed) for feed in feeds],
+        sensors=[(kafka_sensor if feed.reads_topics else sensors).build(feed) for feed in feeds],
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,
         executor=dg.in_process_executor,

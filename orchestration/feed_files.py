@@ -99,6 +99,7 @@ class _FeedFile:
             window=declared.window,
             table_names=declared.table_names,
             tables=self._tables(declared),
+            accepted_losses=dict(self._accepted_losses(declared)),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
@@ -167,6 +168,18 @@ class _FeedFile:
         if declared.files is not None:
             raise self._misdeclared("files", "is for landings of files, and a topic has none")
         return landing
+
+    def _accepted_losses(self, declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
+        for name, offset in declared.accept_loss.items():
+            key = f"accept_loss.{name}"
+            if not declared.landing.startswith("kafka://"):
+                raise self._misdeclared("accept_loss", "is for topics, and this landing is none")
+            topics = declared.landing.rpartition("/")[2].split(",")
+            if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
+                raise self._misdeclared(key, "is no partition: write <topic>/<number>", topics)
+            if not offset.isdecimal():
+                raise self._misdeclared(key, f"{offset!r} is no offset")
+            yield name, int(offset)
 
     def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
         usual = policies_from(declared.schema_changes, Policies())

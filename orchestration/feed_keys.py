@@ -87,6 +87,7 @@ class DeclaredFeed(_Declared):
     edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
     baseline: dict[_Text, _Text] = Field(default_factory=dict)
     scope_deletes: ScopeDeletes = "apply"
+    accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
     transaction_timeout: _Text = "1d"
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from assets import bronze, ledger, partitions
+from assets import bronze, kafka_landing, ledger, partitions
 from assets.lake import Lake
+from orchestration.console import say
 from transforms.errors import WindowOutOfRange
 from transforms.feed import Feed
 from transforms.windows import contiguous_ranges, parse_window, windows_between
@@ -56,12 +57,23 @@ def asked(feed: Feed, text: str) -> Plan:
 
 
 def due(lake: Lake, feed: Feed) -> Plan:
-    """The windows with new objects, and those that an earlier run did not finish."""
+    """The windows with new objects, and those that an earlier run did not finish.
+
+    What is new in topics comes to bronze first: only the records say which windows they are in.
+    """
+    if feed.reads_topics:
+        kafka_landing.land(lake, feed, say)
+        known = ledger.read_objects(lake, feed)
+        windows = ledger.unfinished(lake, feed, known)
+        plan = bounded(feed, windows, [], complain=False)
+        return replace(plan, landed=sum(one.records for one in known))
     known = ledger.read_objects(lake, feed)
     ledger.refuse_other_size(feed, (one.window for one in known))
     found = bronze.arrivals(feed, lambda _: known)
-    windows = {one.window for one in found.new} | set(ledger.unfinished(lake, feed, known))
-    plan = bounded(feed, sorted(windows), found.left_out, complain=False)
+    new = {one.window for one in found.new}
+    plan = bounded(
+        feed, sorted(new | {*ledger.unfinished(lake, feed, known)}), found.left_out, complain=False
+    )
     return replace(plan, landed=found.landed)
 
 

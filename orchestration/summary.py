@@ -24,13 +24,15 @@ class Line:
     quarantined: int = 0
     rows: int | None = None
     tombstones: int | None = None
+    control: int = 0
+    held: int = 0
 
 
 def lines(outcome: Outcome) -> dict[str, Line]:
     """One line per table, from the metadata of silver (the books) and gold (the sizes).
 
     A repeat that another window had delivered before counts as a duplicate here, too, so that
-    events = changes + duplicates + quarantined. What came too late is in quarantine.
+    events = changes + duplicates + quarantined + control + held. What came too late is in quarantine.
     """
     found: dict[str, Line] = {}
     for path, values in outcome.metadata:
@@ -41,6 +43,8 @@ def lines(outcome: Outcome) -> dict[str, Line]:
                 line.changes += _int(book["changes"])
                 line.duplicates += _int(book["duplicates"])
                 line.quarantined += _int(book["quarantined"]) + _int(book["too_late"])
+                line.control += _int(book["control"])
+                line.held += _int(book["held"])
     for table in _gold_tables(outcome):
         line = found.setdefault(str(table["name"]), Line())
         repeats = _int(table["repeats"])
@@ -54,21 +58,28 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
     """Print the table, what the checks found and what went wrong."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("table", no_wrap=True)
-    for head in ("source events", "changes", "duplicates", "quarantined", "rows", "tombstones"):
-        table.add_column(head, justify="right")
-    for outcome in outcomes:
-        for name, line in sorted(lines(outcome).items()):
-            numbers = (
-                line.events,
-                line.changes,
-                line.duplicates,
-                line.quarantined,
-                line.rows,
-                line.tombstones,
-            )
+    found = [
+        # Of a response without events there is a record, and nothing more to tell.
+        (
+            one.plan.feed.name,
+            [(name, line) for name, line in sorted(lines(one).items()) if line != Line()],
+        )
+        for one in outcomes
+    ]
+    # Most sources have neither commits nor deletes that wait.
+    rare = [
+        name
+        for name in ("control", "held")
+        if any(getattr(line, name) for _, named in found for _, line in named)
+    ]
+    heads = ("events", "changes", "duplicates", "quarantined", *rare, "rows", "tombstones")
+    for head in heads:
+        table.add_column("source events" if head == "events" else head, justify="right")
+    for feed, named in found:
+        for name, line in named:
+            numbers = [getattr(line, head) for head in heads]
             table.add_row(
-                f"{outcome.plan.feed.name}.{name}",
-                *("-" if value is None else f"{value:,}" for value in numbers),
+                f"{feed}.{name}", *("-" if value is None else f"{value:,}" for value in numbers)
             )
     if table.row_count:
         console.print()

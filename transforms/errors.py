@@ -6,7 +6,7 @@ header that cannot be understood. Each message says who, what was found and what
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 class WeirError(Exception):
@@ -28,6 +28,23 @@ class UnreadableLanding(WeirError):
     def __init__(self, feed: str, landing: str, fault: str, remedy: str) -> None:
         self.feed, self.landing, self.fault, self.remedy = feed, landing, fault, remedy
         super().__init__(f"feed {feed}: cannot read {landing}: {fault}. {remedy}")
+
+
+class OffsetsLost(WeirError):
+    """Kafka has deleted records that were never read: ``lost`` is how many offsets, by partition."""
+
+    def __init__(self, feed: str, lost: Mapping[str, int], earliest: Mapping[str, int]) -> None:
+        self.feed, self.lost, self.earliest = feed, dict(lost), dict(earliest)
+        each = "; ".join(
+            f"{name}: {count:,} offsets, {earliest[name] - count:,} to {earliest[name] - 1:,}"
+            for name, count in sorted(lost.items())
+        )
+        accepted = ", ".join(f"{name}: {earliest[name]}" for name in sorted(lost))
+        super().__init__(
+            f"feed {feed}: Kafka has deleted {sum(lost.values()):,} offsets that were never read ({each}). "
+            "Nothing was read. If they can be had elsewhere, bring them back first; to go on without them, write "
+            f"`accept_loss: {{{accepted}}}` into the feed file: what lies below these offsets is given up."
+        )
 
 
 class UnreadableWarehouse(WeirError):

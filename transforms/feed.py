@@ -126,7 +126,8 @@ class Feed:
     are added where tables are at hand.
     ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what
     the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``baseline``: by partition
-    the last tid that a restored backup of TigerGraph holds.
+    the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
+    (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
     """
 
     name: str
@@ -145,3 +146,9 @@ class Feed:
     vertices: Mapping[str, VertexType] = field(default_factory=dict)
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)
+    accepted_losses: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def reads_topics(self) -> bool:
+        """True where the landing is a Kafka broker's topics and no place of objects."""
+        return self.landing.startswith("kafka://")

@@ -12,6 +12,9 @@ from datetime import UTC, datetime, timedelta
 
 from transforms.feed import WindowSize
 
+FIRST = datetime(2020, 1, 1, tzinfo=UTC)
+"""When the first window begins: no run does an earlier one."""
+
 _FORMS: dict[WindowSize, str] = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
 _SHAPES = {
     "hour": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}", re.ASCII),
@@ -36,8 +39,12 @@ _DATE = re.compile(f"(?={_DASHED})|(?={_SLASHED})", re.ASCII)
 
 def window_of(object_name: str, modified_at: datetime, size: WindowSize) -> str:
     """The first date in the object's path, with its hour if the feed is hourly; else when it was modified."""
-    arrived = next(_dates(object_name), None) or _in_utc(modified_at)
-    return arrived.strftime(_FORMS[size])
+    return window_at(next(_dates(object_name), None) or _in_utc(modified_at), size)
+
+
+def window_at(moment: datetime, size: WindowSize) -> str:
+    """The window that a moment, in UTC, is in."""
+    return moment.strftime(_FORMS[size])
 
 
 def _dates(object_name: str) -> Iterator[datetime]:

@@ -134,6 +134,7 @@ def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
         (f"{HEAD}files: a: b\n", "line 3", "is not YAML"),
         (f"{HEAD}files: !!python/name:os.system\n", "line 3", "is not YAML"),
         ("format: arcion_s3_csv\nlanding: kafka://b:9092/t\n", "landing", "is a Kafka topic"),
+        (f"{HEAD}accept_loss: {{t/0: 5}}\n", "accept_loss", "is for topics"),
         (
             "format: arcion_s3_csv\nlanding: s3a://b/t\n",
             "landing",
@@ -268,3 +269,18 @@ def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None
         feed = load_feed(written(tmp_path, text))
         assert feed.tables or formats.FORMATS[feed.format].tells_tables, page
     assert any("history: true" in text for _, text in shown)
+
+
+def test_a_landing_of_topics_may_give_up_offsets_of_its_partitions(tmp_path: Path) -> None:
+    head = "format: debezium\nlanding: kafka://b:9092/t,u\n"
+    text = f"{head}accept_loss: {{t/0: 5, u/12: 7}}\n"
+    feed = load_feed(written(tmp_path, text), ("debezium",))
+    assert feed.reads_topics
+    assert feed.accepted_losses == {"t/0": 5, "u/12": 7}
+    for said, fault in (
+        ("t: 5", "accept_loss.t: is no partition: write <topic>/<number>. Known: t, u."),
+        ("v/0: 5", "accept_loss.v/0: is no partition"),
+        ("t/0: five", "accept_loss.t/0: 'five' is no offset"),
+    ):
+        with pytest.raises(FeedMisdeclared, match=re.escape(fault)):
+            load_feed(written(tmp_path, f"{head}accept_loss: {{{said}}}\n"), ("debezium",))

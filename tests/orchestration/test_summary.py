@@ -16,7 +16,15 @@ from transforms.feed import Feed
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
 
 
-def book(table: str | None, events: int, changes: int, duplicates: int, quarantined: int) -> object:
+def book(
+    table: str | None,
+    events: int,
+    changes: int,
+    duplicates: int,
+    quarantined: int,
+    control: int = 0,
+    held: int = 0,
+) -> object:
     return {
         "table": table,
         "events": events,
@@ -24,6 +32,8 @@ def book(table: str | None, events: int, changes: int, duplicates: int, quaranti
         "duplicates": duplicates,
         "quarantined": quarantined,
         "too_late": 0,
+        "control": control,
+        "held": held,
     }
 
 
@@ -70,6 +80,21 @@ def shown(*outcomes: Outcome, width: int = 100) -> str:
     out = io.StringIO()
     summary.show(outcomes, Console(file=out, width=width))
     return out.getvalue()
+
+
+def test_commits_and_deletes_that_wait_have_columns_where_there_are_any() -> None:
+    plain = outcome(silver(book("customers", 1, 1, 0, 0)), gold("customers", 1))
+    assert "control" not in shown(plain)
+    committed = outcome(silver(book("customers", 3, 1, 0, 0, control=2)), gold("customers", 1))
+    (head,) = [line for line in shown(committed).splitlines() if "source events" in line]
+    assert "control" in head
+    assert "held" not in head
+
+
+def test_what_no_event_names_is_no_line() -> None:
+    made = outcome(silver(book(None, 0, 0, 0, 0), book("customers", 1, 1, 0, 0)))
+    assert "(no table)" not in shown(made)
+    assert "customers" in shown(made)
 
 
 def test_a_table_is_one_line_over_all_windows_and_runs() -> None:

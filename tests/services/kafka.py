@@ -18,7 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from confluent_kafka import KafkaException, Producer, TopicCollection
+from confluent_kafka import (
+    Consumer,
+    KafkaException,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -60,7 +66,7 @@ listener.name.tls.ssl.keystore.type=PKCS12
 listener.name.tls.ssl.keystore.location={folder}/broker.p12
 listener.name.tls.ssl.keystore.password={store_password}
 log.dirs={folder}/data
-broker.session.timeout.ms=3000
+broker.session.timeout.ms=6000
 broker.heartbeat.interval.ms=200
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
@@ -73,6 +79,7 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=2097152
 log.cleaner.backoff.ms=200
+log.retention.ms=-1
 log.retention.check.interval.ms=500
 log.initial.task.delay.ms=500
 """
@@ -156,19 +163,28 @@ class Broker:
         """Make a topic, in place of one of the same name."""
         admin = self.admin()
         with suppress(KafkaException):
-            admin.delete_topics([topic])[topic].result()
+            admin.delete_topics([topic])[topic].result(30)
             while topic in admin.list_topics(timeout=30).topics:
                 time.sleep(0.05)
         new = NewTopic(topic, partitions, 1, config=dict(settings or {}))
-        admin.create_topics([new])[topic].result()
+        admin.create_topics([new])[topic].result(30)
         # The controller knows the topic before the broker leads its partitions.
         while not self._leads(admin, topic, partitions):
             time.sleep(0.05)
 
     def topic_id(self, topic: str) -> str:
         """The identity that the broker gave the topic."""
-        told = self.admin().describe_topics(TopicCollection([topic]))[topic].result()
+        # Kept until the answer is here: with a client that is gone no answer comes.
+        admin = self.admin()
+        told = admin.describe_topics(TopicCollection([topic]))[topic].result(30)
         return str(told.topic_id)
+
+    def delete_before(self, topic: str, offset: int) -> None:
+        """What retention does to the first partition, at once."""
+        admin = self.admin()
+        asked = admin.delete_records([TopicPartition(topic, 0, offset)])
+        for future in asked.values():
+            future.result(30)
 
     def send(
         self, topic: str, records: Sequence[Sent], settings: Mapping[str, str] | None = None
@@ -189,6 +205,22 @@ class Broker:
             producer.commit_transaction(30)
         else:
             producer.abort_transaction(30)
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass on the broker, so that it closes a segment."""
+        time.sleep(seconds)
+
+    def wait_until_gone(self, topic: str, offset: int) -> None:
+        """Wait until compaction has removed what stands at an offset of the first partition."""
+        consumer = Consumer({"bootstrap.servers": self.address, "group.id": "tests"})
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            consumer.assign([TopicPartition(topic, 0, offset)])
+            found = consumer.poll(5)
+            if found is not None and found.error() is None and found.offset() != offset:
+                break
+            time.sleep(0.1)
+        consumer.close()
 
     def _producing(self, settings: Mapping[str, str] | None) -> dict[str, str | int | float | bool]:
         return {

@@ -70,4 +70,12 @@ FORMAT = SourceFormat(
     remarks=REMARKS,
     needs_whole_objects=True,
     reads_kafka=True,
+    unknowable=(
+        "languages: values of one predicate in several languages are sets that look alike",
+        "values of geo and bigfloat predicates, which the stream has as {}",
+        "node types, facets and the schema, which are not in the stream",
+        "what a bulk load brought, until an export of it is in the landing",
+        "that a namespace was deleted: nothing tells",
+        "whether the newest commit is complete: events tell no end of a commit",
+    ),
 )

@@ -9,8 +9,9 @@ numbered per delivery, and the smallest of the places that an event's deliveries
 - of those, the longest first: a shorter one is a beginning of it.
 
 Only events of one predicate of one node need an order, and one leader sends them all; so a delivery is of these only,
-and events of other groups may stand between its own. Behind such a gap a new delivery begins with the event that the
-first one began with.
+and events of other groups may stand between its own. Behind such a gap a new delivery begins if any of the events up to
+the next gap was there before. Without a gap, an event that comes again is another one: a commit may set, delete and set
+again.
 """
 
 from __future__ import annotations
@@ -39,14 +40,16 @@ def with_places(said: DataFrame) -> DataFrame:
     commit_so_far = of_commit.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     delivery = Window.partitionBy(*_COMMIT, "delivery")
     commit = F.struct("namespace", "commit_ts")
-    began = F.first("words").over(commit_so_far)
-    again = (F.col("run") != F.lag("run").over(of_commit)) & (F.col("words") == began)
+    seen = F.col("run") > F.min("run").over(Window.partitionBy(*_COMMIT, "words"))
+    any_seen = F.bool_or("is_seen").over(Window.partitionBy(*_COMMIT, "run"))
+    again = (F.col("run") != F.lag("run").over(of_commit)) & any_seen
     return (
         said.withColumn("at", F.coalesce("offset", "line"))
         .withColumn("words", F.struct("op", "value", "value_type"))
         .withColumn("is_new_run", ~commit.eqNullSafe(F.lag(commit).over(in_object)))
         .withColumn("run", F.sum(F.col("is_new_run").cast("int")).over(so_far))
         .withColumn("runs", F.max("run").over(Window.partitionBy(*_OBJECT)))
+        .withColumn("is_seen", seen)
         .withColumn("is_again", F.coalesce(again, F.lit(False)))
         .withColumn("delivery", F.sum(F.col("is_again").cast("int")).over(commit_so_far))
         .withColumn("place", F.row_number().over(delivery.orderBy(*_PLACES)))

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import TEXTS
+from transforms.formats.dgraph.exports import RESERVED
 from transforms.formats.spec import fault, remarks
 
 DROPS = {
@@ -81,7 +82,7 @@ def lost_fault() -> Column:
 def is_noted() -> Column:
     """True for what says nothing of any triple: a dropped type, a password, what Dgraph keeps for itself."""
     is_password = (F.col("value_type") == "password") & ~F.col("is_star")
-    is_reserved = F.col("is_export") & F.col("attr").startswith("dgraph.")
+    is_reserved = F.col("is_export") & F.col("attr").startswith(RESERVED)
     return F.coalesce((F.col("operation") == "drop_type") | is_password | is_reserved, F.lit(False))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from transforms.feed import Feed
 from transforms.formats.spec import NO_FAULT, fault
@@ -33,6 +34,17 @@ AS_JSON = (
     '{"uid":"$1","attr":"$2","node":"$3","value":"$4","type":"$5","language":"$6","namespace":"$7"}'
 )
 TRIPLE = "uid string, attr string, node string, value string, type string, language string, namespace string"
+
+NODE = r'^\[\{"uid":"(0[xX][0-9a-fA-F]{1,16})"'
+NUMBER = r'"[^"\\|]*+"\s*:\s*(-?[0-9][0-9.eE+-]*+)'
+"""A number as it stands in the document: Spark's reader of JSON makes a double of it."""
+
+FACET = r'"[^"\\|]*+\|[^"\\]*+"\s*:'
+
+UNTOLD = "untold"
+RESERVED = "dgraph."
+"""How the predicates begin that Dgraph keeps for itself."""
+
 
 TYPES = {
     "": "default",
@@ -78,7 +90,8 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
     of_rdf = F.col("object").rlike(RDF_NAME)
     is_export = of_rdf | F.col("is_document")
     line = F.col("message").rlike(LINE)
-    triple = F.when(of_rdf & line, F.from_json(F.regexp_replace("message", LINE, AS_JSON), TRIPLE))
+    in_rdf = F.from_json(F.regexp_replace("message", LINE, AS_JSON), TRIPLE)
+    triple = F.when(of_rdf & line, in_rdf).when(~of_rdf & F.col("is_document"), document(feed))
     read_ts = F.regexp_extract(place, READ_TS, 1).try_cast("bigint")
     said = F.struct(
         F.lit("set").alias("operation"),
@@ -93,7 +106,7 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
         messages.withColumn("is_export", is_export)
         .withColumn("triple", triple)
         .withColumn("language", F.nullif(F.col("triple.language"), F.lit("")))
-        .withColumn("has_facets", of_rdf & F.col("message").rlike(r"\)\s*\.\s*$"))
+        .withColumn("has_facets", has_facets(of_rdf))
         .withColumns(
             {
                 "fault": F.when(is_export, unreadable(read_ts)).otherwise(F.col("fault")),
@@ -106,7 +119,43 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
                 "has_key": is_export | F.col("has_key"),
             }
         )
-        .drop("triple")
+        .drop("triple", "document_uid", "document_namespace")
+    )
+
+
+def document(feed: Feed) -> Column:
+    """The triple of a document: its one name that is neither uid, namespace nor a facet; of the declared type.
+
+    JSON tells texts from numbers and no more, so that the type of a value has to be declared.
+    """
+    typed = {one.name: one.type for one in feed.predicates.values() if one.type}
+    declared = F.create_map(*[F.lit(part) for pair in typed.items() for part in pair]).cast(
+        "map<string,string>"
+    )
+    entries = F.filter(
+        F.map_entries(F.from_json("message", "map<string,string>")),
+        lambda entry: ~entry["key"].isin("uid", "namespace") & ~entry["key"].contains("|"),
+    )
+
+    def spelled(entry: Column) -> Column:
+        name, value = F.substring_index(entry["key"], "@", 1), entry["value"]
+        number = F.nullif(F.regexp_extract("message", NUMBER, 1), F.lit(""))
+        return F.struct(
+            F.col("document_uid").alias("uid"),
+            name.alias("attr"),
+            F.regexp_extract(value, NODE, 1).alias("node"),
+            F.coalesce(number, value).alias("value"),
+            F.when(name.startswith(RESERVED), "default")
+            .otherwise(F.coalesce(F.try_element_at(declared, name), F.lit(UNTOLD)))
+            .alias("type"),
+            F.substring(entry["key"], F.char_length(name) + 2, F.char_length(entry["key"])).alias(
+                "language"
+            ),
+            F.col("document_namespace").alias("namespace"),
+        )
+
+    return F.when(F.size(entries) == 1, F.transform(entries, spelled)[0]).cast(
+        T.StructType.fromDDL(TRIPLE)
     )
 
 
@@ -116,27 +165,38 @@ def unsigned(name: str) -> Column:
     return F.conv(F.nullif(digits, F.lit("")), 16, 10)
 
 
+def has_facets(of_rdf: Column) -> Column:
+    """True where the record has facets beside its value."""
+    in_line, in_document = F.col("message").rlike(r"\)\s*\.\s*$"), F.col("message").rlike(FACET)
+    return F.when(of_rdf, in_line).otherwise(F.col("is_document") & in_document)
+
+
 def value_type() -> Column:
     """Dgraph's name of the value's type; the name in RDF where it is none that is known."""
     name = F.substring_index(F.substring_index("triple.type", ":", -1), "#", -1)
     known = F.create_map(*[F.lit(part) for pair in TYPES.items() for part in pair])
-    return F.when(F.col("triple.node") != "", F.lit("uid")).otherwise(
-        F.coalesce(F.try_element_at(known, name), F.col("triple.type"))
+    told = F.coalesce(
+        F.when(~F.col("is_document"), F.try_element_at(known, name)), F.col("triple.type")
     )
+    return F.when(F.col("triple.node") != "", F.lit("uid")).otherwise(told)
 
 
 def unreadable(read_ts: Column) -> Column:
     """Why a record of an export is no triple with a place; null where it is one."""
-    is_reserved = F.col("triple.attr").startswith("dgraph.")
+    is_reserved = F.col("triple.attr").startswith(RESERVED)
     return (
         F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
         .when(~F.col("is_utf8"), fault("invalid_utf8", "the record is not valid UTF-8"))
+        .when(
+            F.col("triple").isNull() & F.col("is_document"),
+            fault("malformed_json", "the document of an export holds not exactly one value"),
+        )
         .when(
             F.col("triple").isNull(), fault("malformed_rdf", "the line is no triple of an export")
         )
         .when(
             unsigned("uid").isNull() | ((F.col("triple.node") != "") & unsigned("node").isNull()),
-            fault("malformed_rdf", "a node is no number of the form 0x1"),
+            fault("value_does_not_fit", "a node is no number of the form 0x1"),
         )
         .when(
             read_ts.isNull(),
@@ -156,6 +216,13 @@ def unreadable(read_ts: Column) -> Column:
                     F.col("triple.language"),
                 ),
                 ": the stream never tells languages, so that nothing would keep it up to date",
+            ),
+        )
+        .when(
+            value_type() == UNTOLD,
+            fault(
+                "unknown_value_type",
+                *("an export in JSON tells no types: declare the type of ", F.col("triple.attr")),
             ),
         )
         .otherwise(F.lit(None).cast(NO_FAULT))

@@ -29,7 +29,8 @@ UNSIGNED = "decimal(20,0)"
 def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
     """Add what the record says: ``commit_ts``, ``kind``, ``said`` (the event's fields), ``namespace``, ``has_key``.
 
-    And ``fault``, and ``is_document``: true for a document of a JSON export, of which nothing else is known here.
+    And ``fault``, and ``is_document``: true for a document of a JSON export, of which only ``document_uid`` and
+    ``document_namespace`` are known here.
     """
     reading = F.from_json("message", DOCUMENT, {"columnNameOfCorruptRecord": "_corrupt_record"})
     is_line = F.col("document.value").isNotNull() & F.col("document.meta").isNull()
@@ -56,6 +57,8 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("commit_ts", F.col("commit_ts").try_cast("bigint"))
         .withColumn("namespace", F.coalesce("namespace", F.lit("0")))
         .withColumn("kind", F.lower("kind"))
+        .withColumn("document_uid", F.col("document.uid"))
+        .withColumn("document_namespace", F.col("document.namespace"))
         .drop("document", "key_text")
     )
 

@@ -1,0 +1,74 @@
+"""The windows of a topic's newest records, found without Spark and without writing anything.
+
+Timestamps that producers give come in any order, so that no offset can be looked up by time: whoever wants to know the
+windows of records has to read them. That is bounded in time; the rest follows with the next look. Not here: reading
+records to keep them (``kafka_source``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic
+
+from confluent_kafka import KafkaError, TopicPartition
+
+from assets import kafka_client, kafka_topics
+from assets.kafka_client import FEW, Complaints, fitting
+from assets.record_times import window_of
+from transforms.feed import Feed
+
+SECONDS = 20.0
+"""So long one look reads at most: a sensor that takes a minute is stopped."""
+
+
+def new_windows(feed: Feed, seen: Mapping[str, int]) -> tuple[set[str], dict[str, int]]:
+    """The windows of records behind the offsets ``seen``, and the offsets seen now.
+
+    Raises:
+        UnreadableLanding: the broker does not answer, or refuses.
+    """
+    names: dict[tuple[str, int], str] = {}
+    offsets: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    for one in kafka_topics.look(feed):
+        # With the topic's id: one that was made anew begins anew.
+        name = f"{one.name} {one.topic_id}"
+        names[one.topic, one.number] = name
+        # What is lost is the matter of the run that reads: it says so, and stops.
+        offsets[name], ends[name] = max(seen.get(name, 0), one.earliest), one.end
+    going = [
+        TopicPartition(*place, offsets[name])
+        for place, name in names.items()
+        if offsets[name] < ends[name]
+    ]
+    windows: set[str] = set()
+    if not going:
+        return windows, offsets
+    complaints = Complaints()
+    client = kafka_client.consumer(feed, complaints)
+    try:
+        client.assign(going)
+        deadline, many = monotonic() + SECONDS, FEW
+        while monotonic() < deadline and any(offsets[name] < ends[name] for name in offsets):
+            found = client.consume(many, 0.5)
+            size = 0
+            for message in found:
+                topic, number, offset = message.topic(), message.partition(), message.offset()
+                error = message.error()
+                if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                    if error.retriable():
+                        continue
+                    raise kafka_client.unreadable(feed, *complaints.told(error))
+                if topic is None or number is None or offset is None:
+                    continue
+                name = names[topic, number]
+                if error is not None:
+                    offsets[name] = max(offsets[name], offset)
+                    continue
+                kind, time = message.timestamp()
+                windows.add(window_of(time if kind else None, feed.window))
+                offsets[name], size = offset + 1, size + len(message)
+            many = fitting(len(found), size, many)
+    finally:
+        client.close()
+    return windows, offsets

@@ -1,0 +1,228 @@
+"""Reading offsets of Kafka's partitions inside Spark's tasks: a Python data source that yields bronze rows.
+
+Each task reads ranges of offsets with a client of its own. Nothing is committed to the broker: what was read is known
+from bronze. Not here: which offsets (``kafka_topics``), and what a record means (``transforms/formats``).
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import pyarrow as pa
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from assets import kafka_client
+from assets.kafka_client import FEW, Complaints, fitting
+from assets.kafka_topics import Range, divided
+from assets.object_source import TaskFailed, batches
+from assets.record_times import moment_of, window_of
+from transforms.errors import WeirError
+from transforms.feed import Feed
+from transforms.record import BRONZE
+
+NAME = "weir_topics"
+
+SILENCE = 60.0
+"""Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
+
+# Seconds that one call may wait for as much as it was asked for.
+_WAIT = 0.2
+
+
+def read_ranges(
+    spark: SparkSession, feed: Feed, ranges: Sequence[Range], progress: str | None = None
+) -> DataFrame:
+    """One row per record of these offsets (see ``BRONZE``), each in the window of its timestamp.
+
+    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: ``raise_clearly`` makes the
+    errors of tasks Weir's own again.
+    """
+    if not ranges:
+        return spark.createDataFrame([], BRONZE)
+    parts = divided(ranges, 2 * spark.sparkContext.defaultParallelism)
+    plan = _Plan(feed, parts, progress, SILENCE)
+    spark.dataSource.register(TopicSource)
+    return spark.read.format(NAME).option("plan", plan.encoded()).load()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    feed: Feed
+    parts: list[tuple[Range, ...]]
+    progress: str | None
+    silence: float
+
+    def encoded(self) -> str:
+        """As text, which is all that a Spark option holds."""
+        pickled: bytes = cloudpickle.dumps(self)  # type: ignore[no-untyped-call]
+        return base64.b64encode(zlib.compress(pickled)).decode()
+
+    @staticmethod
+    def decoded(text: str) -> _Plan:
+        plan: _Plan = cloudpickle.loads(zlib.decompress(base64.b64decode(text)))
+        return plan
+
+
+class TopicSource(DataSource):
+    """The data source ``weir_topics``; its option ``plan`` is written by ``read_ranges``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name it is registered by."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """The bronze row."""
+        return BRONZE
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """The reader of the plan."""
+        return TopicReader(_Plan.decoded(self.options["plan"]), schema)
+
+
+class TopicPart(InputPartition):
+    """The ranges that one task reads."""
+
+    def __init__(self, ranges: tuple[Range, ...]) -> None:
+        super().__init__(None)
+        self.ranges = ranges
+
+
+class TopicReader(DataSourceReader):
+    """Reads one part in one task, with one client."""
+
+    def __init__(self, plan: _Plan, schema: StructType) -> None:
+        self._feed, self._schema = plan.feed, schema
+        self._progress, self._silence = plan.progress, plan.silence
+        self._parts = plan.parts
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the parts: each task is handed its own."""
+        return {**self.__dict__, "_parts": []}
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """One per part of the plan."""
+        return [TopicPart(ranges) for ranges in self._parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The part's records, in batches of bounded size."""
+        assert isinstance(partition, TopicPart)
+        try:
+            yield from batches(self._rows(partition.ranges), self._schema)
+        except WeirError as error:
+            raise TaskFailed(error) from None
+
+    def _rows(self, ranges: tuple[Range, ...]) -> Iterator[tuple[object, ...]]:
+        complaints = Complaints()
+        client = kafka_client.consumer(self._feed, complaints)
+        try:
+            for one in ranges:
+                rows = _Reading(self._feed, one, client, complaints, self._silence)
+                yield from rows.rows(self._progress)
+        finally:
+            client.close()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One range being read."""
+
+    feed: Feed
+    range: Range
+    client: Consumer
+    complaints: Complaints
+    silence: float
+
+    def rows(self, progress: str | None) -> Iterator[tuple[object, ...]]:
+        """One row per record, and a mark where the partition ends in offsets without any."""
+        partition, end = self.range.partition, self.range.end
+        at, last, many = self.range.first, None, FEW
+        self.client.assign([TopicPartition(partition.topic, partition.number, at)])
+        heard = monotonic()
+        while at < end:
+            found = self.client.consume(min(many, end - at), _WAIT)
+            if found:
+                heard = monotonic()
+            elif monotonic() - heard > self.silence or self.complaints.are_final:
+                raise self._gave_up(at)
+            size = 0
+            for message in found:
+                offset = self._offset(message)
+                if offset is None:
+                    continue
+                if message.error() is not None or offset >= end:
+                    # Its end: what lies between holds no record.
+                    at = max(at, min(offset, end))
+                    continue
+                last = self._row(message, offset)
+                at, size = offset + 1, size + len(message)
+                yield last
+            many = fitting(len(found), size, many)
+            if progress is not None:
+                self._tell(Path(progress), at)
+        if self.range.is_last and (last is None or last[4] != end - 1):
+            window, landed_at = (last[0], last[8]) if last else (self.range.window, None)
+            if window is not None:
+                mark = (window, partition.name, partition.topic_id, 0, end - 1, None, None, None)
+                yield (*mark, landed_at or moment_of(None), None, None)
+
+    def _offset(self, message: Message) -> int | None:
+        """Where a message stands; None for one that is not of this range."""
+        error = message.error()
+        place = (message.topic(), message.partition())
+        if place != (self.range.partition.topic, self.range.partition.number):
+            if error is None or error.code() == KafkaError._PARTITION_EOF:
+                return None
+        elif error is None or error.code() == KafkaError._PARTITION_EOF:
+            return message.offset()
+        assert error is not None
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:
+            fault = "the offsets that are read now are deleted meanwhile"
+            raise self._unreadable(fault, "Run again, which says how many are lost.")
+        if error.retriable():
+            return None
+        raise self._unreadable(*self.complaints.told(error))
+
+    def _row(self, message: Message, offset: int) -> tuple[object, ...]:
+        kind, time = message.timestamp()
+        milliseconds = time if kind else None
+        partition = self.range.partition
+        return (
+            window_of(milliseconds, self.feed.window),
+            partition.name,
+            partition.topic_id,
+            offset + 1,
+            offset,
+            None,
+            message.value(),
+            None,
+            moment_of(milliseconds),
+            message.key(),
+            message.headers(),
+        )
+
+    def _tell(self, folder: Path, at: int) -> None:
+        one = self.range
+        if folder.is_dir():
+            name = f"{one.partition.topic}.{one.partition.number}.{one.first}"
+            (folder / name).write_text(f"{at - one.first}")
+
+    def _gave_up(self, at: int) -> WeirError:
+        fault, remedy = self.complaints.told()
+        if not self.complaints.codes:
+            fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
+        return self._unreadable(
+            f"after offset {at - 1:,} came nothing for {self.silence:.0f} s: {fault}", remedy
+        )
+
+    def _unreadable(self, fault: str, remedy: str) -> WeirError:
+        return kafka_client.unreadable(self.feed, fault, remedy, self.range.partition.name)

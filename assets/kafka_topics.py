@@ -1,0 +1,180 @@
+"""What the topics of a feed hold, what of it was read, and so which offsets are to be read.
+
+Not here: reading them (``kafka_source``), and the tables that say what was read (``ledger``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from confluent_kafka import IsolationLevel, TopicCollection, TopicPartition
+from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+
+from assets import kafka_client
+from assets.kafka_client import Complaints
+from transforms.errors import OffsetsLost
+from transforms.feed import Feed
+
+SMALLEST = 20_000
+"""Ranges with fewer offsets are not divided: a task of its own costs more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition of a topic as it is now: ``end`` is one more than the last offset that is decided."""
+
+    topic: str
+    topic_id: str
+    number: int
+    earliest: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """What bronze calls it."""
+        return f"{self.topic}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Offsets of one partition to be read, ``first`` included and ``end`` not.
+
+    ``is_last``: it ends where the partition ends. ``window``: of the last record that was read before, if any.
+    """
+
+    partition: Partition
+    first: int
+    end: int
+    is_last: bool = True
+    window: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many offsets; some of them may hold no record."""
+        return self.end - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How far bronze has a partition: the next offset, and the window of the last one."""
+
+    next_offset: int
+    window: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is to be read, and what a person should know about it."""
+
+    ranges: tuple[Range, ...]
+    remarks: tuple[str, ...]
+
+
+def look(feed: Feed) -> list[Partition]:
+    """Every partition of the feed's topics.
+
+    Raises:
+        UnreadableLanding: the broker does not answer, or there is no such topic.
+    """
+    complaints = Complaints()
+    client = kafka_client.admin(feed, complaints)
+    wait = kafka_client.PATIENCE
+    topics = kafka_client.topics_of(feed)
+    asked = client.describe_topics(TopicCollection([*topics]), request_timeout=wait)
+    told = kafka_client.answers(feed, client, asked, complaints)
+    places = [TopicPartition(topic, one.id) for topic in topics for one in told[topic].partitions]
+    specs = [OffsetSpec.earliest(), OffsetSpec.latest()]  # type: ignore[no-untyped-call]
+    earliest, end = (
+        kafka_client.answers(
+            feed,
+            client,
+            client.list_offsets(
+                {place: spec for place in places},
+                isolation_level=IsolationLevel.READ_COMMITTED,
+                request_timeout=wait,
+            ),
+            complaints,
+        )
+        for spec in (specs)
+    )
+    return [
+        Partition(
+            place.topic,
+            str(told[place.topic].topic_id),
+            place.partition,
+            earliest[place].offset,
+            end[place].offset,
+        )
+        for place in places
+    ]
+
+
+def backlog(
+    feed: Feed, partitions: Sequence[Partition], read: Mapping[tuple[str, str], Read]
+) -> Backlog:
+    """What was not read yet; ``read`` is by the partition's name and its topic's id.
+
+    Raises:
+        OffsetsLost: Kafka has deleted some of it.
+        UnreadableLanding: a topic has fewer offsets than were read of it.
+    """
+    ranges: list[Range] = []
+    remarks: list[str] = []
+    lost: dict[str, int] = {}
+    known = {name for name, _ in read}
+    anew = set()
+    for one in partitions:
+        before = read.get((one.name, one.topic_id))
+        first = one.earliest if before is None else max(before.next_offset, one.earliest)
+        if before is None:
+            if one.name in known and one.topic not in anew:
+                anew.add(one.topic)
+                remarks.append(
+                    f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
+                    f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"
+                )
+            if one.earliest > 0:
+                remarks.append(
+                    f"{one.name}: the first {one.earliest:,} offsets were gone before it was first read"
+                )
+        elif before.next_offset > one.end:
+            raise kafka_client.unreadable(
+                feed,
+                f"it ends at offset {one.end:,}, but {before.next_offset:,} were read: it has lost its end",
+                "Give the feed file another name, which reads everything anew.",
+                one.name,
+            )
+        elif before.next_offset < one.earliest:
+            gone = one.earliest - before.next_offset
+            if feed.accepted_losses.get(one.name, 0) < one.earliest:
+                lost[one.name] = gone
+            else:
+                remarks.append(
+                    f"{one.name}: {gone:,} offsets below {one.earliest:,} are lost, as the feed file accepts"
+                )
+        if first < one.end:
+            ranges.append(Range(one, first, one.end, window=before.window if before else None))
+    if lost:
+        raise OffsetsLost(feed.name, lost, {one.name: one.earliest for one in partitions})
+    return Backlog(tuple(ranges), tuple(remarks))
+
+
+def divided(ranges: Sequence[Range], tasks: int) -> list[tuple[Range, ...]]:
+    """The ranges in about so many parts of about equal size; a large one is cut, small ones share a part."""
+    total = sum(one.size for one in ranges)
+    most = max(SMALLEST, -(-total // tasks))
+    pieces = [piece for one in ranges for piece in _cut(one, most)]
+    parts: list[list[Range]] = [[] for _ in range(min(tasks, len(pieces)))]
+    for piece in sorted(pieces, key=lambda one: -one.size):
+        min(parts, key=lambda part: sum(one.size for one in part)).append(piece)
+    return [tuple(part) for part in parts]
+
+
+def _cut(one: Range, most: int) -> list[Range]:
+    starts = [*range(one.first, one.end, most)]
+    ends = [*starts[1:], one.end]
+    return [
+        replace(one, first=start, end=end, is_last=end == one.end)
+        for start, end in zip(starts, ends, strict=True)
+    ]

@@ -1,0 +1,28 @@
+"""The window of a Kafka record: that of its timestamp, whoever gave it, the producer or the broker.
+
+A record without a timestamp, with one that is none, or with one before the first window stands in the first window:
+what decides must be in the record itself, so that it lands in the same window whenever it is read.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from transforms.feed import WindowSize
+from transforms.windows import FIRST, window_at
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_END = datetime(9999, 12, 31, tzinfo=UTC)
+_LAST = (_END - _EPOCH) // timedelta(milliseconds=1)
+
+
+def moment_of(milliseconds: int | None) -> datetime:
+    """The moment of a timestamp, or the first window's beginning for one that is none."""
+    if milliseconds is None or not 0 <= milliseconds < _LAST:
+        return FIRST
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def window_of(milliseconds: int | None, size: WindowSize) -> str:
+    """The window of a timestamp."""
+    return window_at(max(moment_of(milliseconds), FIRST), size)

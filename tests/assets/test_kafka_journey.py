@@ -1,0 +1,151 @@
+"""A feed of topics from its file to gold, with the commands that a person would give, against a real broker."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.lake import Lake
+from orchestration import commands, explaining, verifying
+from orchestration.definitions import build
+from orchestration.feed_files import load_feed
+from orchestration.jobs import job_name
+from tests.services.kafka import Broker, Sent, broker
+from transforms.errors import OffsetsLost
+
+__all__ = ["broker"]
+
+pytestmark = pytest.mark.services
+
+THREE = 1_763_607_600_000
+"""2025-11-20 03:00 UTC, in milliseconds."""
+HOUR = 3_600_000
+
+FEED = """\
+format: debezium
+landing: kafka://{address}/town.public.city
+tables:
+  city: {{key: [id], columns: {{id: int, name: string}}}}
+"""
+
+
+def change(op: str, lsn: int, id: int, name: str | None, at: int) -> Sent:
+    """What Debezium writes of one change of a Postgres row."""
+    row = {"id": id, "name": name}
+    value = {
+        "before": row if op == "d" else None,
+        "after": None if op == "d" else row,
+        "source": {
+            "connector": "postgresql",
+            "name": "town",
+            "ts_ms": THREE + lsn,
+            "snapshot": "false",
+            "db": "town",
+            "schema": "public",
+            "table": "city",
+            "sequence": json.dumps([str(lsn - 1), str(lsn)]),
+            "txId": lsn,
+            "lsn": lsn,
+        },
+        "op": op,
+        "ts_ms": THREE + lsn,
+    }
+    return Sent(json.dumps(value).encode(), json.dumps({"id": id}).encode(), at=at)
+
+
+@pytest.fixture
+def feeds(tmp_path: Path, lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "feeds"
+    folder.mkdir()
+    (folder / "town.yaml").write_text(FEED.format(address=broker.address))
+    # The session of all tests stands for the one that a command starts.
+    monkeypatch.setattr(commands, "opened", lambda *_: lake)
+    return folder
+
+
+def cities(lake: Lake) -> dict[int, str]:
+    rows = lake.table("gold", "town", "city").read().collect()
+    return {row["id"]: row["name"] for row in rows}
+
+
+def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
+    feeds: Path, lake: Lake, broker: Broker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic = "town.public.city"
+    broker.create(topic)
+    broker.send(
+        topic,
+        [
+            change("c", 10, 1, "Ulm", THREE),
+            change("c", 20, 2, "Bonn", THREE + 1),
+            change("u", 40, 1, "Neu-Ulm", THREE + HOUR),
+        ],
+    )
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert cities(lake) == {1: "Neu-Ulm", 2: "Bonn"}
+    told = capsys.readouterr()
+    assert "town: windows 2025-11-20T03 .. 2025-11-20T04" in told.err
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert "Nothing new: every drop in the landing is in gold already." in capsys.readouterr().out
+
+    # The windows were done; each grows by records of a partition that is long known.
+    broker.send(
+        topic,
+        [
+            change("u", 30, 1, "Alt-Ulm", THREE + 2),
+            change("d", 50, 2, None, THREE + HOUR + 1),
+            Sent(None, json.dumps({"id": 2}).encode(), at=THREE + HOUR + 1),
+        ],
+    )
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert cities(lake) == {1: "Neu-Ulm"}
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert "Nothing new" in capsys.readouterr().out
+
+    assert verifying.verify(feeds, lake.warehouse, (), None, 1) == 0
+    assert "proved   gold.town.city: 1 row and 1 tombstone" in capsys.readouterr().out
+    assert explaining.explain(feeds, lake.warehouse, "town", "city", "1") == 0
+    assert f"{topic}/0" in capsys.readouterr().out
+
+    # What retention takes stops the run, until the feed file says that it may.
+    broker.send(topic, [change("c", n, n, "lost", THREE) for n in (60, 70)])
+    broker.send(topic, [change("c", 80, 80, "Köln", THREE)])
+    broker.delete_before(topic, 8)
+    assert commands.run(feeds, lake.warehouse, (), None) == 2
+    assert "Kafka has deleted 2 offsets that were never read" in capsys.readouterr().err
+    file = feeds / "town.yaml"
+    file.write_text(f"{file.read_text()}accept_loss: {{{topic}/0: 8}}\n")
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert "2 offsets below 8 are lost, as the feed file accepts" in capsys.readouterr().err
+    assert cities(lake) == {1: "Neu-Ulm", 80: "Köln"}
+
+
+def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(
+    feeds: Path, lake: Lake, broker: Broker
+) -> None:
+    topic = "town.public.city"
+    broker.create(topic)
+    broker.send(topic, [change("c", 10, 1, "Ulm", THREE), change("c", 20, 2, "Bonn", THREE + HOUR)])
+    feed = load_feed(feeds / "town.yaml")
+    job = build([feed], lake).resolve_job_def(job_name(feed))
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = job.execute_in_process(instance=instance, partition_key="2025-11-20T03")
+    (made,) = (
+        event.step_materialization_data.materialization
+        for event in done.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey(["bronze", "town"])
+    )
+    told = {name: value.value for name, value in made.metadata.items()}
+    assert told["records"] == 2
+    assert told["offsets"] == f"- {topic}/0: offsets 0 to 1"
+    assert told["windows"] == "- 2025-11-20T03: 1 record\n- 2025-11-20T04: 1 record"
+    assert told["windows_beyond"] == "- 2025-11-20T04"
+    assert cities(lake) == {1: "Ulm"}
+
+    broker.send(topic, [Sent(b"x", at=THREE)] * 2)
+    broker.delete_before(topic, 3)
+    with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OffsetsLost):
+        job.execute_in_process(instance=instance, partition_key="2025-11-20T03")

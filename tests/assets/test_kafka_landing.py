@@ -1,0 +1,418 @@
+"""Topics on a real Kafka broker become bronze: every record once, as it is, in the window of its timestamp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import Row
+
+from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledger
+from assets.kafka_landing import Arrived
+from assets.lake import Lake
+from tests.services.kafka import PASSWORD, USER, Broker, Sent, broker
+from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
+from transforms.feed import Feed
+
+__all__ = ["broker"]
+
+pytestmark = pytest.mark.services
+
+HOUR = 3_600_000
+THREE = 1_763_607_600_000
+"""2025-11-20 03:00 UTC, in milliseconds."""
+
+
+def feed_of(broker: Broker, *topics: str, address: str | None = None) -> Feed:
+    landing = f"kafka://{address or broker.address}/{','.join(topics)}"
+    return Feed("shop", "arcion_s3_json", landing)
+
+
+def land(lake: Lake, feed: Feed) -> tuple[Arrived, list[str]]:
+    """One run, and what it said."""
+    said: list[str] = []
+    return kafka_landing.land(lake, feed, said.append), said
+
+
+def rows(lake: Lake) -> list[Row]:
+    """Bronze in the order of the topics, without marks."""
+    table = lake.table("bronze", "shop").read().where("line > 0")
+    return table.orderBy("object", "generation", "byte_offset").collect()
+
+
+def values(lake: Lake) -> list[bytes | None]:
+    return [row["payload"] and bytes(row["payload"]) for row in rows(lake)]
+
+
+def test_a_record_is_kept_as_it_is_with_its_place_and_its_window(
+    lake: Lake, broker: Broker
+) -> None:
+    broker.create("kept", partitions=2)
+    key = b"\x00\x00\x00\xff\xfe\x00\x80\x01"
+    headers = [("trace", b"1"), ("trace", b"\xff"), ("none", None)]
+    broker.send(
+        "kept",
+        [
+            Sent(b'{"a": 1}\n', b"text", headers, at=THREE + 1),
+            Sent(None, key, at=THREE + HOUR),
+            Sent(b"", None, at=THREE - 1),
+            Sent(b"\xff\x00", b"", at=THREE, partition=1),
+        ],
+    )
+
+    arrived, _ = land(lake, feed_of(broker, "kept"))
+
+    assert arrived.records == {"2025-11-20T02": 1, "2025-11-20T03": 2, "2025-11-20T04": 1}
+    assert arrived.offsets == ["kept/0: offsets 0 to 2", "kept/1: offsets 0 to 0"]
+    assert arrived.beyond(["2025-11-20T03"]) == ["2025-11-20T02", "2025-11-20T04"]
+    first, second, third, fourth = rows(lake)
+    assert first.asDict(recursive=True) == {
+        "window": "2025-11-20T03",
+        "object": "kept/0",
+        "generation": broker.topic_id("kept"),
+        "line": 1,
+        "byte_offset": 0,
+        "header": None,
+        "payload": bytearray(b'{"a": 1}\n'),
+        "defect": None,
+        "landed_at": first["landed_at"],
+        "key": bytearray(b"text"),
+        "headers": [
+            {"key": "trace", "value": bytearray(b"1")},
+            {"key": "trace", "value": bytearray(b"\xff")},
+            {"key": "none", "value": None},
+        ],
+    }
+    assert [
+        (row["object"], row["line"], row["byte_offset"], row["key"], row["payload"], row["window"])
+        for row in (second, third, fourth)
+    ] == [
+        ("kept/0", 2, 1, key, None, "2025-11-20T04"),
+        ("kept/0", 3, 2, None, b"", "2025-11-20T02"),
+        ("kept/1", 1, 0, b"", b"\xff\x00", "2025-11-20T03"),
+    ]
+    assert second["headers"] is None
+    millis = lake.table("bronze", "shop").read().selectExpr("unix_millis(landed_at) AS at")
+    assert sorted(row["at"] for row in millis.collect()) == [
+        THREE - 1,
+        THREE,
+        THREE + 1,
+        THREE + HOUR,
+    ]
+
+
+def test_a_second_run_reads_what_is_new_and_nothing_twice(lake: Lake, broker: Broker) -> None:
+    broker.create("twice", partitions=2)
+    broker.send("twice", [Sent(b"a"), Sent(b"b", partition=1)])
+    feed = feed_of(broker, "twice")
+    land(lake, feed)
+    assert land(lake, feed)[0].records == {}
+
+    # Late by its timestamp, and behind what was read by its offset: offsets decide.
+    broker.send("twice", [Sent(b"late", at=THREE), Sent(b"c", partition=1)])
+    arrived, _ = land(lake, feed)
+
+    assert arrived.offsets == ["twice/0: offsets 1 to 1", "twice/1: offsets 1 to 1"]
+    assert sum(arrived.records.values()) == 2
+    assert arrived.records["2025-11-20T03"] == 1
+    assert values(lake) == [b"a", b"late", b"b", b"c"]
+    # A window that grew is due again, though its partition was known before.
+    known = ledger.read_objects(lake, feed)
+    ledger.finish(lake, feed, [])
+    assert ledger.amounts(feed, known)["2025-11-20T03"] == 1
+
+
+def test_only_committed_records_are_read_and_an_open_transaction_waits(
+    lake: Lake, broker: Broker
+) -> None:
+    broker.create("bank")
+    broker.transaction("bank", [Sent(b"paid")], commit=True)
+    broker.transaction("bank", [Sent(b"cancelled")], commit=False)
+    feed = feed_of(broker, "bank")
+    land(lake, feed)
+    assert values(lake) == [b"paid"]
+
+    # The offsets behind it hold no record: that they were looked at is known, and nothing is lost when they go.
+    assert ledger.read_offsets(lake, feed)["bank/0", broker.topic_id("bank")].next_offset == 4
+    broker.transaction("bank", [Sent(b"paid again")], commit=True)
+    broker.delete_before("bank", 4)
+    assert land(lake, feed)[1] == []
+    assert values(lake) == [b"paid", b"paid again"]
+
+
+def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> None:
+    broker.create(
+        "compacted",
+        settings={
+            "cleanup.policy": "compact",
+            "segment.ms": "100",
+            "min.cleanable.dirty.ratio": "0.001",
+        },
+    )
+    for number in range(3):
+        broker.send("compacted", [Sent(b"%d" % number, b"k"), Sent(b"x%d" % number, b"l")])
+        broker.pause(0.15)
+    broker.send("compacted", [Sent(b"end", b"m")])
+    broker.wait_until_gone("compacted", offset=0)
+
+    feed = feed_of(broker, "compacted")
+    land(lake, feed)
+    found = [row["byte_offset"] for row in rows(lake)]
+    assert 0 not in found
+    assert found[-1] == 6
+    assert values(lake)[-3:] == [b"2", b"x2", b"end"]
+    assert land(lake, feed)[0].ranges == ()
+
+
+def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(
+    lake: Lake, broker: Broker
+) -> None:
+    broker.create("short", partitions=2)
+    broker.send("short", [Sent(b"0"), Sent(b"1"), Sent(b"2", partition=1)])
+    feed = feed_of(broker, "short")
+    land(lake, feed)
+    broker.send("short", [Sent(b"3"), Sent(b"4"), Sent(b"5"), Sent(b"6", partition=1)])
+    broker.delete_before("short", 4)
+
+    with pytest.raises(OffsetsLost) as caught:
+        land(lake, feed)
+    assert caught.value.lost == {"short/0": 2}
+    assert str(caught.value) == (
+        "feed shop: Kafka has deleted 2 offsets that were never read (short/0: 2 offsets, 2 to 3). Nothing was read. "
+        "If they can be had elsewhere, bring them back first; to go on without them, write `accept_loss: {short/0: 4}` "
+        "into the feed file: what lies below these offsets is given up."
+    )
+    assert len(rows(lake)) == 3
+
+    # Accepted as far as the error said, and no further.
+    _, said = land(lake, replace(feed, accepted_losses={"short/0": 4}))
+    assert said == ["bronze.shop: short/0: 2 offsets below 4 are lost, as the feed file accepts"]
+    assert values(lake) == [b"0", b"1", b"5", b"2", b"6"]
+    assert land(lake, feed)[1] == []
+    broker.send("short", [Sent(b"7"), Sent(b"8")])
+    broker.delete_before("short", 6)
+    with pytest.raises(OffsetsLost, match="5 to 5"):
+        land(lake, replace(feed, accepted_losses={"short/0": 4}))
+
+
+def test_what_was_gone_before_the_first_read_is_told(lake: Lake, broker: Broker) -> None:
+    broker.create("old")
+    broker.send("old", [Sent(b"0"), Sent(b"1"), Sent(b"2")])
+    broker.delete_before("old", 2)
+    _, said = land(lake, feed_of(broker, "old"))
+    assert said == ["bronze.shop: old/0: the first 2 offsets were gone before it was first read"]
+    assert values(lake) == [b"2"]
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_start(lake: Lake, broker: Broker) -> None:
+    broker.create("again")
+    broker.send("again", [Sent(b"a"), Sent(b"b")])
+    feed = feed_of(broker, "again")
+    land(lake, feed)
+    before = broker.topic_id("again")
+    broker.create("again")
+    broker.send("again", [Sent(b"c")])
+
+    _, said = land(lake, feed)
+
+    assert len(said) == 1
+    assert said[0].startswith("bronze.shop: topic again was made anew: it is read from its start")
+    found = {(row["generation"], bytes(row["payload"])) for row in rows(lake)}
+    now = broker.topic_id("again")
+    assert found == {(before, b"a"), (before, b"b"), (now, b"c")}
+    assert land(lake, feed)[1] == []
+
+
+def test_two_runs_at_once_read_nothing_twice(lake: Lake, broker: Broker) -> None:
+    broker.create("both")
+    broker.send("both", [Sent(b"a")])
+    feed = feed_of(broker, "both")
+    refused: list[TableBusy] = []
+
+    def meanwhile(_: str) -> None:
+        with pytest.raises(TableBusy) as caught:
+            kafka_landing.land(lake, feed, lambda text: None)
+        refused.append(caught.value)
+
+    broker.send("both", [Sent(b"b")])
+    broker.delete_before("both", 1)
+    # The remark on what was gone is said while the run still holds the table.
+    kafka_landing.land(lake, feed, meanwhile)
+    assert len(refused) == 1
+    assert values(lake) == [b"b"]
+
+
+def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_topics, "SMALLEST", 500)
+    monkeypatch.setattr(kafka_landing, "INTERVAL", 0.2)
+    broker.create("large", partitions=2)
+    broker.send("large", [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
+    parts = kafka_topics.divided(
+        kafka_topics.backlog(
+            feed_of(broker, "large"), kafka_topics.look(feed_of(broker, "large")), {}
+        ).ranges,
+        4,
+    )
+    assert len(parts) == 4
+    assert sum(one.size for part in parts for one in part) == 3000
+
+    _, said = land(lake, feed_of(broker, "large"))
+
+    assert sorted(int(value or b"") for value in values(lake)) == [*range(3000)]
+    told = [line for line in said if "of 3,000 offsets read in" in line]
+    assert told
+    assert told[0].startswith("bronze.shop: ")
+
+
+def test_a_broker_that_restarts_in_mid_read_costs_nothing(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_landing, "INTERVAL", 0.05)
+    broker.create("long", partitions=2)
+    large = b"x" * 20_000
+    broker.send("long", [Sent(b"%d %s" % (n, large), partition=n % 2) for n in range(4000)])
+    restarts: list[str] = []
+
+    def restart_once(line: str) -> None:
+        if "0 of 4,000" not in line and not restarts:
+            restarts.append(line)
+            broker.kill()
+            broker.start()
+
+    feed = feed_of(broker, "long")
+    try:
+        kafka_landing.land(lake, feed, restart_once)
+    except UnreadableLanding:
+        # Then it says so and has read nothing; the next run reads all.
+        assert not lake.table("bronze", "shop").exists()
+        kafka_landing.land(lake, feed, restart_once)
+
+    assert restarts
+    found = [int((value or b"").split()[0]) for value in values(lake)]
+    assert sorted(found) == [*range(4000)]
+
+
+def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("away")
+    broker.send("away", [Sent(b"a")])
+    feed = feed_of(broker, "away")
+    monkeypatch.setattr(kafka_source, "SILENCE", 2.0)
+    looked = kafka_topics.look(feed)
+    monkeypatch.setattr(kafka_topics, "look", lambda _: looked)
+    broker.kill()
+    try:
+        with pytest.raises(
+            UnreadableLanding, match=r"away/0: after offset -1 came nothing for 2 s"
+        ):
+            land(lake, feed)
+    finally:
+        broker.start()
+    assert not lake.table("bronze", "shop").exists()
+    land(lake, feed)
+    assert values(lake) == [b"a"]
+
+
+def with_settings(lake: Lake, monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+        # Tasks were born with the environment that the session began with.
+        monkeypatch.setitem(lake.spark.sparkContext.environment, name, value)
+
+
+SASL = {
+    "WEIR_KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+    "WEIR_KAFKA_SASL_MECHANISM": "PLAIN",
+    "WEIR_KAFKA_SASL_USERNAME": USER,
+    "WEIR_KAFKA_SASL_PASSWORD": PASSWORD,
+}
+
+
+def test_credentials_come_from_the_environment(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("secret")
+    broker.send("secret", [Sent(b"a")])
+    feed = feed_of(broker, "secret", address=broker.sasl_address)
+    with_settings(lake, monkeypatch, SASL)
+    land(lake, feed)
+    assert values(lake) == [b"a"]
+
+    with_settings(lake, monkeypatch, {"WEIR_KAFKA_SASL_PASSWORD": "not-the-password"})
+    with pytest.raises(UnreadableLanding) as caught:
+        land(lake, feed)
+    assert str(caught.value) == (
+        f"feed shop: cannot read {feed.landing}: the broker refuses the credentials. Set WEIR_KAFKA_SASL_MECHANISM,"
+        " WEIR_KAFKA_SASL_USERNAME and WEIR_KAFKA_SASL_PASSWORD to what the broker knows."
+    )
+
+
+def test_tls_needs_the_authority_that_the_environment_names(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("sealed")
+    broker.send("sealed", [Sent(b"a")])
+    feed = feed_of(broker, "sealed", address=broker.tls_address)
+    with_settings(lake, monkeypatch, {"WEIR_KAFKA_SECURITY_PROTOCOL": "SSL"})
+    with pytest.raises(UnreadableLanding, match="WEIR_KAFKA_SSL_CA_LOCATION to its authority"):
+        land(lake, feed)
+    with_settings(lake, monkeypatch, {"WEIR_KAFKA_SSL_CA_LOCATION": str(broker.authority)})
+    land(lake, feed)
+    assert values(lake) == [b"a"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"WEIR_KAFKA_FOO_BAR": "hush"},
+            "the Kafka client does not accept WEIR_KAFKA_FOO_BAR. Its properties are librdkafka's",
+        ),
+        (
+            {"WEIR_KAFKA_SECURITY_PROTOCOL": "hush"},
+            "the Kafka client does not accept WEIR_KAFKA_SECURITY_PROTOCOL",
+        ),
+        (
+            {"WEIR_KAFKA_ISOLATION_LEVEL": "hush"},
+            "WEIR_KAFKA_ISOLATION_LEVEL is set, and isolation.level cannot be",
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named_and_not_shown(
+    settings: Mapping[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UnreadableLanding) as caught:
+        kafka_topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
+    assert said in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(kafka_client, "PATIENCE", 2.0)
+    yield
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_broker_that_does_not_answer_is_named_in_bounded_time() -> None:
+    with pytest.raises(UnreadableLanding) as caught:
+        kafka_topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t,u"))
+    assert str(caught.value).startswith(
+        "feed shop: cannot read kafka://127.0.0.1:1/t,u: the broker does not answer. Check the landing's brokers"
+    )
+
+
+def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
+    broker.create("there")
+    with pytest.raises(UnreadableLanding) as caught:
+        kafka_topics.look(feed_of(broker, "there", "nowhere"))
+    assert str(caught.value) == (
+        f"feed shop: cannot read kafka://{broker.address}/nowhere: there is no such topic."
+        " Correct the feed's landing, or create the topic."
+    )

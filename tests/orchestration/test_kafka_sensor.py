@@ -1,0 +1,94 @@
+"""New records ask for their windows: the sensor of a feed whose landing is a topic of a real broker."""
+
+from __future__ import annotations
+
+import json
+
+import dagster as dg
+import pytest
+
+from assets import kafka_peek
+from orchestration import definitions
+from orchestration.resources import lake_of
+from tests.services.kafka import Broker, Sent, broker
+from transforms.errors import UnreadableLanding
+from transforms.feed import Feed
+
+__all__ = ["broker"]
+
+pytestmark = pytest.mark.services
+
+THREE = 1_763_607_600_000
+"""2025-11-20 03:00 UTC, in milliseconds."""
+HOUR = 3_600_000
+FAR = 4_102_444_800_000
+"""The year 2100."""
+
+
+class Look:
+    """The sensor over a topic, tick after tick."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
+        (self.sensor,) = self.repository.sensor_defs
+        self.cursor: str | None = None
+
+    def __call__(self) -> list[str]:
+        """The windows that this tick asks for."""
+        with dg.DagsterInstance.ephemeral() as instance:
+            context = dg.build_sensor_context(
+                instance=instance, cursor=self.cursor, repository_def=self.repository
+            )
+            tick = self.sensor.evaluate_tick(context)
+        self.cursor = tick.cursor or self.cursor
+        return [str(one.partition_key) for one in tick.run_requests or []]
+
+
+def feed_of(address: str, topic: str) -> Feed:
+    return Feed("shop", "arcion_s3_json", f"kafka://{address}/{topic}")
+
+
+def test_records_ask_for_their_windows_once_in_whatever_order_they_come(broker: Broker) -> None:
+    broker.create("asked", partitions=2)
+    look = Look(feed_of(broker.address, "asked"))
+    assert look() == []
+    broker.send(
+        "asked",
+        [
+            Sent(b"a", at=THREE + HOUR),
+            Sent(b"late", at=THREE),
+            Sent(None, at=THREE + 1, partition=1),
+            Sent(b"to come", at=FAR, partition=1),
+        ],
+    )
+    assert look() == ["2025-11-20T03", "2025-11-20T04"]
+    assert look() == []
+    # The window of the far future waits, and is not forgotten.
+    assert look.cursor is not None
+    assert [*json.loads(look.cursor)["waiting"]] == ["2100-01-01T00"]
+
+    broker.send("asked", [Sent(b"later still", at=THREE)])
+    assert look() == ["2025-11-20T03"]
+    broker.create("asked")
+    broker.send("asked", [Sent(b"of the topic made anew", at=THREE + 2 * HOUR)])
+    assert look() == ["2025-11-20T05"]
+
+
+def test_a_look_is_bounded_and_goes_on_where_it_stopped(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("much")
+    broker.send("much", [Sent(b"x", at=THREE + n * HOUR) for n in range(3)])
+    feed = feed_of(broker.address, "much")
+    monkeypatch.setattr(kafka_peek, "SECONDS", 0.0)
+    windows, offsets = kafka_peek.new_windows(feed, {})
+    assert (windows, [*offsets.values()]) == (set(), [0])
+    monkeypatch.undo()
+    windows, offsets = kafka_peek.new_windows(feed, offsets)
+    assert (len(windows), [*offsets.values()]) == (3, [3])
+
+
+def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assets.kafka_client.PATIENCE", 1.0)
+    with pytest.raises(UnreadableLanding, match="the broker does not answer"):
+        kafka_peek.new_windows(feed_of("127.0.0.1:1", "t"), {})
