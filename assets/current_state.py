@@ -14,13 +14,22 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, schema_changes, versions
 from assets.broadcasting import hinted
-from assets.gold_tables import DECLARATION, PROPERTIES, by_declared, create, is_behind, upsert
+from assets.gold_tables import (
+    DECLARATION,
+    PLACES,
+    PROPERTIES,
+    by_declared,
+    create,
+    is_behind,
+    stale_windows,
+    upsert,
+)
 from assets.history import History
 from assets.lake import Lake
 from assets.scoped_changes import Reached, reached
 from assets.writing import writing
 from transforms.feed import Feed, Table
-from transforms.feed_digest import feed_digest, table_digest
+from transforms.feed_digest import table_digest
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering
 from transforms.table_names import HISTORY, TOMBSTONES, gold_name
@@ -91,8 +100,8 @@ def apply(
 
 def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
     """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
-    # A commit in these windows may release changes of tables that they do not name.
-    everywhere = FORMATS[feed.format].transactional
+    # A commit in these windows may release changes of tables that they do not name, for one.
+    everywhere = FORMATS[feed.format].reaches_everywhere
     found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
     # A declared table is there even while it is empty.
     is_plain = feed.table_names == "plain" and table.name in feed.tables
@@ -121,6 +130,9 @@ def apply_one(
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     stands = gold.properties() if exists else {}
     anew = anew or not exists or stands.get(DECLARATION) != table_digest(feed, table)
+    # What reaches keys of other streams may have moved with whatever came.
+    has_moved = not anew and stands.get(PLACES, "") != history.places
+    anew = anew or has_moved
     if anew:
         if exists:
             schema_changes.refuse_declaration(lake, feed, table, name, gold, graves)
@@ -169,7 +181,7 @@ def apply_one(
             horizon=bases.drawn(lake, feed).get(name),
         )
     if anew:
-        create(gold, graves, rows, table, table_digest(feed, table))
+        create(gold, graves, rows, table, table_digest(feed, table), history.places)
     elif counts.keys:
         if missing := {name: on for name, on in PROPERTIES.items() if stands.get(name) != on}:
             # An earlier version of Weir made the table.
@@ -187,7 +199,7 @@ def apply_one(
         foreign_copies=counts.foreign_copies if table.key else 0,
         rows=sizes[0],
         tombstones=sizes[1],
-        rebuilt=exists and anew,
+        rebuilt=exists and anew and not has_moved,
     )
 
 
@@ -228,14 +240,3 @@ def repeats_of_other_windows(history: DataFrame, windows: Sequence[str]) -> int:
         .agg(F.bool_or(here).alias("here"), F.bool_or(~here).alias("elsewhere"))
     )
     return by_event.where("here AND elsewhere").count()
-
-
-def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
-    """The windows whose silver was derived under another declaration: its keys may be others."""
-    books = lake.table("accounting", feed.name).read()
-    derived = books.where(F.col("table") == name).select("window", "declaration").distinct()
-    return sorted(
-        row["window"]
-        for row in derived.collect()
-        if row["declaration"] != feed_digest(feed, row["window"])
-    )

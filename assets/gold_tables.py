@@ -16,12 +16,14 @@ from assets.schema_changes import ADDED
 from assets.told_tables import tables_of
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table
-from transforms.feed_digest import table_digest
+from transforms.feed_digest import feed_digest, table_digest
 from transforms.gold import current_state
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
+PLACES = "weir.places"
+"""The properties that say what a table was made with: the declaration, and ``History.places``."""
 PROPERTIES = {
     "delta.enableDeletionVectors": "true",
     # Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on.
@@ -31,7 +33,12 @@ PROPERTIES = {
 
 
 def create(
-    gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table, declaration: str
+    gold: LakeTable,
+    graves: LakeTable,
+    rows: DataFrame,
+    table: Table,
+    declaration: str,
+    places: str = "",
 ) -> None:
     """Write both tables anew."""
     graves.create(current_state.tombstones(rows, table), {})
@@ -41,6 +48,7 @@ def create(
             **PROPERTIES,
             DECLARATION: declaration,
             **({ADDED: ",".join(table.added)} if table.added else {}),
+            **({PLACES: places} if places else {}),
         },
     )
 
@@ -148,3 +156,14 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
     """
     if is_behind(lake, feed, table, name):
         raise GoldBehind(feed.name, name)
+
+
+def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
+    """The windows whose silver was derived under another declaration: its keys may be others."""
+    books = lake.table("accounting", feed.name).read()
+    derived = books.where(F.col("table") == name).select("window", "declaration").distinct()
+    return sorted(
+        row["window"]
+        for row in derived.collect()
+        if row["declaration"] != feed_digest(feed, row["window"])
+    )

@@ -13,7 +13,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions
+from assets import bases, decisions, reaching
 from assets.broadcasting import hinted
 from assets.lake import Lake
 from assets.transactions import released
@@ -27,13 +27,17 @@ from transforms.traits import WHOLE_TABLE, Traits
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
 class History:
-    """All changes of one gold table in silver, what kinds there are among them, and at most how many are new."""
+    """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
+
+    ``spread``: scoped changes of one stream, for keys of another that they reach by time; None without any.
+    """
 
     table: Table
     changes: DataFrame
     traits: Traits
     most_new: int
     base: DataFrame | None = None
+    spread: DataFrame | None = None
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
@@ -59,10 +63,20 @@ class History:
             # Gold is made anew for every epoch, so that none of these is ever news.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
             traits = replace(traits, scopes=tuple(sorted({*traits.scopes, WHOLE_TABLE})))
+        if horizon is not None:
+            changes = changes.where(~horizon.covers())
+        reached = reaching.spread(feed, table, traits, changes, silver)
         if horizon is None:
-            return cls(table, changes, traits, most_new)
-        changes = changes.where(~horizon.covers())
-        return cls(table, changes, traits, most_new, bases.rows(lake, feed, name))
+            return cls(table, changes, traits, most_new, spread=reached)
+        return cls(table, changes, traits, most_new, bases.rows(lake, feed, name), reached)
+
+    @cached_property
+    def places(self) -> str:
+        """Which scoped changes reach which keys of other streams, and where they stand there, in one short text.
+
+        Any later event may move one: gold is then no longer what it was folded from, and is made anew.
+        """
+        return reaching.digest(self.spread)
 
     @property
     def folding(self) -> Folding:
@@ -143,11 +157,20 @@ class History:
         if not self.traits.scopes:
             return of_keys
         of_keys = of_keys.localCheckpoint()
+        reached = self._spread_on(keys)
         known = of_keys.select("key", "stream")
         if self.base is not None:
             of_base = self._of_base(keys)
             known = known.unionByName(of_base)
-        return of_keys.unionByName(self._scoped_on(known.distinct(), self.scoped))
+        scoped = self._scoped_on(known.distinct(), self.scoped)
+        whole = of_keys.unionByName(scoped)
+        return whole if reached is None else whole.unionByName(reached)
+
+    def _spread_on(self, keys: DataFrame | None) -> DataFrame | None:
+        """The scoped changes of other streams that reach these keys, or any."""
+        if self.spread is None or keys is None:
+            return self.spread
+        return self.spread.join(keys, on="key", how="left_semi")
 
     def _on_base(self, steps: DataFrame, keys: DataFrame | None) -> DataFrame:
         """Add ``before``, and the keys of which there is nothing but their base."""

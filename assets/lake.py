@@ -23,6 +23,7 @@ LAYERS = (
     "accounting",
     "progress",
     "transactions",
+    "offsets",
     "decisions",
     "base",
     "compacted",

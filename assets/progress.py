@@ -20,6 +20,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     if FORMATS[feed.format].tells_tables:
         upstream.append(["undeclared", feed.name])
+    if feed.vertices:
+        upstream.append(["graph", feed.name])
 
     @dg.asset(
         key=["progress", feed.name],

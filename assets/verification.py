@@ -74,12 +74,17 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
 
     Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
-    order is another. Where a record means nothing without the others of its object, objects are dealt out whole.
+    order is another. Where a record means nothing without the others of its object, objects are dealt out whole; a
+    topic's partition is in many windows, and what it has in one means nothing without the rest of that.
     """
     records = lake.table("bronze", feed.name).read().where("line > 0")
     whole = FORMATS[feed.format].needs_whole_objects
     place = [F.concat_ws("/", *(OBJECT if whole else COORDINATES)), F.lit(seed)]
-    keep = bool(feed.decisions.epochs) or any(table.since for table in feed.tables.values())
+    keep = (
+        bool(feed.decisions.epochs)
+        or any(table.since for table in feed.tables.values())
+        or (whole and feed.landing.startswith("kafka://"))
+    )
 
     def drawn(salt: str) -> Column:
         return F.pmod(F.xxhash64(*place, F.lit(salt)), F.lit(1_000_000))

@@ -32,7 +32,7 @@ from orchestration.tigergraph_texts import baseline_from, edges_from, vertices_f
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared
 from transforms.feed import Feed, Table
-from transforms.formats import FORMATS, LATER_FORMATS
+from transforms.formats import FORMATS
 from transforms.schema_changes import Policies
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -138,9 +138,6 @@ class _FeedFile:
                     fault = f"is no key of a feed of format {found}"
                     raise self._misdeclared(key, fault, own)
             return
-        if found in LATER_FORMATS:
-            fault = f"{found} is for a later version; this version reads only {', '.join(known)}"
-            raise self._misdeclared("format", fault)
         hint = nearest(found, known)
         raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
 

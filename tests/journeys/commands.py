@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-LONG = 600
+LONG = 1200
 
 
 @dataclass(frozen=True)

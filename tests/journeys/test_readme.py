@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.feed_files import load_feed
 from tests.journeys.commands import Done, command
+from transforms.formats import FORMATS
 
 pytestmark = pytest.mark.journey
 
@@ -59,6 +61,17 @@ def test_make_run_shows_what_came_what_became_of_it_and_what_to_try(first: Done)
     assert min(changes, duplicates, quarantined) > 0
     assert re.search(r"^checks: \d+ passed, \d+ warnings?, 0 failed$", first.out, re.MULTILINE)
     assert "Try next:" in first.out
+
+
+def test_every_source_of_the_demo_has_rows(first: Done, root: Path) -> None:
+    feeds = sorted(file.stem for file in (root / "feeds").glob("*.yaml"))
+    assert {load_feed(root / "feeds" / f"{name}.yaml").format for name in feeds} == set(FORMATS)
+    lines = [line.split() for line in first.out.splitlines() if line.count("  ") > 4]
+    for name in feeds:
+        of_feed = [line for line in lines if line[0].startswith(f"{name}.")]
+        assert any(line[-2].isdecimal() and int(line[-2]) > 0 for line in of_feed), name
+    # A transaction without its commit waits, whatever else its feed has.
+    assert "every_transaction_is_committed" in first.out
 
 
 def test_what_it_says_to_try_next_works_as_printed(first: Done, clone: Path) -> None:

@@ -35,6 +35,30 @@ def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared
     return caught.value
 
 
+@pytest.mark.parametrize(
+    ("landing", "rest", "key", "fault"),
+    [
+        ("x", "tables: {}\n", "tables", "is no key of a feed of format dgraph"),
+        ("kafka://b", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafka://b/t", "files: a\n", "files", "a topic has none"),
+        (
+            "x",
+            "predicates: {age: {type: integer}}\n",
+            "predicates.age.type",
+            "is no type of Dgraph",
+        ),
+    ],
+)
+def test_a_graph_has_no_tables_and_a_topic_no_files(
+    tmp_path: Path, landing: str, rest: str, key: str, fault: str
+) -> None:
+    text = f"format: dgraph\nlanding: {landing}\n{rest}"
+    with pytest.raises(FeedMisdeclared) as caught:
+        load_feed(written(tmp_path, text, "social.yaml"))
+    assert caught.value.key == key
+    assert fault in caught.value.fault
+
+
 def test_history_is_true_or_false(tmp_path: Path) -> None:
     table = "key: [id], columns: {id: int}"
     assert table_of(tmp_path, f"{{{table}, history: true}}").history
@@ -122,7 +146,7 @@ def test_yaml_layout_does_not_change_what_is_declared(tmp_path: Path) -> None:
         ("format: arcion_s3_json\n", "landing", "is missing"),
         ("format: [a]\nlanding: x\n", "format", "must be a text, found ['a']"),
         ("format: arcion_s3_jsn\n", "format", "did you mean arcion_s3_json"),
-        ("format: dgraph\npredicates: {}\n", "format", "dgraph is for a later version; this"),
+        (f"{HEAD}vertices: {{}}\n", "vertices", "is no key of a feed of format arcion_s3_json"),
         (f"{HEAD}window: hourly\n", "window", "must be 'hour' or 'day', found 'hourly'"),
         (f"{HEAD}windows: hour\n", "windows", "is not a known key; did you mean window"),
         (f"{HEAD}tables: [a]\n", "tables", "must be a mapping"),

@@ -16,8 +16,3 @@ FORMATS: Mapping[str, SourceFormat] = {
     for name in sorted(module.name for module in iter_modules(__path__))
     if not name.startswith("_") and name != "spec"
 }
-
-LATER_FORMATS = frozenset(
-    {"arcion_kafka", "debezium", "tigergraph", "dgraph", "yugabyte", "yugabyte_xcluster"}
-)
-"""Formats that Weir is meant to read and this version may not."""

@@ -12,9 +12,7 @@ from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, STREAM, TEXTS
 from transforms.formats._yugabyte import Shape, filled
-
-CHECKPOINT = "checkpoint"
-"""The operation of the note that each response has, and why it exists."""
+from transforms.offsets import CHECKPOINT as CHECKPOINT
 
 SHAPE: Shape = {
     "term": "string",

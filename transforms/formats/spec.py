@@ -151,7 +151,9 @@ class SourceFormat:
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
     whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
-    from such a stream.
+    from such a stream. ``has_checkpoints``: whether it leaves notes of how far its consumer has come
+    (``transforms/offsets.py``). ``elsewhere``: scoped changes reach other streams by time, and this says which changes
+    of a table have places there, too (``transforms/gold/streams.py``); None: they are for their own stream only.
     """
 
     name: str
@@ -166,6 +168,13 @@ class SourceFormat:
     tells_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
+    has_checkpoints: bool = False
+    elsewhere: Callable[[DataFrame, Feed, str], tuple[str, DataFrame] | None] | None = None
+
+    @property
+    def reaches_everywhere(self) -> bool:
+        """Whether an event may change what becomes of others, in windows and tables that are not its own."""
+        return self.transactional or self.elsewhere is not None
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

@@ -14,14 +14,14 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets.object_source import records_of
 from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
-from transforms.gold import current_state, fold, ordering, scopes
+from transforms.gold import current_state, fold, ordering, scopes, streams
 from transforms.gold.fold import Folding
 from transforms.gold.transactions import standing, visible
 from transforms.record import BRONZE, COORDINATES
@@ -159,7 +159,8 @@ def current(
 ) -> list[tuple[str, str, dict[str, object]]]:
     """The rows of every declared table after all changes: scenario, gold table and row."""
     standing_apart = steps if complete is None else of_scenario(steps)
-    counting = visible(standing_apart.where("declared IS NOT NULL AND effect <> 'hold'"), complete)
+    every = kept_apart(standing_apart).localCheckpoint()
+    counting = visible(every.where("declared IS NOT NULL AND effect <> 'hold'"), complete)
     keyed = counting.withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     ).localCheckpoint()
@@ -178,7 +179,7 @@ def current(
             for shape in row["shapes"]
         }
         folding = Folding.of(table, depends=depends)
-        mine = with_scopes(keyed.where(F.col("declared") == declared.name), table, shapes)
+        mine = with_scopes(every, keyed, feed, declared, shapes)
         ordered = ordering.ordered(mine).withColumn("before", fold.absent())
         net = fold.folded(current_state.without_base(ordered), folding).localCheckpoint()
         rows = current_state.gold(current_state.rows(net, table), table)
@@ -202,8 +203,25 @@ def kinds() -> list[Column]:
     ]
 
 
-def with_scopes(mine: DataFrame, table: Table, found: Collection[Shape]) -> DataFrame:
-    """The changes of keys, with what the scoped ones are for each key of their scenario."""
+def kept_apart(steps: DataFrame) -> DataFrame:
+    """The changes so that no two scenarios have an event, a stream or a time in common."""
+    number = F.dense_rank().over(Window.orderBy("window")).cast("bigint")
+    century = F.lit(3_155_760_000_000_000)
+    return steps.withColumns(
+        {
+            "event_id": F.concat_ws("/", "window", "event_id"),
+            "stream": F.when(F.col("stream").isNotNull(), F.concat_ws("/", "window", "stream")),
+            "event_at": F.timestamp_micros(F.unix_micros("event_at") + number * century),
+        }
+    )
+
+
+def with_scopes(
+    every: DataFrame, keyed: DataFrame, feed: Feed, declared: Table, found: Collection[Shape]
+) -> DataFrame:
+    """The changes of a table's keys, with what the scoped ones are for each key of their scenario."""
+    table = with_prefix(declared)
+    mine = keyed.where(F.col("declared") == declared.name)
     if not found:
         return mine
     own = F.create_map(
@@ -215,7 +233,13 @@ def with_scopes(mine: DataFrame, table: Table, found: Collection[Shape]) -> Data
     met = scopes.keyed(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
-    return of_keys.unionByName(met.select(*mine.columns))
+    whole = of_keys.unionByName(met.select(*mine.columns))
+    elsewhere = FORMATS[feed.format].elsewhere
+    if elsewhere is None:
+        return whole
+    both = of_keys.unionByName(scoped)
+    places = elsewhere(every, feed, declared.name)
+    return whole.unionByName(streams.spread(both, every, shapes, table.identity, places))
 
 
 def with_prefix(table: Table) -> Table:

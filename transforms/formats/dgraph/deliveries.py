@@ -22,7 +22,6 @@ from pyspark.sql import functions as F
 from transforms.change import EPOCH, STREAM
 
 _OBJECT = ("window", "object", "generation", "topic", "partition")
-_PLACES = ("at", "line", "byte_offset")
 _COMMIT = (*_OBJECT, "is_export", "namespace", "commit_ts", "kind", "uid", "attr")
 
 WHOLE, REST_AMID, REST = 0, 1, 2
@@ -34,9 +33,9 @@ EXPORTED = 3
 
 def with_places(said: DataFrame) -> DataFrame:
     """Add ``position``, ``identity``, ``settled``, and ``sets``: how many sets of its value the delivery has."""
-    in_object = Window.partitionBy(*_OBJECT).orderBy(*_PLACES)
+    in_object = Window.partitionBy(*_OBJECT).orderBy("at")
     so_far = in_object.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    of_commit = Window.partitionBy(*_COMMIT).orderBy(*_PLACES)
+    of_commit = Window.partitionBy(*_COMMIT).orderBy("at")
     commit_so_far = of_commit.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     delivery = Window.partitionBy(*_COMMIT, "delivery")
     commit = F.struct("namespace", "commit_ts")
@@ -44,7 +43,7 @@ def with_places(said: DataFrame) -> DataFrame:
     any_seen = F.bool_or("is_seen").over(Window.partitionBy(*_COMMIT, "run"))
     again = (F.col("run") != F.lag("run").over(of_commit)) & any_seen
     return (
-        said.withColumn("at", F.coalesce("offset", "line"))
+        said.withColumn("at", at())
         .withColumn("words", F.struct("op", "value", "value_type"))
         .withColumn("is_new_run", ~commit.eqNullSafe(F.lag(commit).over(in_object)))
         .withColumn("run", F.sum(F.col("is_new_run").cast("int")).over(so_far))
@@ -52,21 +51,26 @@ def with_places(said: DataFrame) -> DataFrame:
         .withColumn("is_seen", seen)
         .withColumn("is_again", F.coalesce(again, F.lit(False)))
         .withColumn("delivery", F.sum(F.col("is_again").cast("int")).over(commit_so_far))
-        .withColumn("place", F.row_number().over(delivery.orderBy(*_PLACES)))
-        .withColumn("size", F.count("*").over(delivery))
+        .withColumn("place", F.dense_rank().over(delivery.orderBy("at")))
+        .withColumn("size", F.max("place").over(delivery))
         .withColumn("sets", F.count_if(F.col("op") != "del").over(delivery))
         .withColumn("first_run", F.min("run").over(delivery))
         .withColumn("last_run", F.max("run").over(delivery))
         .withColumn(
             "copy",
-            F.row_number().over(
-                Window.partitionBy(*_COMMIT, "delivery", "words").orderBy(*_PLACES)
-            ),
+            F.dense_rank().over(Window.partitionBy(*_COMMIT, "delivery", "words").orderBy("at")),
         )
         .withColumn("position", position())
         .withColumn("identity", identity())
         .withColumn("settled", F.lit(3))
     )
+
+
+def at() -> Column:
+    """Where a record stands in its object: its offset, or its line. One that is there twice stands at one place."""
+    line = F.struct(F.col("line").alias("place"), F.col("byte_offset").alias("byte"))
+    offset = F.struct(F.col("offset").alias("place"), F.lit(0).cast("bigint").alias("byte"))
+    return F.when(F.col("offset").isNotNull(), offset).otherwise(line)
 
 
 def position() -> Column:

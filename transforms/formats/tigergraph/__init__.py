@@ -19,6 +19,7 @@ from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
 from transforms.formats.tigergraph import faults, tables
 from transforms.formats.tigergraph.effects import EFFECT, effects, scopes
 from transforms.formats.tigergraph.message import no_texts, parsed
+from transforms.formats.tigergraph.partners import elsewhere
 from transforms.record import Record
 from transforms.splitting import json_documents
 
@@ -38,6 +39,12 @@ DELETE_ALL_OF_OTHERS = Remark(
     "A delete-all is for an edge type with one target type, without discriminator and reverse type.",
     "The vendor rules such a message out; all edges of the named type from that vertex were deleted all the same. Look"
     " at the source.",
+)
+REVERSE_NOT_DECLARED = Remark(
+    "reverse_not_declared",
+    "reverse_types_are_declared",
+    "An edge type of which a message says that it has a reverse type has one in the feed file.",
+    "Declare it under `reverse`: the messages of the other direction are taken for edges of their own until then.",
 )
 
 
@@ -96,9 +103,12 @@ def said() -> Column:
     """What is worth knowing of a message that is taken all the same."""
     sound = F.col("fault").isNull() & F.col("action").isin("insert", "insert-only")
     joined = F.exists(F.map_values("keyed"), lambda text: text.isNull())
-    of_others = (F.col("action") == "delete-all") & F.col("edge.restricted")
+    reverse = F.coalesce(F.try_variant_get("document", "$.hasreverseedge", "boolean"), F.lit(False))
+    of_others = (F.col("action") == "delete-all") & (F.col("edge.restricted") | reverse)
     return remarks(
-        key_not_split=sound & joined, delete_all_of_others=F.col("fault").isNull() & of_others
+        key_not_split=sound & joined,
+        delete_all_of_others=F.col("fault").isNull() & of_others,
+        reverse_not_declared=F.col("fault").isNull() & reverse & ~F.col("edge.has_mirror"),
     )
 
 
@@ -127,6 +137,12 @@ FORMAT = SourceFormat(
     to_events=to_events,
     tables=tables.tables,
     declares=("vertices", "edges", "baseline"),
-    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS),
+    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, REVERSE_NOT_DECLARED),
     reads_kafka=True,
+    elsewhere=elsewhere,
+    unknowable=(
+        "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
+        "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",
+        "which part of a joined uid or discriminator is whose, where a value has the joining sign in it.",
+    ),
 )

@@ -159,6 +159,7 @@ def events(rows: DataFrame, feed: Feed) -> DataFrame:
             "fault", F.coalesce("fault", F.when(~F.col("is_note"), effects.operation_fault()))
         )
         .withColumn("dropped", F.when(op == "DDL", tables.dropped(F.col("message"), feed)))
+        .withColumn("texts", tables.texts(F.col("message"), feed))
         .withColumn("place", places.position())
         .withColumn("fault", F.coalesce("fault", F.when(~F.col("is_note"), effects.row_fault())))
         .withColumn(
@@ -199,4 +200,12 @@ FORMAT = SourceFormat(
     transactional=True,
     remarks=(tables.TIME_TO_LIVE,),
     tells_tables=True,
+    has_checkpoints=True,
+    unknowable=(
+        "An update on one tablet and another of the same transaction on a second tablet show at different times: the"
+        " stream has commits per tablet.",
+        "Rows that expire (a time to live) leave without an event.",
+        "A table whose key neither a DDL of the window nor the rows tell gets no gold unless it is declared.",
+        "A default of a new column is not told: older rows have null there.",
+    ),
 )

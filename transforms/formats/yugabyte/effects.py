@@ -100,7 +100,7 @@ def after() -> Column:
         F.col("readable"),
         F.when(F.col("is_note"), checkpoints.image())
         .when(F.col("dropped").isNotNull(), F.col("dropped"))
-        .when(is_of_row(), messages.image(F.col("new")))
+        .when(is_of_row(), messages.image(F.col("new"), F.col("texts")))
         .otherwise(nothing),
     )
 
@@ -113,7 +113,7 @@ def before() -> Column:
         F.col("readable"),
         F.when(
             is_of_row() & ~F.col("op").isin("INSERT", "READ"),
-            messages.image(F.concat(F.col("old"), unsaid)),
+            messages.image(F.concat(F.col("old"), unsaid), F.col("texts")),
         ).otherwise(F.create_map().cast(TEXTS)),
     )
 

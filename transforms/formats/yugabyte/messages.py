@@ -145,12 +145,25 @@ def _text(member: Column) -> Column:
     )
 
 
-def image(mentioned: Column) -> Column:
-    """Column to text; a column whose value is marked as missing is not mentioned."""
+def image(mentioned: Column, texts: Column) -> Column:
+    """Column to text; a column whose value is marked as missing is not mentioned.
+
+    ``texts`` are the columns that are declared, and not as binary: bytea is there the text that PostgreSQL writes, and
+    elsewhere the bytes themselves.
+    """
     given = F.filter(mentioned, lambda one: ~one["kind"].eqNullSafe("datum_missing"))
-    return F.map_from_entries(
-        F.transform(given, lambda one: F.struct(one["name"], one["text"]))
-    ).cast(TEXTS)
+
+    def entry(one: Column) -> Column:
+        is_bytes = (one["oid"] == "17") & ~F.array_contains(texts, one["name"])
+        octets = F.when(one["text"].rlike(_HEX), F.unhex(F.substring(one["text"], 3, 2**31 - 1)))
+        value = F.when(is_bytes, F.coalesce(octets.cast("string"), one["text"]))
+        return F.struct(one["name"], value.otherwise(one["text"]))
+
+    return F.map_from_entries(F.transform(given, entry)).cast(TEXTS)
+
+
+_HEX = r"^\\x(?:[0-9a-fA-F]{2})*$"
+"""A bytea as PostgreSQL writes it."""
 
 
 def names(mentioned: Column) -> Column:

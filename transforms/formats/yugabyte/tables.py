@@ -83,16 +83,31 @@ def dropped(message: Column, feed: Feed) -> Column:
 
     A column that is not there yet is lacking, too: no row has a value in it by then.
     """
+    choice = F.lit(None).cast(TEXTS)
+    for is_this, table in _declared(message, feed):
+        choice = F.when(is_this, _lacking(message, table)).otherwise(choice)
+    return choice
+
+
+def texts(message: Column, feed: Feed) -> Column:
+    """The columns of the message's table that are declared as something else than binary, by all their names."""
+    choice = F.array().cast("array<string>")
+    for is_this, table in _declared(message, feed):
+        earlier = {new: old for old, new in table.renamed.items()}
+        names = [name for name, kind in table.columns.items() if kind.strip().lower() != "binary"]
+        every = [*names, *(earlier[name] for name in names if name in earlier)]
+        known = F.array(*map(F.lit, every)).cast("array<string>")
+        choice = F.when(is_this, known).otherwise(choice)
+    return choice
+
+
+def _declared(message: Column, feed: Feed) -> list[tuple[Column, Table]]:
+    """Each declared table, with what is true of the messages that are of it; the last that is counts."""
     known: dict[str, Table] = {}
     for table in feed.tables.values():
         known |= {name: table for name in (*table.was, table.name)}
-    choice = F.lit(None).cast(TEXTS)
-    table_name = message["table"]
-    for name, table in known.items():
-        names = [F.concat_ws(".", message["pgschema_name"], table_name), table_name]
-        is_this = F.lit(name).isin(*names)
-        choice = F.when(is_this, _lacking(message, table)).otherwise(choice)
-    return choice
+    names = [F.concat_ws(".", message["pgschema_name"], message["table"]), message["table"]]
+    return [(F.lit(name).isin(*names), table) for name, table in known.items()]
 
 
 def _lacking(message: Column, table: Table) -> Column:

@@ -149,4 +149,9 @@ FORMAT = SourceFormat(
     to_events=to_events,
     transactional=True,
     remarks=(effects.NOT_BASE64,),
+    unknowable=(
+        "Truncates and schema changes: this form of the stream does not have them.",
+        "Aborted transactions: an abort says nothing, so that their intents wait until they are reported.",
+        "Whether a row was inserted or updated: both are a WRITE of the changed columns.",
+    ),
 )

@@ -1,0 +1,43 @@
+"""Scoped changes of one stream that reach keys of another by time.
+
+Not here: where they stand among those keys' changes (``transforms/gold/streams.py``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.gold import streams
+from transforms.traits import Traits
+
+
+def spread(
+    feed: Feed, table: Table, traits: Traits, changes: DataFrame, silver: DataFrame
+) -> DataFrame | None:
+    """The scoped changes that reach keys of other streams (``streams.spread``); None where none can.
+
+    What was delivered several times is there several times; the fold takes it once.
+    """
+    elsewhere = FORMATS[feed.format].elsewhere
+    if elsewhere is None or not any(shape.of_stream for shape in traits.scopes):
+        return None
+    places = elsewhere(silver, feed, table.name)
+    found = streams.spread(changes, silver, traits.scopes, table.identity, places)
+    # Asked for more than once.
+    return found.localCheckpoint()
+
+
+def digest(spread: DataFrame | None) -> str:
+    """One short text for which changes reach which keys, and where they stand there; empty where none does."""
+    if spread is None:
+        return ""
+    each = spread.select("key", "event_id", "position").distinct()
+    row = each.agg(
+        F.count("*").alias("number"),
+        F.bit_xor(F.xxhash64("key", "event_id", "position")).alias("digest"),
+    ).first()
+    assert row is not None  # an aggregate without groups has one row
+    return f"{row['number']}/{row['digest']}" if row["number"] else ""

@@ -1,0 +1,40 @@
+"""What must be true of a graph's tables together, once all of them are applied."""
+
+from __future__ import annotations
+
+from expectations.rule import Rule
+
+TIDS_RISE_WITH_SOURCE_TIME = Rule(
+    "tids_rise_with_source_time",
+    "blocking",
+    "No partition's tids began anew while its time went on.",
+    "The source was restored, expanded or cleared, so that order is unknown and history may lack: say where the new"
+    " history begins with `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and first time, of"
+    " the tids that began anew), and run again.",
+)
+NO_DANGLING_EDGE = Rule(
+    "no_dangling_edge",
+    "blocking",
+    "No edge is older than the delete of a vertex at which it begins or ends.",
+    "Report it: the delete should have taken the edge along.",
+)
+NO_EDGE_AWAITS_A_VERTEX = Rule(
+    "no_edge_awaits_its_vertex",
+    "warning",
+    "No edge is there whose vertex was deleted before and has not come back.",
+    "The message that brings the vertex back has not landed yet, or is in quarantine.",
+)
+MIRRORED_EDGES_AGREE = Rule(
+    "mirrored_edges_agree",
+    "warning",
+    "An edge that the source stores in both directions is the same in both.",
+    "Messages of one direction have not landed yet, or are lost or in quarantine. edge_<Type> shows one of the two;"
+    " edge_<Type>__mirror is the other.",
+)
+
+RULES = (
+    TIDS_RISE_WITH_SOURCE_TIME,
+    NO_DANGLING_EDGE,
+    NO_EDGE_AWAITS_A_VERTEX,
+    MIRRORED_EDGES_AGREE,
+)
