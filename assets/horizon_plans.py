@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from assets import bases, ledger
 from assets.history import History
 from assets.lake import Lake
+from assets.reaching import has_streams
 from assets.transactions import released
 from assets.wording import counted
 from transforms.change import HOLD
@@ -54,7 +55,9 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     if history.traits.transactions and not history.changes.where("transaction.at_commit").isEmpty():
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
-    if FORMATS[feed.format].elsewhere is not None and has_streams(lake, feed):
+    if FORMATS[feed.format].elsewhere is not None and has_streams(
+        lake.table("silver", feed.name).read()
+    ):
         # Where they stand depends on other tables' changes, and on when those were made.
         return Plan(old, None, ("deletes that reach other partitions, whose history is kept",))
     if feed.retention.kept is None:
@@ -87,12 +90,6 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     if position is None or (old is not None and list(position) <= list(old.position)):
         return Plan(old, None, tuple(reasons))
     return Plan(old, Horizon(tuple(position)), tuple(reasons))
-
-
-def has_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether the feed's changes came from several streams."""
-    silver = lake.table("silver", feed.name).read()
-    return silver.where("stream IS NOT NULL").select("stream").distinct().limit(2).count() > 1
 
 
 def watermark(streams: Sequence[Row]) -> tuple[list[int] | None, str | None]:

@@ -24,10 +24,18 @@ def spread(
     elsewhere = FORMATS[feed.format].elsewhere
     if elsewhere is None or not any(shape.of_stream for shape in traits.scopes):
         return None
+    # Most feeds have one partition, and there no delete has anywhere to go.
+    if not has_streams(silver):
+        return None
     places = elsewhere(silver, feed, table.name)
     found = streams.spread(changes, silver, traits.scopes, table.identity, places)
     # Asked for more than once.
     return found.localCheckpoint()
+
+
+def has_streams(silver: DataFrame) -> bool:
+    """Whether a feed's changes came from several streams."""
+    return silver.where("stream IS NOT NULL").select("stream").distinct().limit(2).count() > 1
 
 
 def digest(spread: DataFrame | None) -> str:

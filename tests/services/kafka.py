@@ -20,7 +20,9 @@ from pathlib import Path
 import pytest
 from confluent_kafka import (
     Consumer,
+    KafkaError,
     KafkaException,
+    Message,
     Producer,
     TopicCollection,
     TopicPartition,
@@ -80,6 +82,7 @@ group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=2097152
 log.cleaner.backoff.ms=200
 log.retention.ms=-1
+log.message.timestamp.after.max.ms=9223372036854775807
 log.retention.check.interval.ms=500
 log.initial.task.delay.ms=500
 """
@@ -250,6 +253,11 @@ class Broker:
             self._process = None
 
 
+def _refuse_failure(error: KafkaError | None, _: Message) -> None:
+    if error is not None:
+        raise RuntimeError(f"the broker did not take a record: {error.str()}")
+
+
 def produce(producer: Producer, topic: str, records: Sequence[Sent]) -> None:
     """Hand records to a producer."""
     for one in records:
@@ -260,6 +268,7 @@ def produce(producer: Producer, topic: str, records: Sequence[Sent]) -> None:
             headers=list(one.headers),
             partition=one.partition,
             timestamp=one.at,
+            on_delivery=_refuse_failure,
         )
 
 
