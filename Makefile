@@ -23,7 +23,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-faults check bench ui lock clean
+.PHONY: help run test test-laws test-cdc test-faults check bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -41,6 +41,9 @@ test: $(READY) ## every test, in two processes (WORKERS=1 for one)
 
 test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say; others with SEED=...)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) WEIR_LAW_SEED=$(or $(SEED),0) $(BIN)/python -m pytest -q tests/laws
+
+test-cdc: $(READY) ## a real Postgres through Debezium and Kafka: gold must be what the database holds
+	@$(BIN)/python -m pytest -q tests/cdc
 
 test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and other faults: half an hour or more
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \

@@ -35,7 +35,8 @@ def told(lake: Lake, feed: Feed) -> dict[str, Table]:
     others = F.col("declared").isNotNull() & ~F.col("declared").isin(list(feed.tables))
     rows = books.read().where(others).select("declared", F.explode("told").alias("told"))
     found: dict[str, list[descriptions.Description]] = {}
-    for row in rows.distinct().collect():
+    # A description without a key says what an event of the whole table was for, and no more.
+    for row in rows.where("told.key IS NOT NULL").distinct().collect():
         columns = tuple((one["name"], one["type"]) for one in row["told"]["columns"])
         found.setdefault(row["declared"], []).append((tuple(row["told"]["key"]), columns))
     return {name: descriptions.table(feed, name, said) for name, said in sorted(found.items())}

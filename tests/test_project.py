@@ -20,6 +20,7 @@ TARGETS = (
     "run",
     "test",
     "test-laws",
+    "test-cdc",
     "test-faults",
     "check",
     "bench",

@@ -176,9 +176,12 @@ def key_columns(nothing: tuple[str, ...]) -> dict[str, Column]:
             ),
         )
     )
-    raw = F.when(F.col("is_double"), F.col("read.payload_1")).otherwise(text)
-    is_record = F.col("partition").isNotNull() | F.col("is_double")
-    none = is_record & F.coalesce(F.trim(raw).isin(*written(nothing)), raw.isNull())
+    # A key that is there and is no text is unknown.
+    is_none = F.when(F.col("is_double"), F.col("read.payload_1").isNull()).otherwise(
+        F.col("partition").isNotNull() & F.col("key_bytes").isNull()
+    )
+    word = F.when(F.col("is_double"), F.col("read.payload_1")).otherwise(F.col("message_key"))
+    none = is_none | F.coalesce(F.trim(word).isin(*written(nothing)), F.lit(False))
     return {"own_key": shaped, "has_no_key": none}
 
 

@@ -151,8 +151,10 @@ def told() -> Column:
         lambda column: F.struct(column["field"].alias("name"), spark_type(column).alias("type")),
     )
     of_rows = F.col("operation").isin("read", "insert", "update", "delete")
-    sound = of_rows & F.col("said").isNotNull() & (F.size(F.array_except(key, names)) == 0)
-    return F.when(sound, F.struct(key.alias("key"), columns.alias("columns"))).cast(TOLD)
+    known = F.when(of_rows & (F.size(F.array_except(key, names)) == 0), key)
+    # A truncate has no key to tell, whether its table has one or not.
+    sound = F.col("said").isNotNull() & (known.isNotNull() | (F.col("operation") == "truncate"))
+    return F.when(sound, F.struct(known.alias("key"), columns.alias("columns"))).cast(TOLD)
 
 
 def no_texts() -> Column:

@@ -6,6 +6,7 @@ type mappings" (what the logical names of ``io.debezium`` count, and from when).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from pyspark.sql import Column
@@ -124,9 +125,12 @@ def decoded(text: Column, variant: Column, column: Column, declared: Column) -> 
 
 
 def is_unavailable(text: Column) -> Column:
-    """True for Debezium's stand-in for a value that the source did not send, as text, bytes or a list of it."""
-    listed = f'["{UNAVAILABLE}"]'
-    return F.coalesce(text.isin(UNAVAILABLE, _UNAVAILABLE_BYTES, listed), F.lit(False))
+    """True for Debezium's stand-in for a value that was not sent: text, bytes, or a list of it or of its signs."""
+    signs = [str(ord(sign)) for sign in UNAVAILABLE]
+    # Numbers are in quotes where one of the message is no whole number.
+    listed = [json.dumps(one, separators=(",", ":")) for one in ([UNAVAILABLE], signs)]
+    listed.append(f"[{','.join(signs)}]")
+    return F.coalesce(text.isin(UNAVAILABLE, _UNAVAILABLE_BYTES, *listed), F.lit(False))
 
 
 def _by_unit(

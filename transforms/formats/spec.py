@@ -82,6 +82,8 @@ TOLD = T.StructType(
 )
 """A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.
 
+The key is null where the event does not tell it, as that of a whole table.
+
 Gold needs it only for tables that the feed file does not declare.
 """
 

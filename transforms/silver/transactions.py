@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms.change import TRANSACTION
+from transforms.record import COORDINATES
 from transforms.silver import repeats
 
 OPEN = T.StructType(
@@ -35,7 +36,9 @@ its ``transaction``.
 
 def with_commits(fated: DataFrame) -> DataFrame:
     """Add ``transaction.commit`` to the events of transactions that their window holds whole."""
-    same = Window.partitionBy("window", "transaction.id")
+    # What is in no transaction is nobody's company: as one group it would all be one task's work.
+    alone = F.concat_ws("/", F.lit(""), *COORDINATES, "ordinal")
+    same = Window.partitionBy("window", F.coalesce(F.col("transaction.id"), alone))
     kept = F.col("fate") == repeats.CHANGE
     is_commit = kept & (F.col("effect") == "commit")
     is_begin = kept & (F.col("effect") == "begin")

@@ -1,0 +1,229 @@
+"""Fixtures of Debezium and of its other readers, where they are at hand: the rows that their own tests assert.
+
+``WEIR_SAMPLES`` names the folder; they are not part of the project. A fixture is the values of a topic: a drop has them
+as a dump of it, numbered in the order of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from transforms.feed import Feed, Table
+
+EVOLVED = ("id", "name", "description", "weight", "age", "address")
+NAMES = ("id", "first_name", "last_name", "email")
+PRODUCT = {"id": "int", "name": "string", "description": "string"}
+TABLES = {
+    name: Table(name, tuple(key.split()), columns, tuple(columns))
+    for name, key, columns in (
+        ("products", "id", {**PRODUCT, "weight": "double"}),
+        (
+            "product",
+            "id",
+            {
+                **PRODUCT,
+                **{"weight": "string", "age": "int", "address": "string"},
+                "row": "struct<row_key:string>",
+            },
+        ),
+        ("paimon_1", "id", {**PRODUCT, "weight": "string"}),
+        ("t1", "id", {**PRODUCT, "weight": "string", "age": "int"}),
+        ("t2", "id", {**PRODUCT, "weight": "string", "address": "string"}),
+        ("test", "id", {"id": "int", "value": "string"}),
+        ("customers", "id", {"id": "int", **dict.fromkeys(NAMES[1:], "string")}),
+        ("lineitem", "L_ORDERKEY L_LINENUMBER", {"L_ORDERKEY": "int", "L_LINENUMBER": "int"}),
+    )
+}
+
+
+def rows(columns: Sequence[str], *values: tuple[object, ...]) -> list[dict[str, object]]:
+    return sorted((dict(zip(columns, row, strict=False)) for row in values), key=str)
+
+
+def single(number: float) -> float:
+    """The number as 32 bits hold it."""
+    return float(struct.unpack("f", struct.pack("f", number))[0])
+
+
+BITS = "12-pack of drill bits with sizes ranging from #40 to #3"
+SCOOTER, BATTERY = (
+    (101, "scooter", "Small 2-wheel scooter", "3.14"),
+    (102, "car battery", "12V car battery", "8.1"),
+)
+SALLY = (1001, "Sally", "Thomas", "sally.thomas@acme.com")
+GEORGE = (1002, "George", "Bailey", "gbailey@foobar.com")
+EDWARD = (1003, "Edward", "Walker", "ed@walker.com")
+ANNE = (1004, "Anne1", "Kretchmar", "annek@noanswer.org")
+
+PAIMON = "paimon/table/schemaevolution/debezium-data-{}.txt"
+OTHER = "paimon/database/schemaevolution/topic{}/debezium-data-{}.txt"
+BITS_ROW, HAMMER = (103, "12-pack drill bits", BITS), (104, "hammer", "12oz carpenter's hammer")
+
+CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
+    "seatunnel": (
+        "products",
+        ["seatunnel/debezium-data.txt"],
+        rows(
+            EVOLVED[:4],
+            (101, "scooter", "Small 2-wheel scooter", single(3.14)),
+            (102, "car battery", "12V car battery", single(8.1)),
+            (*BITS_ROW, single(0.8)),
+            (*HAMMER, 0.75),
+            (105, "hammer", "14oz carpenter's hammer", 0.875),
+            (106, "hammer", "18oz carpenter hammer", 1.0),
+            (107, "rocks", "box of assorted rocks", single(5.1)),
+            (108, "jacket", "water resistent black wind breaker", single(0.1)),
+            (109, "spare tire", "24 inch spare tire", single(22.2)),
+            (110, "jacket", "new water resistent white wind breaker", 0.5),
+        ),
+    ),
+    "paimon with schema": (
+        "products",
+        ["paimon/table/schema/include/debezium-data-1.txt"],
+        rows(EVOLVED[:4], (101, "scooter", "Small 2-wheel scooter", 3.140000104904175)),
+    ),
+    "paimon with tombstones": (
+        "test",
+        [
+            "paimon/table/nullvalue/debezium-data-1.txt",
+            None,
+            "paimon/table/nullvalue/debezium-data-2.txt",
+        ],
+        rows(("id", "value"), (1, "A"), (2, "B")),
+    ),
+    "paimon with a row in a row": (
+        "product",
+        ["paimon/table/nestedtype/debezium-data-1.txt"],
+        [{"id": 101, "name": "hammer", "row": {"row_key": "value"}}],
+    ),
+    "paimon, the first file": ("product", [PAIMON.format(1)], rows(EVOLVED[:4], SCOOTER, BATTERY)),
+    "paimon, the second file": (
+        "product",
+        [PAIMON.format(number) for number in (1, 2)],
+        rows(
+            EVOLVED[:5],
+            *((*SCOOTER, None), (*BATTERY, None), (*BITS_ROW, "0.8", 18), (*HAMMER, "0.75", 24)),
+        ),
+    ),
+    "paimon, the third file": (
+        "product",
+        [PAIMON.format(number) for number in (1, 2, 3)],
+        rows(
+            EVOLVED,
+            (*BATTERY, None, None),
+            (*BITS_ROW, "0.8", 18, None),
+            (*HAMMER, "0.75", 24, None),
+            (105, "hammer", "14oz carpenter's hammer", "0.875", None, "Beijing"),
+            (107, "rocks", "box of assorted rocks", "5.3", None, None),
+        ),
+    ),
+    "paimon, a topic of several tables": (
+        "paimon_1",
+        ["paimon/database/include/topic0/debezium-data-1.txt"],
+        rows(EVOLVED[:4], SCOOTER),
+    ),
+    "paimon, two files of a topic": (
+        "t1",
+        [OTHER.format(0, number) for number in (1, 2)],
+        rows(
+            EVOLVED[:5],
+            *((*SCOOTER, None), (*BATTERY, None), (*BITS_ROW, "0.8", 19), (*HAMMER, "0.75", 25)),
+        ),
+    ),
+    "paimon, the other topic": (
+        "t2",
+        [OTHER.format(1, number) for number in (1, 2)],
+        rows(
+            (*EVOLVED[:4], "address"),
+            *((*BITS_ROW, "0.8", "Beijing"), (*HAMMER, "0.75", "Shanghai")),
+        ),
+    ),
+    **{
+        f"risingwave, {kind}": (
+            "customers",
+            [f"risingwave/{file}"],
+            rows(NAMES, SALLY, GEORGE, EDWARD, ANNE, (1005, "add", "add2", "add")),
+        )
+        for kind, file in (
+            ("with schema", "debezium_log.1"),
+            ("without", "debezium_log_no_schema_field.1"),
+        )
+    },
+    "risingwave, payload alone": (
+        "lineitem",
+        ["risingwave/debezium_ignore_case_json.1"],
+        rows(("L_ORDERKEY", "L_LINENUMBER"), (56165, 1), (56166, 1), (56166, 2)),
+    ),
+    **{
+        f"debezium, {kind}": (
+            "customers",
+            [f"debezium/serde-{kind}.json"],
+            rows(NAMES, (1004, "Anne", "Kretchmar", "annek@noanswer.org")),
+        )
+        for kind in ("update", "unknown-property", "with-schema", "without-schema")
+    },
+}
+"""The table, its files in the order of the topic (None: a tombstone), and its rows."""
+
+
+@pytest.fixture(scope="module")
+def samples(root: Path) -> Path:
+    shared = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
+    folder = shared / "debezium_reference"
+    if not folder.is_dir():
+        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
+    return folder
+
+
+def dump(values: Iterable[str | None]) -> bytes:
+    """A topic's values as a dump of it."""
+    lines = [
+        json.dumps({"topic": "fixture", "partition": 0, "offset": number, "value": value})
+        for number, value in enumerate(values)
+    ]
+    return "\n".join(lines).encode()
+
+
+def values_of(file: Path) -> list[str]:
+    """The file's messages: one document, or one a line below the lines of a licence."""
+    text = file.read_text()
+    if file.suffix == ".json":
+        return [text]
+    return [line for line in text.splitlines() if line.startswith("{")]
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+    """Every fixture's outcome, by its name."""
+    scenarios = {}
+    for name, (_, files, _) in CASES.items():
+        values: list[str | None] = []
+        for file in files:
+            values += [None] if file is None else values_of(samples / file)
+        scenarios[name] = Scenario({"2026-11-20/03/topic.jsonl": dump(values)})
+    mongo = values_of(samples / "risingwave/debezium_mongo_json_customers_no_schema_field.1")
+    scenarios["mongo"] = Scenario({"2026-11-20/03/topic.jsonl": dump(mongo)})
+    return outcomes(spark, Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_fixtures_rows_are_those_that_its_own_test_asserts(
+    found: dict[str, Outcome], name: str
+) -> None:
+    table, _, expected = CASES[name]
+    assert found[name].quarantine == []
+    columns = expected[0]
+    state = [{column: row[column] for column in columns} for row in found[name].state[table]]
+    assert sorted(state, key=str) == expected
+
+
+def test_mongodbs_images_are_no_rows(found: dict[str, Outcome]) -> None:
+    assert {one["reason"] for one in found["mongo"].quarantine} == {"malformed_image"}
