@@ -42,7 +42,8 @@ Of a Kafka topic an object is a partition, ``<topic>/<number>``, its generation 
 record's offset and ``line`` one more than that; ``payload`` is the value, null for a tombstone; ``landed_at`` is the
 record's timestamp. Only such records have ``key`` and ``headers``.
 
-An object that holds no record leaves one row with ``line`` 0 and no payload, so that it counts as read.
+An object that holds no record leaves one row with ``line`` 0 and no payload, so that it counts as read. So do offsets
+without a record at the end of what was read of a partition: ``byte_offset`` is the last of them.
 """
 
 OBJECT = ("object", "generation")
