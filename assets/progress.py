@@ -22,6 +22,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         upstream.append(["undeclared", feed.name])
     if feed.vertices:
         upstream.append(["graph", feed.name])
+    if feed.types:
+        upstream.append(["nodes", feed.name])
 
     @dg.asset(
         key=["progress", feed.name],

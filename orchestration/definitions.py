@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import bronze, gold, graph, offsets, progress, silver, undeclared, upkeep
+from assets import bronze, gold, graph, nodes, offsets, progress, silver, undeclared, upkeep
 from assets.lake import Lake
 from orchestration import jobs, kafka_sensor, schedules, sensors
 from orchestration.feed_files import load_feeds
@@ -30,6 +30,8 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         tables.append(undeclared.build(feed))
     if feed.vertices:
         tables.append(graph.build(feed))
+    if feed.types:
+        tables.append(nodes.build(feed))
     chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
     if FORMATS[feed.format].has_checkpoints:
         chain.append(offsets.build(feed))

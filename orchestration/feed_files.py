@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.dgraph_texts import predicates_from
+from orchestration.dgraph_texts import predicates_from, types_from
 from orchestration.epoch_texts import UnfitEpoch, epoch_from
 from orchestration.feed_faults import first_fault, nearest
 from orchestration.feed_keys import OBJECTS, PARTS, DeclaredFeed
@@ -110,6 +110,7 @@ class _FeedFile:
             feed = replace(
                 feed,
                 predicates=predicates_from(declared.predicates, self._misdeclared),
+                types=types_from(declared.types, declared.predicates, self._misdeclared),
                 vertices=vertices_from(declared.vertices, self._misdeclared),
                 edges=edges_from(declared.edges, self._misdeclared),
                 baseline=baseline_from(declared.baseline, self._misdeclared),

@@ -83,6 +83,7 @@ class DeclaredFeed(_Declared):
     table_names: TableNames = "plain"
     tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
     predicates: dict[_Text, DeclaredPredicate] = Field(default_factory=dict)
+    types: dict[_Text, _Texts] = Field(default_factory=dict)
     vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
     edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
     baseline: dict[_Text, _Text] = Field(default_factory=dict)
@@ -94,7 +95,7 @@ class DeclaredFeed(_Declared):
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
 
 
-OBJECTS: Final = ("tables", "predicates", "vertices", "edges", "baseline")
+OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
 """The keys that not every format has: those that say which tables there are, and what only one source knows."""
 
 PARTS: Final[dict[str, type[BaseModel]]] = {

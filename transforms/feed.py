@@ -125,9 +125,10 @@ class Feed:
     landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
     are added where tables are at hand.
     ``policies``: those of tables that the file does not declare. ``predicates``, ``vertices`` and ``edges`` are what
-    the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``baseline``: by partition
-    the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
-    (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
+    the feeds of graphs declare, by name; ``tables`` are then what their format makes of it. ``types``: the predicates
+    that the tables of nodes have, by the type of the nodes. ``baseline``: by partition the last tid that a restored
+    backup of TigerGraph holds. ``accepted_losses``: by partition of a topic (``orders/0``), the offset below
+    which records that Kafka has deleted before they were read are given up.
     """
 
     name: str
@@ -143,6 +144,7 @@ class Feed:
     transaction_timeout: timedelta = timedelta(days=1)
     policies: Policies = field(default_factory=Policies)
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vertices: Mapping[str, VertexType] = field(default_factory=dict)
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)

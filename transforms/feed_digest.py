@@ -24,6 +24,10 @@ def feed_digest(feed: Feed, window: str) -> str:
         {
             **_meaning(feed),
             **_decided(feed.decisions.for_window(window)),
+            # The tables of nodes are made by a run, and a run needs windows that are due.
+            **(
+                {"types": {name: list(of) for name, of in feed.types.items()}} if feed.types else {}
+            ),
             "files": feed.files,
             "window": feed.window,
             "tables": {

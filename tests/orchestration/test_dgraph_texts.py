@@ -28,6 +28,11 @@ def test_predicates_have_a_type_and_may_be_lists(tmp_path: Path) -> None:
     }
 
 
+def test_types_name_the_predicates_of_their_nodes(tmp_path: Path) -> None:
+    text = "types: {Film: [title, year]}\npredicates: {title: {}, year: {type: int}}\n"
+    assert loaded(tmp_path, text).types == {"Film": ("title", "year")}
+
+
 @pytest.mark.parametrize("text", ["", "predicates: {}\n", "predicates: {age: {type: int}}\n"])
 def test_gold_is_one_table_whatever_is_declared(tmp_path: Path, text: str) -> None:
     feed = loaded(tmp_path, text)
@@ -56,6 +61,12 @@ def test_a_topic_and_a_folder_are_landings(tmp_path: Path) -> None:
         ("predicates: [a]", "predicates", "must be a mapping"),
         ("tables: {t: {key: [a], columns: {a: int}}}", "tables", "is no key of a feed of format"),
         ("vertices: {P: {}}", "vertices", "is no key of a feed of format dgraph"),
+        ("types: {P: []}", "types.P", "has no value"),
+        ("types: {P: [nam]}\npredicates: {name: {}}", "types.P", "did you mean name"),
+        ("types: {P: [a], p: [a]}\npredicates: {a: {}}", "types.p", "differs from P only in case"),
+        ("types: {P: [a, P.a]}\npredicates: {a: {}, P.a: {}}", "types.P", "both be the column a"),
+        ("types: {P: [uid]}\npredicates: {uid: {}}", "types.P", "both be the column uid"),
+        ("types: {a/b: [a]}\npredicates: {a: {}}", "types.a/b", "no folder can have this name"),
     ],
 )
 def test_a_fault_names_its_key(tmp_path: Path, text: str, key: str, fault: str) -> None:
