@@ -120,7 +120,7 @@ def write_books(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
         book |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
         book |= {"window": window, "table": table.name, "declared": table.name}
         book |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
-        book |= {"undeclared_columns": [], "traits": [], "segments": []}
+        book |= {"undeclared_columns": [], "traits": [], "segments": [], "remarks": {}}
         books.append(tuple((book | {"declaration": feed_digest(feed, window)}).values()))
     frame = lake.spark.createDataFrame(books, ACCOUNTING).coalesce(1)
     lake.table("accounting", feed.name).append(frame)
