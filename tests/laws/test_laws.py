@@ -125,6 +125,7 @@ def land(spark: SparkSession, lake: Lake, world: World, seed: int) -> None:
                     record.payload,
                     record.defect,
                     now,
+                    *(None, None),
                 )
             )
     bronze = spark.createDataFrame(rows, BRONZE)
