@@ -7,8 +7,10 @@ row, with a column per rule. The import takes seconds, which is why it happens o
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 
 import pandas as pd
 
@@ -17,8 +19,7 @@ from expectations.rule import Rule, Verdict
 
 def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]) -> list[Verdict]:
     """One verdict per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
-    with _known_main():
-        import great_expectations as gx
+    gx = imported()
     from great_expectations.expectations.core.expect_column_max_to_be_between import (
         ExpectColumnMaxToBeBetween,
     )
@@ -49,6 +50,16 @@ def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int])
         if row.expectation_config
     }
     return [Verdict(rule, violations[rule.name], passed[rule.name]) for rule in rules]
+
+
+def imported() -> ModuleType:
+    """Great Expectations, imported on the first call; from more than one thread, too."""
+    with _IMPORTING, _known_main():
+        import great_expectations
+    return great_expectations
+
+
+_IMPORTING = threading.Lock()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from assets.lake import Lake
+from expectations import gx
 from orchestration import definitions
 from orchestration.console import progress_lines, say
 from orchestration.jobs import job_name
@@ -41,14 +42,10 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
 def run(plans: Sequence[Plan], lake: Lake) -> list[Outcome]:
     """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others."""
     # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
-    threading.Thread(target=_warm_up, daemon=True).start()
+    threading.Thread(target=gx.imported, daemon=True).start()
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
     with instance() as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance) for plan in plans]
-
-
-def _warm_up() -> None:
-    import great_expectations  # noqa: F401
 
 
 def instance() -> dg.DagsterInstance:

@@ -26,6 +26,23 @@ def test_a_rule_that_was_not_counted_is_no_pass() -> None:
         gx.judge("suite", silver.COMMON, {})
 
 
+def test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file(root: Path) -> None:
+    """A command's first Spark jobs run while a thread imports it; an exit in a thread would go unseen."""
+    script = (
+        "from threading import Thread\n"
+        "from expectations import gx\n"
+        "got = []\n"
+        "threads = [Thread(target=lambda: got.append(gx.imported().__name__)) for _ in range(3)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "print(*got)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["great_expectations"] * 3, done.stderr[-1000:]
+
+
 def test_it_judges_in_a_process_whose_main_module_has_no_file(root: Path) -> None:
     """A run that Dagster's daemon launches is such a process; pyspark would end it as a skipped doctest."""
     script = (
