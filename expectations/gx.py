@@ -27,7 +27,7 @@ def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int])
 
     severity = {"blocking": FailureSeverity.CRITICAL, "warning": FailureSeverity.WARNING}
     context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}  # type: ignore[assignment]
+    context.variables.progress_bars = {"globally": False}
     batch = (
         context.data_sources.add_pandas(name="counted")
         .add_dataframe_asset(name=suite_name)
