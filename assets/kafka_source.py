@@ -34,6 +34,9 @@ NAME = "weir_topics"
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
 
+UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is no UTF-8", None)]
+"""What stands in place of headers that the Kafka client cannot read."""
+
 # Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
 
@@ -157,7 +160,8 @@ class _Reading:
             size = 0
             for message in found:
                 offset = self._offset(message)
-                if offset is None:
+                # What the client has at hand of before, a restart say, was read already.
+                if offset is None or offset < at:
                     continue
                 if message.error() is not None or offset >= end:
                     # Its end: what lies between holds no record.
@@ -207,22 +211,32 @@ class _Reading:
             None,
             moment_of(milliseconds),
             message.key(),
-            message.headers(),
+            _headers(message),
         )
 
     def _tell(self, folder: Path, at: int) -> None:
         one = self.range
         if folder.is_dir():
-            name = f"{one.partition.topic}.{one.partition.number}.{one.first}"
-            (folder / name).write_text(f"{at - one.first}")
+            # A topic's name may be nearly as long as a file's.
+            topic = folder / one.partition.topic
+            topic.mkdir(exist_ok=True)
+            (topic / f"{one.partition.number}.{one.first}").write_text(f"{at - one.first}")
 
     def _gave_up(self, at: int) -> WeirError:
         fault, remedy = self.complaints.told()
         if not self.complaints.codes:
             fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
         return self._unreadable(
-            f"after offset {at - 1:,} came nothing for {self.silence:.0f} s: {fault}", remedy
+            f"from offset {at:,} on came nothing for {self.silence:.0f} s: {fault}", remedy
         )
 
     def _unreadable(self, fault: str, remedy: str) -> WeirError:
         return kafka_client.unreadable(self.feed, fault, remedy, self.range.partition.name)
+
+
+def _headers(message: Message) -> list[tuple[str, bytes | None]] | None:
+    try:
+        return message.headers()
+    except (SystemError, UnicodeError):
+        # The client gives none of them where one has such a name. Nothing else of the record depends on them.
+        return UNREADABLE_HEADERS

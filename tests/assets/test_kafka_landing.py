@@ -305,7 +305,7 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
     broker.kill()
     try:
         with pytest.raises(
-            UnreadableLanding, match=r"away/0: after offset -1 came nothing for 2 s"
+            UnreadableLanding, match=r"away/0: from offset 0 on came nothing for 2 s"
         ):
             land(lake, feed)
     finally:
