@@ -18,7 +18,7 @@ from assets import kafka_topics, ledger
 from assets.kafka_source import read_ranges
 from assets.kafka_topics import Range
 from assets.lake import Lake
-from assets.object_source import raise_clearly
+from assets.task_source import raise_clearly
 from assets.wording import counted
 from assets.writing import writing
 from transforms.feed import Feed
