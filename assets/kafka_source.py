@@ -158,7 +158,7 @@ class _Reading:
 
 
 def headers_of(message: Message) -> object:
-    """The record's headers; of those with a name that is no UTF-8 the client gives none, and nothing depends on them."""
+    """The record's headers; the client gives none where one's name is no UTF-8, and nothing depends on them."""
     try:
         return message.headers()
     except (SystemError, UnicodeError):

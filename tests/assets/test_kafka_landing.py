@@ -451,6 +451,12 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
     assert "hush" not in str(caught.value)
 
 
+def test_what_the_client_logs_can_be_asked_for() -> None:
+    feed = Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t")
+    assert kafka_client.settings(feed, {})["log_level"] == 0
+    assert kafka_client.settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(kafka_client, "PATIENCE", 2.0)
