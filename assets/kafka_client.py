@@ -122,15 +122,21 @@ class Complaints:
 
     def __init__(self) -> None:
         self.codes: list[int] = []
+        self._is_trusted = False
 
     def __call__(self, error: KafkaError) -> None:
         """Note one complaint."""
         self.codes.append(error.code())
 
+    def answered(self) -> None:
+        """Forget them: an answer came, and a broker that restarts may refuse for a while what it took before."""
+        self.codes.clear()
+        self._is_trusted = True
+
     @property
     def are_final(self) -> bool:
         """True where waiting would not help; once may be chance."""
-        return sum(code in _FINAL for code in self.codes) > 1
+        return not self._is_trusted and sum(code in _FINAL for code in self.codes) > 1
 
     def told(self, error: KafkaError | None = None) -> tuple[str, str]:
         """The fault and what to do about it: the most telling of the complaints, or the error itself."""

@@ -78,6 +78,7 @@ class _Reading:
             found = self.client.consume(min(many, end - at), _WAIT)
             if found:
                 heard = monotonic()
+                self.complaints.answered()
             elif monotonic() - heard > self.silence or self.complaints.are_final:
                 raise self._gave_up(at)
             size = 0

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import NoReturn
 
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import KafkaError, Message
 from pyspark.sql import Row
 
 from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledger
+from assets.kafka_client import Complaints
 from assets.kafka_landing import Arrived
 from assets.lake import Lake
 from tests.services.kafka import PASSWORD, USER, Broker, Sent, broker
@@ -449,6 +450,19 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
         kafka_topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
     assert said in str(caught.value)
     assert "hush" not in str(caught.value)
+
+
+def test_a_broker_that_was_trusted_once_may_be_away() -> None:
+    complaints, refused = Complaints(), KafkaError(KafkaError._SSL)
+    complaints(refused)
+    assert not complaints.are_final
+    complaints(refused)
+    assert complaints.are_final
+    complaints.answered()
+    complaints(refused)
+    complaints(refused)
+    assert not complaints.are_final
+    assert complaints.told()[0] == "there is no TLS connection that can be trusted"
 
 
 def test_what_the_client_logs_can_be_asked_for() -> None:
