@@ -14,10 +14,8 @@ from orchestration import commands, explaining, verifying
 from orchestration.definitions import build
 from orchestration.feed_files import load_feed
 from orchestration.jobs import job_name
-from tests.services.kafka import Broker, Sent, broker
+from tests.services.kafka import Broker, Sent
 from transforms.errors import OffsetsLost
-
-__all__ = ["broker"]
 
 pytestmark = [
     pytest.mark.services,

@@ -15,11 +15,9 @@ from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledg
 from assets.kafka_client import Complaints
 from assets.kafka_landing import Arrived
 from assets.lake import Lake
-from tests.services.kafka import PASSWORD, USER, Broker, Sent, broker
+from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
 from transforms.feed import Feed
-
-__all__ = ["broker"]
 
 pytestmark = pytest.mark.services
 
