@@ -14,12 +14,14 @@ from orchestration.column_types import UnknownType, canonical_type
 from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
 from orchestration.table_texts import Misdeclared, TableTexts
+from transforms import types
 from transforms.feed import EdgeType, VertexType
 from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, UID
 
 KNOWN_TYPES: Final = (
     *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
-    *("list<type>", "set<type>", "map<type,type>", "or a type of Spark SQL"),
+    *("list<type>", "set<type>", "map<type,type>", "tuple<name type, ...>"),
+    "or a type of Spark SQL",
 )
 
 _SIMPLE: Final = {
@@ -28,7 +30,9 @@ _SIMPLE: Final = {
     **{"float": "float", "double": "double", "bool": "boolean", "string": "string"},
     **{"string compress": "string", "datetime": "timestamp", "tuple": "string"},
 }
-_CONTAINER: Final = re.compile(r"(list|array|set|map)\s*<(.*)>", re.DOTALL)
+_CONTAINER: Final = re.compile(r"(list|array|set|map)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
+_TUPLE: Final = re.compile(r"(?:tuple|struct)\s*<(.*)>", re.DOTALL | re.IGNORECASE)
+_FIELD: Final = re.compile(r"(\w+)\s*[: ]\s*(.+)", re.DOTALL)
 _NAME: Final = re.compile(r"\w+")
 _VALUES: Final = {
     "bigint": re.compile(r"-?\d+"),
@@ -38,6 +42,7 @@ _VALUES: Final = {
     "boolean": re.compile(r"true|false"),
     "timestamp": re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?"),
     **{"array": re.compile(r"\[.*\]"), "set": re.compile(r"\[.*\]"), "map": re.compile(r"\{.*\}")},
+    "struct": re.compile(r"\{.*\}"),
 }
 
 
@@ -128,29 +133,37 @@ def attribute_type(text: str) -> str:
     plain = " ".join(text.lower().split())
     if plain in _SIMPLE:
         return _SIMPLE[plain]
-    container = _CONTAINER.fullmatch(plain)
+    if of_fields := _TUPLE.fullmatch(text.strip()):
+        return _tuple_type(text, of_fields[1])
+    container = _CONTAINER.fullmatch(text.strip())
     if container is None:
         return canonical_type(text)
-    kind, inside = container.groups()
-    parts = [attribute_type(part) for part in _parts(inside)]
+    kind, inside = container[1].lower(), container[2]
+    parts = [attribute_type(part) for part in types.parts(inside)]
     if len(parts) != (2 if kind == "map" else 1):
         wants = "a key's type and a value's" if kind == "map" else "one type"
         raise UnknownType(f"{text!r}: a {kind} has {wants}")
-    if any("<" in part for part in parts):
-        raise UnknownType(f"{text!r}: what a {kind} holds must be of simple types")
+    if any("<" in part and types.fields(part) is None for part in parts):
+        raise UnknownType(f"{text!r}: what a {kind} holds must be of simple types, or tuples")
+    if kind == "map" and "<" in parts[0]:
+        raise UnknownType(f"{text!r}: the keys of a map must be of a simple type")
     return f"{'array' if kind == 'list' else kind}<{','.join(parts)}>"
 
 
-def _parts(inside: str) -> list[str]:
-    """The types between the brackets, cut at commas that stand in no brackets of their own."""
-    parts, depth = [""], 0
-    for sign in inside:
-        depth += (sign in "<(") - (sign in ">)")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
+def _tuple_type(text: str, inside: str) -> str:
+    """Give a tuple whose fields are named as Spark's struct; the names keep their spelling."""
+    fields: dict[str, str] = {}
+    for part in types.parts(inside):
+        field = _FIELD.fullmatch(part.strip())
+        if field is None:
+            raise UnknownType(f"{text!r}: a field of a tuple is a name and a type, as in `i int`")
+        name, kind = field[1], attribute_type(field[2])
+        if "<" in kind:
+            raise UnknownType(f"{text!r}: the fields of a tuple must be of simple types")
+        if name.lower() in map(str.lower, fields):
+            raise UnknownType(f"{text!r}: has the field {name} twice")
+        fields[name] = kind
+    return f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"
 
 
 def _attributes(
@@ -158,11 +171,9 @@ def _attributes(
 ) -> dict[str, str]:
     place = f"{place}.attributes"
     attributes = TableTexts(misdeclared).columns(place, declared, attribute_type, KNOWN_TYPES)
-    for name, kind in attributes.items():
+    for name in attributes:
         if name.lower() in taken:
-            raise misdeclared(f"{place}.{name}", "is the name of a column that gold has anyway")
-        if kind.startswith("struct"):
-            fault = "a tuple is one text in the stream: declare it as tuple"
+            fault = f"is the name of a column that gold has anyway: declare it as content_{name}"
             raise misdeclared(f"{place}.{name}", fault)
     return attributes
 

@@ -53,6 +53,27 @@ def entries(type_name: str) -> tuple[str, str] | None:
     return (holds[1], holds[2].strip()) if holds else None
 
 
+def fields(type_name: str) -> dict[str, str] | None:
+    """The fields of a struct by name, with their types; None for other types."""
+    holds = re.match(r"^\s*struct\s*<(.*)>\s*$", type_name, re.IGNORECASE | re.DOTALL)
+    if holds is None:
+        return None
+    named = [part.partition(":") for part in parts(holds[1])]
+    return {name.strip(): kind.strip() for name, _, kind in named}
+
+
+def parts(inside: str) -> list[str]:
+    """What stands between brackets, cut at the commas that stand in no brackets of their own."""
+    found, depth = [""], 0
+    for sign in inside:
+        depth += (sign in "<(") - (sign in ">)")
+        if sign == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += sign
+    return found
+
+
 def typed(text: Column, type_name: str) -> Column:
     """The text's value in the declared type; null where it does not fit (``fits`` says so beforehand).
 
@@ -83,6 +104,11 @@ def _keys_cast(value: Column, type_name: str) -> Column:
 def text_of(value: Column, type_name: str) -> Column:
     """The canonical text of a typed value: what ``typed`` reads back as the same value."""
     if _NESTED.match(type_name):
+        pair = entries(type_name)
+        if pair and pair[0].lower() != "string":
+            # Of moments as keys Spark would write the number of microseconds.
+            keys = F.transform(F.map_keys(value), lambda key: key.cast("string"))
+            value = F.map_from_arrays(keys, F.map_values(value))
         return F.to_json(value, {"ignoreNullFields": "false"})
     return value.cast("string")
 

@@ -269,6 +269,8 @@ def plain(value: object) -> object:
             return base64.b64encode(value).decode()
         case list():
             return [plain(one) for one in value]
+        case dict():
+            return {str(plain(key)): plain(one) for key, one in value.items()}
         case float() if not math.isfinite(value):
             return str(value)
         case _:

@@ -11,7 +11,15 @@ from pyspark.sql import functions as F
 from transforms.feed import Feed
 from transforms.formats.spec import NO_FAULT, fault
 from transforms.formats.tigergraph import values
-from transforms.formats.tigergraph.message import EDGE, OVERWRITE, VERTEX, VERTEX_TYPE, fits_ends
+from transforms.formats.tigergraph.message import (
+    EDGE,
+    OVERWRITE,
+    VERTEX,
+    VERTEX_TYPE,
+    fits_ends,
+    fits_turned,
+    given,
+)
 from transforms.gold.operations import UNSIGNED
 
 OPERATORS = {
@@ -72,6 +80,8 @@ def missing() -> Column:
         "from.uid": is_edge,
         "to.type": of_edge,
         "to.uid": of_edge,
+        # Of a type that has several edges between two vertices only this says which is meant.
+        "discriminator": of_edge & F.coalesce("edge.is_multi", F.lit(False)),
     }
     columns = {"type": "kind"}
     lacking = F.array(
@@ -131,7 +141,13 @@ def ends() -> Column:
     shown = (F.col("from_type"), " to ", F.col("to_type"))
     of_one = F.col("action").isin("insert", "delete")
     strange = (F.col("kind") == EDGE) & of_one & F.col("edge").isNotNull()
-    fit = fits_ends() | F.col("swapped") | ~F.col("edge.directed")
+    # Of an undirected edge either end may come first; the others were turned round where they had to be.
+    either = fits_ends() | fits_turned()
+    fit = (
+        F.when(~F.col("edge.directed"), either)
+        .when(F.col("swapped"), fits_turned())
+        .otherwise(fits_ends())
+    )
     return F.when(
         strange & ~fit,
         fault("undeclared_end", "the edge goes from ", *shown, ", which the feed does not declare"),
@@ -167,7 +183,7 @@ def delete_all() -> Column:
 def attributes(feed: Feed) -> Column:
     """The first attribute without an operation or a value, with an unknown one, or beyond 64 bits."""
     is_insert = F.col("action").isin("insert", "insert-only")
-
+    shapeless = given("$.content") & F.col("cells").isNull()
     bare = F.get(F.filter("cells", lambda one: one["op"].isNull() | ~one["is_given"]), F.lit(0))
     strange = F.get(F.filter("cells", lambda one: ~one["op"].isin(*ATTRIBUTE_OPERATIONS)), F.lit(0))
     beyond = F.get(
@@ -179,6 +195,13 @@ def attributes(feed: Feed) -> Column:
     )
     return (
         F.when(
+            is_insert & shapeless,
+            fault(
+                "malformed_content",
+                "content is no JSON object of attributes, or two of them have one name in gold",
+            ),
+        )
+        .when(
             is_insert & bare.isNotNull(),
             fault("missing_field", "attribute ", bare["name"], " lacks its op or its value"),
         )

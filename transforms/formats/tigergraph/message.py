@@ -39,6 +39,11 @@ _TEXTS: Final = {
     "to_type": "$.to.type",
     "to_uid": "$.to.uid",
 }
+_NONE_WHERE_EMPTY: Final = ("graph", "typename", "discriminator")
+
+_OWN_COLUMNS: Final = (tables.UID, *tables.ENDS, tables.DISCRIMINATOR)
+_OF_CONTENT: Final = "content_"
+"""What stands before the name of an attribute that is called like one of gold's own columns."""
 
 
 def parsed(bronze: DataFrame, feed: Feed) -> DataFrame:
@@ -49,6 +54,8 @@ def parsed(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("fields", F.col("document").try_cast("map<string,variant>"))
     )
     texts = {name: F.try_variant_get("document", path, "string") for name, path in _TEXTS.items()}
+    for name in _NONE_WHERE_EMPTY:
+        texts[name] = F.nullif(texts[name], F.lit(""))
     content = F.try_variant_get("document", "$.content", "map<string,variant>")
     return (
         read.withColumns(texts)
@@ -94,6 +101,12 @@ def position() -> Column:
     return F.when(own.isNotNull(), place)
 
 
+def given(path: str) -> Column:
+    """True where a field is there and is not null."""
+    value = F.try_variant_get("document", path, "variant")
+    return value.isNotNull() & ~F.is_variant_null(value)
+
+
 def stated_time() -> Column:
     """When the source says that it was: milliseconds since 1970."""
     return F.coalesce(
@@ -104,8 +117,7 @@ def stated_time() -> Column:
 def is_swapped() -> Column:
     """True for an edge of the direction that is not shown: its ends stand in gold the other way round."""
     edge = F.col("edge")
-    fits_turned = fits(edge["sources"], "to_type") & fits(edge["targets"], "from_type")
-    is_turned = ~fits_ends() & fits_turned & edge["has_mirror"]
+    is_turned = ~fits_ends() & fits_turned() & edge["has_mirror"]
     begins, ends = (F.struct(f"{end}_type", f"{end}_uid") for end in ("from", "to"))
     turned = F.when(edge["directed"], edge["is_reverse"] | is_turned).otherwise(begins > ends)
     # Of an edge type that nothing declares no direction is known.
@@ -120,6 +132,11 @@ def fits(declared: Column, name: str) -> Column:
 def fits_ends() -> Column:
     """True where both ends are of the types that the edge type declares."""
     return fits(F.col("edge.sources"), "from_type") & fits(F.col("edge.targets"), "to_type")
+
+
+def fits_turned() -> Column:
+    """True where they are, the other way round."""
+    return fits(F.col("edge.sources"), "to_type") & fits(F.col("edge.targets"), "from_type")
 
 
 def table_name() -> Column:
@@ -138,15 +155,25 @@ def shown_table() -> Column:
 
 
 def cells(content: Column) -> Column:
-    """One struct per attribute: its name, operation and value, as they stand."""
-    return F.transform(
+    """One struct per attribute: its name, operation and value, as they stand.
+
+    Null where there is no content, or two attributes would have one name.
+    """
+
+    def name(key: Column) -> Column:
+        is_own = F.lower(key).isin(*_OWN_COLUMNS)
+        return F.when(is_own, F.concat(F.lit(_OF_CONTENT), key)).otherwise(key)
+
+    names = F.transform(F.map_keys(content), name)
+    found = F.transform(
         F.map_entries(content),
         lambda one: F.struct(
-            one["key"].alias("name"),
+            name(one["key"]).alias("name"),
             F.try_variant_get(one["value"], "$.op", "string").alias("op"),
             F.try_variant_get(one["value"], "$.value", "variant").alias("value"),
         ),
     )
+    return F.when(F.size(F.array_distinct(names)) == F.size(names), found)
 
 
 def with_texts(feed: Feed) -> Column:
@@ -156,8 +183,11 @@ def with_texts(feed: Feed) -> Column:
     kinds = sorted({kind for attributes in every for kind in attributes.values()})
     declared = F.try_element_at(tables.attribute_types(feed), shown_table())
 
-    def text(value: Column, kind: Column) -> Column:
+    def text(value: Column, kind: Column, op: Column) -> Column:
         by_kind = {name: values.text_of(value, name) for name in kinds}
+        for name in filter(types.entries, kinds):
+            keys = F.when(op == "Minus", values.keys_alone(value, name))
+            by_kind[name] = F.coalesce(keys, by_kind[name])
         return types.by_type(kinds, kind, by_kind, values.untyped(value))
 
     def typed(one: Column) -> Column:
@@ -167,7 +197,7 @@ def with_texts(feed: Feed) -> Column:
             one["op"].alias("op"),
             one["value"].isNotNull().alias("is_given"),
             kind.alias("kind"),
-            text(one["value"], kind).alias("text"),
+            text(one["value"], kind, one["op"]).alias("text"),
         )
 
     return F.transform("cells", typed)
@@ -191,7 +221,7 @@ def joined(feed: Feed, names: Column, text: Column, mark: str, table: Column) ->
     kinds = tables.key_types(feed)
     declared = F.try_element_at(tables.attribute_types(feed), table)
     # One value is the whole text, whatever is in it.
-    parts = F.when(F.size(names) == 1, F.array(text)).otherwise(F.split(text, mark))
+    parts = F.when(F.size(names) == 1, F.array(text)).otherwise(cut(text, mark))
     given = F.when(F.size(parts) == F.size(names), parts)
 
     def value(name: Column, at: Column) -> Column:
@@ -205,6 +235,14 @@ def joined(feed: Feed, names: Column, text: Column, mark: str, table: Column) ->
 
     both = F.filter(F.transform(names, value), lambda one: one["name"] != "")
     return F.coalesce(F.when(text.isNotNull(), F.map_from_entries(both)), no_texts())
+
+
+def cut(text: Column, mark: str) -> Column:
+    """The parts of a joined text; the colons of a time of day are its own."""
+    kept = F.regexp_replace(text, r"(\d{4}-\d\d-\d\d \d\d):(\d\d):(\d\d)", "$1\u0001$2\u0001$3")
+    return F.transform(
+        F.split(kept, mark), lambda part: F.replace(part, F.lit("\u0001"), F.lit(":"))
+    )
 
 
 def no_texts() -> Column:

@@ -27,7 +27,7 @@ MIRROR: Final = "__mirror"
 
 EDGE: Final = (
     "struct<name:string,is_reverse:boolean,directed:boolean,has_mirror:boolean,restricted:boolean,"
-    "sources:array<string>,targets:array<string>,discriminator:array<string>>"
+    "sources:array<string>,targets:array<string>,discriminator:array<string>,is_multi:boolean>"
 )
 """What an event has to know of the edge type that it names; ``restricted``: the vendor rules out delete-all for it."""
 
@@ -79,12 +79,24 @@ def _defaults(attributes: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in known.items() if text is not None}
 
 
+_BARE: Final = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double", "boolean")
+
+
 def default_of(type_name: str) -> str | None:
     """The default of a type, as TigerGraph's documentation has it; None for types that it does not have."""
     if types.element(type_name) is not None:
         return "[]"
     if types.entries(type_name) is not None:
         return "{}"
+    if fields := types.fields(type_name):
+        of_fields = {name: default_of(kind) for name, kind in fields.items()}
+        # Numbers and truths stand bare, as JSON has them.
+        texts = {
+            name: text if kind.startswith(_BARE) or text is None else json.dumps(text)
+            for (name, text), kind in zip(of_fields.items(), fields.values(), strict=True)
+        }
+        spelled = [f"{json.dumps(name)}:{text or 'null'}" for name, text in texts.items()]
+        return "{" + ",".join(spelled) + "}"
     if type_name in ("tinyint", "smallint", "int", "bigint") or type_name.startswith("decimal"):
         return "0"
     usual = {
@@ -141,6 +153,7 @@ def edge_types(feed: Feed) -> Column:
                     "sources": list(edge.sources),
                     "targets": list(edge.targets),
                     "discriminator": named(edge.discriminator, edge.attributes),
+                    "is_multi": bool(edge.discriminator),
                 }
     return constant(known, f"map<string,{EDGE}>")
 
