@@ -70,7 +70,8 @@ def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) ->
         .withColumn("envelope", chosen(F.col("read.payload_2"), F.col("read.payload"), top_level()))
         .withColumn("columns_said", columns_said())
         .withColumn("said", by_field("columns_said"))
-        .withColumns(key_columns(nothing))
+        .withColumn("own_key", own_key())
+        .withColumn("has_no_key", has_no_key(nothing))
         .withColumns(table_names())
         .withColumn("event_at", since_1970("envelope.source.ts_ms"))
         .withColumn("extracted_at", since_1970("envelope.ts_ms"))
@@ -121,7 +122,9 @@ def chosen(double: Column, wrapped: Column, bare: Column | None = None) -> Colum
 
 def is_tombstone(nothing: tuple[str, ...]) -> Column:
     """True for a message that says nothing: only its key is there, for a topic that keeps one message per key."""
-    empty = F.col("is_wrapped") & F.is_variant_null("body")
+    payload = F.when(F.col("names").isNull(), F.col("body").try_cast("string"))
+    is_word = F.trim(payload).isin(*nothing) | ((F.size("names") == 0) & F.lit("{}" in nothing))
+    empty = F.col("is_wrapped") & (F.is_variant_null("body") | is_word)
     return (
         F.col("is_null")
         | F.coalesce(F.trim("message").isin(*written(nothing)), F.lit(False))
@@ -154,13 +157,13 @@ def by_field(columns: str) -> Column:
     return F.when(sound, F.map_from_arrays(names, F.col(columns)))
 
 
-def key_columns(nothing: tuple[str, ...]) -> dict[str, Column]:
-    """What the message's key says: its columns' names, values and types."""
+def own_key() -> Column:
+    """What the message's key says: its columns with their types, and its values as JSON; null where it says none."""
     text = F.coalesce("message_key", "header")
     names = F.map_keys(F.from_json(text, "map<string,string>"))
     is_wrapped = F.size(F.array_except(names, F.array(F.lit("schema"), F.lit("payload")))) == 0
     parsed = F.from_json(exact(text), f"schema {_KEY_SCHEMA}, payload string")
-    shaped = F.when(
+    return F.when(
         F.col("is_double"),
         F.struct(
             F.col("read.schema_1.fields").alias("said"), F.col("read.payload_1").alias("texts")
@@ -170,19 +173,24 @@ def key_columns(nothing: tuple[str, ...]) -> dict[str, Column]:
             parsed,
             lambda key: F.struct(
                 key["schema"]["fields"].alias("said"),
-                F.when(is_wrapped & key["payload"].isNotNull(), key["payload"])
+                F.when(
+                    is_wrapped & (key["payload"].isNotNull() | (F.size(names) == 2)), key["payload"]
+                )
                 .otherwise(exact(text))
                 .alias("texts"),
             ),
         )
     )
+
+
+def has_no_key(nothing: tuple[str, ...]) -> Column:
+    """True for a message that is known to have no key."""
+    texts = F.col("own_key.texts")
     # A key that is there and is no text is unknown.
-    is_none = F.when(F.col("is_double"), F.col("read.payload_1").isNull()).otherwise(
-        F.col("partition").isNotNull() & F.col("key_bytes").isNull()
-    )
-    word = F.when(F.col("is_double"), F.col("read.payload_1")).otherwise(F.col("message_key"))
-    none = is_none | F.coalesce(F.trim(word).isin(*written(nothing)), F.lit(False))
-    return {"own_key": shaped, "has_no_key": none}
+    missing = F.col("partition").isNotNull() & F.col("key_bytes").isNull()
+    is_empty = F.col("is_double") | F.coalesce("message_key", "header").isNotNull()
+    is_word = F.coalesce(F.trim(texts).isin(*written(nothing)), F.lit(False))
+    return (missing & ~F.col("is_double")) | (is_empty & texts.isNull()) | is_word
 
 
 def table_names() -> dict[str, Column]:

@@ -16,16 +16,26 @@ from transforms.formats.spec import TOLD, fault
 from transforms.gold.ordering import let
 
 SIDES = ("before", "after")
+ROUTED = "__dbz__physicalTableIdentifier"
 
 
 def with_images(
-    frame: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",), stand_ins: bool = False
+    frame: DataFrame,
+    feed: Feed,
+    nothing: tuple[str, ...] = ("null",),
+    stand_ins: bool = False,
+    numbers_are_texts: bool = False,
 ) -> DataFrame:
     """Adds ``before``, ``after``, ``told``, ``misshapen`` (a fault), and ``is_partial``: a value was not sent.
 
     ``nothing`` are texts that stand for no image, ``stand_ins``: whether there are Debezium's for values that were not
-    sent, which are left out. A key's column that neither image mentions is taken from the message's key.
+    sent, which are left out; ``numbers_are_texts``: whether a text that reads as a number is one. A key's column that
+    neither image mentions is taken from the message's key.
     """
+
+    def decode(found: str, variants: str, said: str) -> Column:
+        return as_texts(found, variants, F.col(said), numbers_are_texts)
+
     return (
         frame.withColumns({f"{side}_given": given(side, nothing) for side in SIDES})
         .withColumns({f"{side}_values": values("body", f".{side}") for side in SIDES})
@@ -34,15 +44,13 @@ def with_images(
         .withColumns({f"{side}_sent": sent(side, stand_ins) for side in SIDES})
         .withColumn("is_partial", F.size("after_sent") < F.size("after_texts"))
         .withColumn("declared_types", declared_types(feed))
-        .withColumns(
-            {side: as_texts(f"{side}_sent", f"{side}_values", F.col("said")) for side in SIDES}
-        )
-        .withColumn("key_texts", texts(F.col("own_key.texts")))
+        .withColumns({side: decode(f"{side}_sent", f"{side}_values", "said") for side in SIDES})
+        .withColumn("key_texts", of_table(texts(F.col("own_key.texts"))))
         .withColumn("key_parsed", F.try_parse_json("own_key.texts"))
         .withColumn("key_values", values("key_parsed", ""))
         .withColumn("key_said", F.col("own_key.said"))
         .withColumn("key_said", F.coalesce(by_field("key_said"), "said"))
-        .withColumn("key_texts", as_texts("key_texts", "key_values", F.col("key_said")))
+        .withColumn("key_texts", decode("key_texts", "key_values", "key_said"))
         .withColumn("unsaid", unsaid())
         .withColumns({side: with_key(side) for side in SIDES})
         .withColumn("told", told())
@@ -85,7 +93,12 @@ def values(variant: str, path: str) -> Column:
     return F.try_variant_get(variant, f"${path}", "map<string,variant>")
 
 
-def as_texts(found: str, variants: str, said: Column) -> Column:
+def of_table(key: Column) -> Column:
+    """A key without the name of its table, which Debezium's ByLogicalTableRouter writes beside the columns."""
+    return F.map_filter(key, lambda name, _: name != ROUTED)
+
+
+def as_texts(found: str, variants: str, said: Column, numbers_are_texts: bool) -> Column:
     """The values as the texts that the declared types read."""
 
     def one(name: Column, text: Column) -> Column:
@@ -96,7 +109,12 @@ def as_texts(found: str, variants: str, said: Column) -> Column:
         )
         return F.when(
             text.isNotNull(),
-            let(about, lambda it: decoded(text, it["variant"], it["column"], it["declared"])),
+            let(
+                about,
+                lambda it: decoded(
+                    text, it["variant"], it["column"], it["declared"], numbers_are_texts
+                ),
+            ),
         )
 
     return F.transform_values(found, one).cast(TEXTS)
@@ -143,7 +161,8 @@ def told() -> Column:
     names = F.transform("columns_said", lambda column: column["field"])
     key = F.when(F.col("has_no_key"), F.array().cast("array<string>")).otherwise(
         F.coalesce(
-            F.transform("own_key.said", lambda column: column["field"]), F.map_keys("key_texts")
+            F.array_remove(F.transform("own_key.said", lambda column: column["field"]), ROUTED),
+            F.map_keys("key_texts"),
         )
     )
     columns = F.transform(

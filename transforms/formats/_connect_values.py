@@ -6,7 +6,6 @@ type mappings" (what the logical names of ``io.debezium`` count, and from when).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from pyspark.sql import Column
@@ -64,8 +63,13 @@ _NAMED = {
     _VARIABLE: "string",
 }
 
+_NUMERIC = "^(?:tinyint|smallint|int|bigint|float|double|decimal)"
+_NUMBER = r"^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$"
+
 UNAVAILABLE = "__debezium_unavailable_value"
+# The same as bytes, and as a UUID.
 _UNAVAILABLE_BYTES = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+_UNAVAILABLE_UUID = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
 
 
 def spark_type(column: Column) -> Column:
@@ -96,18 +100,24 @@ def _literal(names: dict[str, str]) -> Column:
     return F.create_map(*[F.lit(part) for pair in names.items() for part in pair])
 
 
-def decoded(text: Column, variant: Column, column: Column, declared: Column) -> Column:
+def decoded(
+    text: Column, variant: Column, column: Column, declared: Column, numbers_are_texts: bool
+) -> Column:
     """The text that the column's declared type reads, from the JSON value's text, whatever the value is.
 
     ``variant``: the same value with its JSON type. ``column``: what the schema says of it, null where none does.
-    ``declared``: the type that the feed gives it, null where it gives none. What cannot be read stays as it is written.
+    ``declared``: the type that the feed gives it, null where it gives none; where that is a number's, a count of days
+    or seconds stays one. ``numbers_are_texts``: a text that reads as a number is one, and not bytes. What cannot be
+    read stays as it is written.
     """
     name, number = column["name"], text.try_cast("bigint")
+    is_count = F.coalesce(declared.rlike(_NUMERIC), F.lit(False)) & number.isNotNull()
     is_text = F.schema_of_variant(variant) == "STRING"
     is_binary = (column["type"] == "bytes") & (F.coalesce(declared, F.lit("binary")) == "binary")
     return F.coalesce(
-        F.when(name.isin(*_DATES), day(number))
-        .when(name == _DECIMAL, _decimal(text, is_text, column["parameters"]))
+        F.when(is_count & name.isin(*_DATES, *_PER_SECOND, *_MOMENTS), text)
+        .when(name.isin(*_DATES), day(number))
+        .when(name == _DECIMAL, _decimal(text, is_text, column["parameters"], numbers_are_texts))
         .when(name == _VARIABLE, _variable_decimal(text))
         .when(name.isin(f"{_TIME}IsoDate", f"{_TIME}IsoTimestamp"), F.rtrim(text, F.lit("Z")))
         .when(name.isin(*_PER_SECOND), _by_unit(name, number, _PER_SECOND, clock))
@@ -125,12 +135,17 @@ def decoded(text: Column, variant: Column, column: Column, declared: Column) -> 
 
 
 def is_unavailable(text: Column) -> Column:
-    """True for Debezium's stand-in for a value that was not sent: text, bytes, or a list of it or of its signs."""
-    signs = [str(ord(sign)) for sign in UNAVAILABLE]
+    """True for Debezium's stand-in for a value that was not sent, in the column's type.
+
+    That is a text, bytes, a list of one of these or of a UUID, a list of the signs' numbers, or an object.
+    """
+    one = "|".join((UNAVAILABLE, _UNAVAILABLE_BYTES, _UNAVAILABLE_UUID))
     # Numbers are in quotes where one of the message is no whole number.
-    listed = [json.dumps(one, separators=(",", ":")) for one in ([UNAVAILABLE], signs)]
-    listed.append(f"[{','.join(signs)}]")
-    return F.coalesce(text.isin(UNAVAILABLE, _UNAVAILABLE_BYTES, *listed), F.lit(False))
+    signs = r"\s*,\s*".join(rf'"?{ord(sign)}(?:\.0)?"?' for sign in UNAVAILABLE)
+    listed = rf'\[\s*(?:"(?:{one})"|{signs})\s*\]'
+    named = rf'\{{\s*"{UNAVAILABLE}"\s*:\s*"{UNAVAILABLE}"\s*\}}'
+    alone = f"{UNAVAILABLE}|{_UNAVAILABLE_BYTES}"
+    return F.coalesce(text.rlike(rf"^(?:{alone}|{listed}|{named})$"), F.lit(False))
 
 
 def _by_unit(
@@ -187,13 +202,13 @@ def _fraction(rest: Column, per_second: int) -> Column:
     return F.when(digits == "", "").otherwise(F.concat(F.lit("."), digits))
 
 
-def _decimal(text: Column, is_text: Column, parameters: Column) -> Column:
+def _decimal(text: Column, is_text: Column, parameters: Column, numbers_are_texts: bool) -> Column:
     """A decimal as its exact text: a JSON number, a number in a text, or the unscaled number's bytes in base64."""
     scale = F.try_element_at(parameters, F.lit("scale")).try_cast("int")
-    # Base64 of bytes has neither signs nor a point, and a length that four divides.
-    is_number = text.rlike(r"^[+-]?\d+(\.\d+)?$") & (
-        text.rlike(r"[+.-]") & ~text.rlike(r"^\+") | (F.char_length(text) % 4 != 0)
-    )
+    is_number = text.rlike(_NUMBER)
+    if not numbers_are_texts:
+        # Base64 of bytes has neither signs nor a point, and a length that four divides.
+        is_number &= text.rlike("[.-]") | (F.char_length(text) % 4 != 0)
     return F.when(is_text & ~is_number, unscaled(text, scale))
 
 

@@ -45,7 +45,7 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("is_snapshot", is_snapshot())
     )
     placed = (
-        with_images(parsed, feed, NOTHING)
+        with_images(parsed, feed, NOTHING, numbers_are_texts=True)
         .withColumn("stand", place())
         .withColumn("effect", effect())
     )
