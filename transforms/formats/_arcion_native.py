@@ -16,7 +16,8 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Feed
 from transforms.formats._arcion import cursor_fields
-from transforms.formats._connect import SOURCE, contains, exact
+from transforms.formats._connect import SOURCE, contains
+from transforms.formats._json_numbers import exact
 
 _OPERATIONS = {"I": "insert", "U": "update", "D": "delete", "R": "replace"}
 

@@ -41,16 +41,17 @@ def camel(name: str) -> str:
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
 
 
-def _ddl(shape: Shape) -> str:
+def ddl(shape: Shape) -> str:
+    """The Spark type of a field."""
     if isinstance(shape, str):
         return shape
     if isinstance(shape, Mapping):
         return f"struct<{_fields(shape)}>"
-    return f"array<{_ddl(shape[0])}>"
+    return f"array<{ddl(shape[0])}>"
 
 
 def _fields(shape: Mapping[str, Shape]) -> str:
-    return ",".join(f"`{name}`:{_ddl(kind)}" for name, kind in shape.items())
+    return ",".join(f"`{name}`:{ddl(kind)}" for name, kind in shape.items())
 
 
 def _names(shape: Shape) -> set[str]:
@@ -103,6 +104,24 @@ def record_fault(message: Column) -> Column:
 def filled(text: Column) -> Column:
     """The text, or null where it is empty: what protobuf calls unset."""
     return F.when(text != "", text)
+
+
+def transaction_id(told: Column) -> Column:
+    """A transaction's id, as a uuid where it is one: JSON has it as base64, of a uuid's text or of its 16 bytes."""
+    octets = F.try_to_binary(told, F.lit("base64"))
+    text = F.try_validate_utf8(octets.cast("string"))
+    of_bytes = F.regexp_replace(
+        F.lower(F.hex(octets)), r"^(.{8})(.{4})(.{4})(.{4})(.{12})$", "$1-$2-$3-$4-$5"
+    )
+    return (
+        F.when(told.rlike(_UUID), F.lower(told))
+        .when(text.rlike(_UUID), F.lower(text))
+        .when(F.octet_length(octets) == 16, of_bytes)
+        .otherwise(filled(told))
+    )
+
+
+_UUID = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 
 def with_note(items: Column) -> Column:

@@ -32,11 +32,17 @@ EXPORTED = 3
 
 
 def with_places(said: DataFrame) -> DataFrame:
-    """Add ``position``, ``identity``, ``settled``, and ``sets``: how many sets of its value the delivery has."""
+    """Add ``position``, ``identity``, ``settled``, and what stands beside the event.
+
+    ``sets``: how many sets of its value the delivery has. ``is_behind``: something newer stands before it in the
+    object, of its namespace, or of any if it is for all of them.
+    """
     in_object = Window.partitionBy(*_OBJECT).orderBy("at")
     so_far = in_object.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     of_commit = Window.partitionBy(*_COMMIT).orderBy("at")
     commit_so_far = of_commit.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    of_namespace = Window.partitionBy(*_OBJECT, "namespace").orderBy("at")
+    namespace_so_far = of_namespace.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     delivery = Window.partitionBy(*_COMMIT, "delivery")
     commit = F.struct("namespace", "commit_ts")
     seen = F.col("run") > F.min("run").over(Window.partitionBy(*_COMMIT, "words"))
@@ -47,6 +53,13 @@ def with_places(said: DataFrame) -> DataFrame:
         .withColumn("words", F.struct("op", "value", "value_type"))
         .withColumn("is_new_run", ~commit.eqNullSafe(F.lag(commit).over(in_object)))
         .withColumn("run", F.sum(F.col("is_new_run").cast("int")).over(so_far))
+        .withColumn(
+            "newest",
+            F.when(F.col("op") == "all", F.max("commit_ts").over(so_far)).otherwise(
+                F.max("commit_ts").over(namespace_so_far)
+            ),
+        )
+        .withColumn("is_behind", F.col("newest") > F.col("commit_ts"))
         .withColumn("runs", F.max("run").over(Window.partitionBy(*_OBJECT)))
         .withColumn("is_seen", seen)
         .withColumn("is_again", F.coalesce(again, F.lit(False)))

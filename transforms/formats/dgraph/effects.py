@@ -21,6 +21,8 @@ DROPS = {
     "type": "drop_type",
 }
 
+REMOVING = ("drop_all", "drop_data", "drop_predicate")
+
 
 def with_effects(said: DataFrame, table: str) -> DataFrame:
     """The events with what they do: ``operation``, ``effect``, images, ``scope``, ``remarks`` and ``fault``."""
@@ -159,8 +161,9 @@ def remarked() -> Column:
             & (F.col("operation") == "set")
             & ~F.col("in_list")
             & ~F.col("is_noted")
-            & (F.col("value_type") != "uid")
+            & F.col("value_type").isin("string", "default")
             & (F.col("sets") > 1),
+            drop_behind=F.col("operation").isin(*REMOVING) & F.col("is_behind"),
             value_lost=is_set & F.col("is_lost"),
             password_masked=is_mutation & is_password & ~F.col("is_star"),
             facets_left_out=F.col("has_facets") & ~F.col("is_noted"),

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms.feed import Feed
+from transforms.formats.dgraph.messages import of_hexadecimal
 from transforms.formats.spec import NO_FAULT, fault
 from transforms.record import Record
 
@@ -26,9 +27,12 @@ READ_TS = r"(?:^|/)dgraph\.r([0-9]+)\.u[^/]*/"
 LINE = (
     r'^\s*<([^>"\\]*+)>\s*<([^>"\\]*+)>\s*'
     r'(?:<([^>"\\]*+)>|"([^"\\]*+(?:\\.[^"\\]*+)*+)"(?:\^\^<([^>"\\]*+)>|@([A-Za-z0-9-]++))?)'
-    r"\s*(?:<(0[xX][0-9a-fA-F]++)>)?\s*(\(.*\))?\s*\.\s*$"
+    r"\s*(?:<(0[xX][0-9a-fA-F]++)>)?\s*(\(.*\))?\s*\.\s*(?:#.*)?$"
 )
 """Node, predicate, then the node that it leads to, or a text with its type or language; namespace; facets."""
+
+FACETS = 8
+"""Which group of ``LINE`` they are."""
 
 AS_JSON = (
     '{"uid":"$1","attr":"$2","node":"$3","value":"$4","type":"$5","language":"$6","namespace":"$7"}'
@@ -40,6 +44,8 @@ NUMBER = r'"[^"\\|]*+"\s*:\s*(-?[0-9][0-9.eE+-]*+)'
 """A number as it stands in the document: Spark's reader of JSON makes a double of it."""
 
 FACET = r'"[^"\\|]*+\|[^"\\]*+"\s*:'
+
+DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 UNTOLD = "untold"
 RESERVED = "dgraph."
@@ -72,11 +78,11 @@ def is_rdf(object_name: str) -> bool:
 
 
 def lines(data: bytes) -> Iterator[Record]:
-    """One record per line that is not blank; a text has its line breaks escaped."""
+    """One record per line that is neither blank nor a comment; a text has its line breaks escaped."""
     offset = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
         payload = line.rstrip(b"\r")
-        if payload.strip():
+        if payload.strip() and not payload.lstrip().startswith(b"#"):
             yield Record(number, offset, payload)
         offset += len(line) + 1
 
@@ -90,14 +96,19 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
     of_rdf = F.col("object").rlike(RDF_NAME)
     is_export = of_rdf | F.col("is_document")
     line = F.col("message").rlike(LINE)
-    in_rdf = F.from_json(F.regexp_replace("message", LINE, AS_JSON), TRIPLE)
+    # RDF lets a tab stand in a text as it is.
+    lenient = {"allowUnquotedControlChars": "true"}
+    in_rdf = F.from_json(F.regexp_replace("message", LINE, AS_JSON), TRIPLE, lenient)
     triple = F.when(of_rdf & line, in_rdf).when(~of_rdf & F.col("is_document"), document(feed))
     read_ts = F.regexp_extract(place, READ_TS, 1).try_cast("bigint")
+    # Dgraph takes a day for its first moment.
+    is_day = (value_type() == "datetime") & F.col("triple.value").rlike(DAY)
+    midnight = F.when(is_day, F.concat("triple.value", F.lit("T00:00:00Z")))
     said = F.struct(
         F.lit("set").alias("operation"),
         unsigned("uid").alias("uid"),
         F.col("triple.attr").alias("attr"),
-        F.coalesce(unsigned("node"), F.col("triple.value")).alias("value"),
+        F.coalesce(unsigned("node"), midnight, F.col("triple.value")).alias("value"),
         value_type().alias("value_type"),
         F.lit(None).cast("string").alias("type"),
         F.lit(None).cast("string").alias("pred"),
@@ -161,14 +172,14 @@ def document(feed: Feed) -> Column:
 
 def unsigned(name: str) -> Column:
     """A part of the triple, written as 0x…, as an unsigned number."""
-    digits = F.regexp_extract(F.col(f"triple.{name}"), "^0[xX]([0-9a-fA-F]{1,16})$", 1)
-    return F.conv(F.nullif(digits, F.lit("")), 16, 10)
+    return of_hexadecimal(F.col(f"triple.{name}"))
 
 
 def has_facets(of_rdf: Column) -> Column:
     """True where the record has facets beside its value."""
-    in_line, in_document = F.col("message").rlike(r"\)\s*\.\s*$"), F.col("message").rlike(FACET)
-    return F.when(of_rdf, in_line).otherwise(F.col("is_document") & in_document)
+    in_line = F.regexp_extract("message", LINE, FACETS) != ""
+    in_document = F.col("is_document") & F.col("message").rlike(FACET)
+    return F.when(of_rdf, in_line).otherwise(in_document)
 
 
 def value_type() -> Column:
@@ -188,11 +199,12 @@ def unreadable(read_ts: Column) -> Column:
         F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
         .when(~F.col("is_utf8"), fault("invalid_utf8", "the record is not valid UTF-8"))
         .when(
-            F.col("triple").isNull() & F.col("is_document"),
+            F.col("triple.attr").isNull() & F.col("is_document"),
             fault("malformed_json", "the document of an export holds not exactly one value"),
         )
         .when(
-            F.col("triple").isNull(), fault("malformed_rdf", "the line is no triple of an export")
+            F.col("triple.attr").isNull(),
+            fault("malformed_rdf", "the line is no triple of an export"),
         )
         .when(
             unsigned("uid").isNull() | ((F.col("triple.node") != "") & unsigned("node").isNull()),

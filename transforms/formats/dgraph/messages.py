@@ -23,6 +23,9 @@ DOCUMENT = f"struct<{EVENT},key:string,value:struct<{EVENT}>,uid:string,namespac
 WHOLE = "^[0-9]{1,20}$"
 """How an unsigned number is written."""
 
+HEXADECIMAL = "^0[xX]([0-9a-fA-F]{1,16})$"
+"""How Dgraph writes it outside of its stream."""
+
 UNSIGNED = "decimal(20,0)"
 
 
@@ -30,7 +33,7 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
     """Add what the record says: ``commit_ts``, ``kind``, ``said`` (the event's fields), ``namespace``, ``has_key``.
 
     And ``fault``, and ``is_document``: true for a document of a JSON export, of which only ``document_uid`` and
-    ``document_namespace`` are known here.
+    ``document_namespace`` are known here. Dgraph without namespaces exports none.
     """
     reading = F.from_json("message", DOCUMENT, {"columnNameOfCorruptRecord": "_corrupt_record"})
     is_line = F.col("document.value").isNotNull() & F.col("document.meta").isNull()
@@ -39,11 +42,10 @@ def parsed(messages: DataFrame, feed: Feed) -> DataFrame:
         in_line, bare = F.col(f"document.value.{name}"), F.col(f"document.{name}")
         return F.when(is_line, in_line).otherwise(bare)
 
-    is_document = (
-        F.col("document.uid").isNotNull()
-        & F.col("document.namespace").isNotNull()
-        & F.col("document.event").isNull()
+    is_node = F.col("document.namespace").isNotNull() | (
+        F.col("document.uid").rlike(HEXADECIMAL) & F.col("document.meta").isNull()
     )
+    is_document = F.col("document.uid").isNotNull() & F.col("document.event").isNull() & is_node
     return (
         messages.withColumn("document", reading)
         .withColumn("is_document", F.coalesce(is_document, F.lit(False)))
@@ -84,6 +86,11 @@ def of_bytes(raw: Column) -> Column:
     return F.conv(F.hex(raw), 16, 10)
 
 
+def of_hexadecimal(text: Column) -> Column:
+    """A number that is written as 0x…, in decimal; null for all else."""
+    return F.conv(F.nullif(F.regexp_extract(text, HEXADECIMAL, 1), F.lit("")), 16, 10)
+
+
 def unreadable() -> Column:
     """Why a record is no event; null where it is one, or is of an export."""
     says_nothing = (
@@ -110,7 +117,7 @@ def unreadable() -> Column:
             fault("missing_field", "the event lacks ", F.array_join(missing, ", ")),
         )
         .when(
-            F.col("commit_ts").try_cast("bigint").isNull(),
+            ~F.coalesce(F.col("commit_ts").try_cast("bigint") >= 0, F.lit(False)),
             fault(
                 "unknown_position",
                 "meta.commit_ts is ",

@@ -24,6 +24,13 @@ REMARKS = (
         "The last of them counts; if the predicate has languages, its value in gold may be that of any of them.",
     ),
     Remark(
+        "drop_behind",
+        "drops_stand_before_what_is_newer",
+        "A drop has the timestamp at which it began, and counts by it: what has a higher one stays.",
+        "After a restart Dgraph sends old drops again, and all is well; else commits ended while the drop ran,"
+        " and only an export tells which of their values it removed.",
+    ),
+    Remark(
         "value_lost",
         "values_are_in_the_stream",
         "Dgraph writes geo and bigfloat values as {}: they are lost.",

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.feed import Feed
-from transforms.formats.dgraph.messages import UNSIGNED
+from transforms.formats.dgraph.messages import UNSIGNED, of_hexadecimal
 from transforms.formats.spec import fault
 
 STAR = "_STAR_ALL"
@@ -18,11 +18,16 @@ LOSSY = ("geo", "bigfloat")
 
 _FLOAT = r"^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,4}))?$"
 _MOMENT = (
-    r"^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
+    r"^[0-9]{4,}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-5][0-9])$"
 )
 
-_NUMBERS = r'"value"\s*:\s*(-?[0-9][0-9.eE+-]*|\[[^\]"]*\])'
-"""A number, or numbers in an array, behind the name value: within a text, the quotes of such a name are escaped."""
+# Possessive, so that a long text cannot overflow the stack of Java's matcher.
+_NUMBERS = (
+    r'"event"\s*:\s*\{(?:[^"{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*?'
+    r'"value"\s*:\s*(-?[0-9][0-9.eE+-]*|\[[^\]"]*\])'
+)
+"""The event's value, if it is a number, or numbers in an array: within a text, the quotes of such names are escaped."""
 
 _WRITTEN_AS = {
     "int": "^-?[0-9]{1,19}$",
@@ -48,15 +53,12 @@ def with_values(said: DataFrame, feed: Feed) -> DataFrame:
     is_star = (F.col("op") == "del") & (value == STAR) & (kind == "default")
     # Dgraph makes a predicate that its schema lacks a list for edges, and a single value for all else.
     unspoken = F.when(~F.col("is_star"), kind == "uid")
+    # What the documentation calls it nobody has seen; a mutation's is attr.
+    dropped = F.coalesce(named("pred"), named("attr"))
     return (
         said.withColumn("op", F.lower("said.operation"))
-        .withColumn("uid", F.when(F.col("kind") != "drop", F.col("said.uid")))
-        .withColumn(
-            "attr",
-            F.when(F.col("kind") == "drop", F.nullif(F.col("said.pred"), F.lit(""))).otherwise(
-                F.col("said.attr")
-            ),
-        )
+        .withColumn("uid", F.when(F.col("kind") != "drop", in_decimal(F.col("said.uid"))))
+        .withColumn("attr", F.when(F.col("kind") == "drop", dropped).otherwise(named("attr")))
         .withColumn("value_type", F.lower("said.value_type"))
         .withColumn("written", written())
         .withColumn("is_star", F.coalesce(is_star, F.lit(False)))
@@ -79,8 +81,19 @@ def canonical(text: Column, kind: Column) -> Column:
         F.when(kind == "int", text.try_cast("bigint").cast("string"))
         .when(kind == "uid", text.try_cast(UNSIGNED).cast("string"))
         .when(kind == "float", float_text(text))
+        .when(kind == "float32vector", F.regexp_replace(text, r"\s", ""))
         .otherwise(text)
     )
+
+
+def named(part: str) -> Column:
+    """A predicate's name in the event; null where it is empty, too."""
+    return F.nullif(F.col(f"said.{part}"), F.lit(""))
+
+
+def in_decimal(text: Column) -> Column:
+    """A uid as the stream has it: tools that show events write 0x…, as Dgraph's answers do."""
+    return F.coalesce(of_hexadecimal(text), text)
 
 
 def written() -> Column:
@@ -89,13 +102,16 @@ def written() -> Column:
     Spark's reader of JSON makes doubles of those: it has 4.9E-324 for 5e-324, and 0 for -0.
     """
     as_landed = F.col("payload").cast("string")
+    # Of a dump whose value is a text, only that is the event: headers may look like one.
+    of_record = F.when(~as_landed.contains(r"\"event\""), as_landed)
     verbatim = [
         F.nullif(F.regexp_extract(text, _NUMBERS, 1), F.lit(""))
-        for text in (as_landed, F.col("message"))
+        for text in (of_record, F.col("message"))
     ]
     has_numbers = F.lower("said.value_type").isin("float", "float32vector", "bigfloat")
-    said = F.col("said.value")
-    return F.when(has_numbers & ~F.col("is_export"), F.coalesce(*verbatim, said)).otherwise(said)
+    said, kind = F.col("said.value"), F.lower("said.value_type")
+    numbers = F.when(has_numbers & ~F.col("is_export"), F.coalesce(*verbatim, said))
+    return numbers.when(kind == "uid", in_decimal(said)).otherwise(said)
 
 
 def float_text(text: Column) -> Column:
@@ -143,13 +159,10 @@ def _spelled(parts: Column) -> Column:
 def value_fault() -> Column:
     """A mutation whose node, predicate or value is missing or is not what it says to be."""
     kind, value = F.col("value_type"), F.col("written")
+    parts = {name: F.col(f"said.{name}") for name in ("uid", "attr", "value", "value_type")}
+    parts["attr"] = named("attr")
     missing = F.array_compact(
-        F.array(
-            *[
-                F.when(F.col(f"said.{name}").isNull(), F.lit(f"event.{name}"))
-                for name in ("uid", "attr", "value", "value_type")
-            ]
-        )
+        F.array(*[F.when(given.isNull(), F.lit(f"event.{name}")) for name, given in parts.items()])
     )
     looks = F.coalesce(
         *[F.when(kind == name, value.rlike(pattern)) for name, pattern in _WRITTEN_AS.items()],

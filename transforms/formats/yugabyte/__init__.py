@@ -107,7 +107,7 @@ def row_messages(found: DataFrame) -> DataFrame:
         found.select(*others, F.posexplode("items").alias("ordinal", "item"))
         .withColumn("message", F.col("item.row_message"))
         .withColumn("op", F.col("item.op"))
-        .withColumn("transaction_id", _yugabyte.filled(message["transaction_id"]))
+        .withColumn("transaction_id", _yugabyte.transaction_id(message["transaction_id"]))
         .withColumn("catalog", F.lit(None).cast("string"))
         .withColumn("schema", _yugabyte.filled(message["pgschema_name"]))
         .withColumn("name", _yugabyte.filled(message["table"]))

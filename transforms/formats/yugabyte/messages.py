@@ -10,7 +10,9 @@ from pyspark.sql import functions as F
 
 from transforms.change import TEXTS
 from transforms.formats import _yugabyte_checkpoints as checkpoints
+from transforms.formats import _yugabyte_values as own_values
 from transforms.formats._yugabyte import ADDED, Shape, filled
+from transforms.gold.ordering import let
 
 DATUMS = {
     "DatumInt32": "datum_int32",
@@ -24,14 +26,18 @@ DATUMS = {
 }
 """The members of a datum, as Go names them and as protobuf does (value.proto, DatumMessagePB)."""
 
-NEWER = ("pg_ql_value", "cql_value", "pg_catalog_value")
+NEWER = ("pg_ql_value", "pg_catalog_value")
 """Other ways to carry a value, of newer servers for other clients: not read, and not taken for null."""
+
+READ = (*DATUMS.values(), *own_values.SINGLE)
+"""The kinds of values that are read: data, and YCQL's values."""
 
 DATUM: Shape = {
     "column_name": "string",
     "column_type": "string",
     # Of no message's spelling: the name of a field of Go's struct.
     "Datum": "map<string,string>",
+    "cql_value": own_values.VALUE,
     **dict.fromkeys((*DATUMS.values(), *NEWER), "string"),
 }
 
@@ -87,7 +93,7 @@ their scale)."""
 
 _TYPE_OF_MAIN = {
     **{"1": "tinyint", "2": "smallint", "3": "int", "4": "bigint", "5": "string", "6": "boolean"},
-    **{"7": "float", "8": "double"},
+    **{"7": "float", "8": "double", "10": "timestamp", "23": "date"},
     **{
         "INT8": "tinyint",
         "INT16": "smallint",
@@ -95,7 +101,7 @@ _TYPE_OF_MAIN = {
         "INT64": "bigint",
         "BOOL": "boolean",
     },
-    **{"FLOAT": "float", "DOUBLE": "double"},
+    **{"FLOAT": "float", "DOUBLE": "double", "TIMESTAMP": "timestamp", "DATE": "date"},
 }
 """The server's own types, for columns without an oid."""
 
@@ -123,16 +129,25 @@ def _value(datum: Column) -> Column:
         for name in (*DATUMS.values(), *NEWER)
     ]
     found = F.coalesce(of_go, *of_protojson)
-    return F.struct(
-        filled(datum["column_name"]).alias("name"),
-        datum["column_type"].alias("oid"),
-        found["kind"].alias("kind"),
-        _text(found).alias("text"),
-    )
+
+    def told(one: Column) -> Column:
+        return F.struct(
+            filled(datum["column_name"]).alias("name"),
+            datum["column_type"].alias("oid"),
+            one["kind"].alias("kind"),
+            one["text"].alias("text"),
+        )
+
+    of_ycql = F.when(datum["cql_value"].isNotNull(), own_values.read_single(datum["cql_value"]))
+    return let(F.coalesce(let(found, _with_text), of_ycql), told)
 
 
 def _member(kind: Column, text: Column) -> Column:
     return F.struct(kind.alias("kind"), text.alias("text"))
+
+
+def _with_text(member: Column) -> Column:
+    return F.when(member.isNotNull(), _member(member["kind"], _text(member)))
 
 
 def _text(member: Column) -> Column:
@@ -174,9 +189,7 @@ def names(mentioned: Column) -> Column:
 def unread_value(mentioned: Column) -> Column:
     """The first value of a kind that is not known; null where there is none."""
     return F.get(
-        F.filter(
-            mentioned, lambda one: one["kind"].isNotNull() & ~one["kind"].isin(*DATUMS.values())
-        ),
+        F.filter(mentioned, lambda one: one["kind"].isNotNull() & ~one["kind"].isin(*READ)),
         F.lit(0),
     )
 

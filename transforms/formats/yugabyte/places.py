@@ -1,7 +1,8 @@
 """Where a row message stands in its tablet, and what identifies it there.
 
 The op id (term, index, write_id) is a tablet's own order. One op id may cover a whole batch of rows: the place in the
-batch tells them apart. BEGIN, DDL and SAFEPOINT may have none; they stand where their neighbours in the response do.
+batch orders them, and what they say tells them apart. BEGIN, DDL and SAFEPOINT may have none; they stand where their
+neighbours in the response do.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM
-from transforms.formats._yugabyte import instant
+from transforms.formats._yugabyte import ddl, instant, unsigned
+from transforms.formats.yugabyte.messages import DATUM
 from transforms.gold.ordering import let
 
 AFTER_ALL = 2_147_483_647
@@ -33,17 +35,18 @@ def op_id(record: Column) -> Column:
 
 
 def placed(records: Column) -> Column:
-    """The records of a response, each with ``op_id``, ``in_batch``, and the op ids ``before`` and ``after`` it.
+    """The records of a response, each with ``op_id``, its place ``in_batch``, and the op ids ``before`` and ``after``.
 
-    ``in_batch``: how many rows after the first one of its op id it stands. Only rows are counted, so that it is the
-    same where a response begins in the middle of a transaction.
+    ``in_batch``: minus the number of rows of its op id that come after it. So it is the same where a response begins in
+    the middle of the batch, and the longest delivery of a batch has the smallest numbers, which are those that count.
+    ``occurrence``: how often the row had said the same under that op id, and then something else; null for never.
     """
     own = F.transform(records, lambda record: F.when(record["op"].isin(*ROWS), op_id(record)))
     every = F.transform(records, op_id)
 
-    def with_neighbours(rows: Column, ids: Column) -> Column:
+    def with_neighbours(rows: Column, ids: Column, said: Column) -> Column:
         def one(record: Column, at: Column) -> Column:
-            mine, of_row = F.get(ids, at), F.get(rows, at)
+            mine = F.get(ids, at)
             before = F.filter(F.slice(ids, F.lit(1), at), lambda id: id.isNotNull())
             after = F.filter(F.slice(ids, at + 1, F.size(ids) - at), lambda id: id.isNotNull())
             needs = mine.isNull()
@@ -51,19 +54,71 @@ def placed(records: Column) -> Column:
                 record["row_message"].alias("row_message"),
                 record["op"].alias("op"),
                 mine.alias("op_id"),
-                F.when(of_row.isNotNull(), at + 1 - F.array_position(rows, of_row))
+                F.when(said.isNull(), F.lit(0))
+                .otherwise(-_followers(rows, at))
                 .cast("bigint")
                 .alias("in_batch"),
+                F.when(said.isNotNull(), _occurrence(said, at)).alias("occurrence"),
                 F.when(needs, F.try_element_at(before, F.lit(-1))).alias("before"),
                 F.when(needs, F.get(after, F.lit(0))).alias("after"),
             )
 
         return F.transform(records, one)
 
-    return let(
-        F.struct(own.alias("rows"), every.alias("ids")),
-        lambda both: with_neighbours(both["rows"], both["ids"]),
+    def with_said(both: Column) -> Column:
+        rows = both["rows"]
+        named = F.filter(rows, lambda id: id.isNotNull())
+        # Mostly each row has an op id of its own.
+        said = F.when(
+            F.size(F.array_distinct(named)) < F.size(named), F.zip_with(records, rows, _said)
+        )
+        return let(
+            F.struct(said.alias("said")),
+            lambda more: with_neighbours(rows, both["ids"], more["said"]),
+        )
+
+    return let(F.struct(own.alias("rows"), every.alias("ids")), with_said)
+
+
+def _followers(rows: Column, at: Column) -> Column:
+    mine = F.get(rows, at)
+    later = F.slice(rows, at + 2, F.size(rows) - at - 1)
+    return F.size(F.filter(later, lambda id: id == mine))
+
+
+def _said(record: Column, id: Column) -> Column:
+    """What a row says, and of which row: the first column of a tuple is one of the key's."""
+    message = record["row_message"]
+    named = F.filter(
+        F.concat(
+            F.coalesce(message["new_tuple"], F.array().cast(_tuple())),
+            F.coalesce(message["old_tuple"], F.array().cast(_tuple())),
+        ),
+        lambda one: one["column_name"].isNotNull(),
     )
+    whose = F.struct(id, message["table"], F.to_json(F.get(named, F.lit(0))))
+    return F.when(id.isNotNull(), F.struct(whose.alias("whose"), F.to_json(message).alias("text")))
+
+
+def _tuple() -> str:
+    return f"array<{ddl(DATUM)}>"
+
+
+def _occurrence(said: Column, at: Column) -> Column:
+    mine = F.get(said, at)
+    of_row = F.filter(F.slice(said, F.lit(1), at + 1), lambda one: one["whose"] == mine["whose"])
+
+    def number(texts: Column) -> Column:
+        turns = F.filter(
+            texts,
+            lambda text, i: (
+                (text == mine["text"]) & ~F.coalesce(F.get(texts, i - 1) == text, F.lit(False))
+            ),
+        )
+        return F.size(turns) - 1
+
+    found = let(F.transform(of_row, lambda one: one["text"]), number)
+    return F.when(found > 0, found)
 
 
 def position() -> Column:
@@ -86,17 +141,29 @@ def position() -> Column:
     read = F.array(
         F.lit(EPOCH),
         F.lit(SNAPSHOT),
-        *[F.coalesce(one, F.lit(0)) for one in instant(F.col("checkpoint.snapshot_time"))],
+        *[F.coalesce(one, F.lit(0)) for one in instant(read_time())],
+    )
+    # A commit tells its place; where it does not, it comes after what it follows.
+    end = F.coalesce(
+        F.concat(F.array(*start), own),
+        F.concat(F.array(*start), before, late),
+        F.when(F.col("checkpoint.index").isNotNull(), F.concat(F.array(*start), checkpoint, late)),
     )
     op = F.col("op")
     return (
         F.when(op == "READ", read)
         .when(op.isin(*ROWS), at_row)
-        .when(op == "COMMIT", F.concat(F.array(*start), own))
+        .when(op == "COMMIT", end)
         .when(op == "BEGIN", first)
         .otherwise(among)
         .cast("array<bigint>")
     )
+
+
+def read_time() -> Column:
+    """When the snapshot of a READ is of: what the checkpoint tells, which the last response does not; else the row."""
+    told = (F.col("checkpoint.snapshot_time"), F.col("message.commit_time"))
+    return F.coalesce(*[F.when(unsigned(one) > 0, one) for one in told])
 
 
 def identity() -> Column:
@@ -104,11 +171,12 @@ def identity() -> Column:
     op, tablet = F.col("op"), F.col("tablet")
     place = F.col("position").cast("array<string>")
     own = F.slice(place, 3, 3)
-    snapshot_time = F.col("checkpoint.snapshot_time")
+    again = F.col("item.occurrence").cast("string")
+    said_again = F.filter(F.array(again), lambda one: one.isNotNull())
     transaction = F.col("transaction_id")
     return (
-        F.when(op == "READ", F.array(tablet, F.lit("snapshot"), snapshot_time))
-        .when(op.isin(*ROWS), F.concat(F.array(tablet), own))
+        F.when(op == "READ", F.array(tablet, F.lit("snapshot"), read_time()))
+        .when(op.isin(*ROWS), F.concat(F.array(tablet), own, said_again))
         .when(
             op.isin("BEGIN", "COMMIT") & transaction.isNotNull(),
             F.array(tablet, transaction),
@@ -126,6 +194,6 @@ def settled() -> Column:
     return (
         F.when(F.col("op") == "READ", F.size("position"))
         .when(F.col("op").isin(*ROWS), F.lit(5))
-        .when(F.col("op") == "COMMIT", F.size("position"))
+        .when((F.col("op") == "COMMIT") & F.col("item.op_id").isNotNull(), F.size("position"))
         .otherwise(F.lit(2))
     )

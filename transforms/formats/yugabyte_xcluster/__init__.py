@@ -101,13 +101,17 @@ def no_response(response: Column) -> Column:
 
 
 def numbered(records: Column) -> Column:
-    """The records, each with the how-manyth of those with its time it is; copies of one have one number."""
+    """The records, each with its place among those of its time: minus the number of others that come after it.
+
+    Copies of one have one place. Where a response begins in the middle of a time, places are the same; the longest
+    delivery has the smallest, which are those that count.
+    """
 
     def with_numbers(distinct: Column) -> Column:
         def one(record: Column) -> Column:
             mine = F.struct(record["time"].alias("time"), F.to_json(record).alias("text"))
             alike = F.filter(distinct, lambda other: other["time"] == mine["time"])
-            at = F.array_position(alike, mine) - 1
+            at = F.array_position(alike, mine) - F.size(alike)
             return F.struct(record.alias("record"), at.alias("at"))
 
         return F.transform(records, one)
@@ -135,9 +139,12 @@ def rows(found: DataFrame) -> DataFrame:
         )
         .withColumn("of_key", values.pairs(record["key"]))
         .withColumn("of_changes", values.pairs(record["changes"]))
-        .withColumn("transaction_id", _yugabyte.filled(state["transaction_id"]))
+        .withColumn("transaction_id", _yugabyte.transaction_id(state["transaction_id"]))
         .withColumn("at", F.array(*_yugabyte.instant(record["time"])))
-        .withColumn("commit_at", F.array(*_yugabyte.instant(state["commit_hybrid_time"])))
+        .withColumn(
+            "commit_at",
+            F.array(*_yugabyte.instant(F.coalesce(state["commit_hybrid_time"], record["time"]))),
+        )
         .withColumn("is_note", F.col("item").isNull() & F.col("fault").isNull())
     )
 

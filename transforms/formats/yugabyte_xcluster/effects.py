@@ -59,13 +59,15 @@ def events(rows: DataFrame) -> DataFrame:
         .withColumn(
             "position", F.when(is_note, checkpoints.position()).otherwise(own.cast("array<bigint>"))
         )
-        .withColumn("settled", F.size("position"))
+        .withColumn(
+            "settled", F.size("position") - F.when(is_note | (op == "APPLY"), 0).otherwise(1)
+        )
         .withColumn(
             "identity",
             F.when(is_note, checkpoints.identity())
             .when(op == "APPLY", F.array(F.col("tablet"), F.col("transaction_id")))
             .otherwise(
-                F.concat(F.array("tablet"), F.slice("position", 3, 3).cast("array<string>"))
+                F.concat(F.array("tablet"), F.slice("position", 3, 2).cast("array<string>"))
             ),
         )
         .withColumn("readable", F.col("fault").isNull())
