@@ -42,7 +42,7 @@ class Transaction:
 class Event:
     """One delivery of something the source did, or of what that implies."""
 
-    source: str  # mysql | cassandra | snapshot | model
+    source: str  # mysql | cassandra | arcion_kafka | debezium | debezium_bare | snapshot | model
     table: str
     operation: str  # insert | update | delete | replace | read | …
     position: Position

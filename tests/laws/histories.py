@@ -57,18 +57,25 @@ class _Source:
 
     @property
     def position(self) -> Position:
-        own = self.log if self.kind == "mysql" else (self.now_ms, *self.replica)
-        return (0, 1, *own)
+        return (0, 1, *((self.now_ms, *self.replica) if self.kind == "cassandra" else self.place))
+
+    @property
+    def place(self) -> Position:
+        """Where the source's log is: file, position and row, or Postgres's two numbers."""
+        number, offset, row = self.log
+        return (number, offset * 100 + row, 0) if self.kind == "debezium_bare" else self.log
 
     def advance(self) -> None:
         """Go on to a higher position."""
         number, offset, row = self.log
-        if self.kind == "mysql" and self.rng.random() < 0.25:
+        if self.kind != "cassandra" and self.rng.random() < 0.25:
             self.log = (number, offset, row + 1)  # the next row of the same statement
             return
         rotates = self.rng.random() < 0.1
         self.log = (number + 1, 4, 1) if rotates else (number, offset + self.rng.randint(1, 400), 1)
-        self.now_ms += self.rng.choice([0, 1000, 60_000] if self.kind == "mysql" else [1, 7, 1000])
+        self.now_ms += self.rng.choice(
+            [1, 7, 1000] if self.kind == "cassandra" else [0, 1000, 60_000]
+        )
         self.replica = self.draw_replica()
 
     def drift(self) -> None:
@@ -82,7 +89,12 @@ class _Source:
     def emit(self, operation: str, before: Image, after: Image) -> None:
         """Write down an event and do to the rows what a sane source would mean by it."""
         place = (self.position, self.now_ms)
-        self.events.append(Event(self.kind, self.table, operation, *place, before, after))
+        # Debezium sends whole rows, but for values that it says it does not have.
+        is_whole = (
+            self.kind == "debezium" and operation == "update" and VALUES.keys() <= after.keys()
+        )
+        effect = "put" if is_whole else None
+        self.events.append(Event(self.kind, self.table, operation, *place, before, after, effect))
         new = before | after
         old_id, new_id = str((after | before)["id"]), str(new["id"])
         row = self.rows.pop(old_id, self.key(new_id) | dict.fromkeys(VALUES))
@@ -116,7 +128,7 @@ def _insert(source: _Source, identifier: str | None = None) -> None:
     identifier = identifier or source.rng.choice(source.ids)
     # Cassandra's inserts are upserts, mostly of a part; MySQL can log just the columns given.
     part = source.key(identifier) | source.some(at_least=0)
-    whole = source.rng.random() < (0.8 if source.kind == "mysql" else 0.2)
+    whole = source.rng.random() < (0.2 if source.kind == "cassandra" else 0.8)
     source.emit("insert", {}, source.full(identifier) if whole else part)
 
 
@@ -124,7 +136,7 @@ def _update(source: _Source, identifier: str | None = None) -> None:
     identifier, changed = identifier or source.rng.choice(source.ids), source.some()
     row, key = source.row(identifier), source.key(identifier)
     old = key | {column: row[column] for column in changed}
-    before = source.rng.choice([row, row, row, key, old] if source.kind == "mysql" else [key])
+    before = source.rng.choice([key] if source.kind == "cassandra" else [row, row, row, key, old])
     whole = before is row and source.rng.random() < 0.7
     # A key column stands in before, in after or in both; the key must be whole all the same.
     in_after = source.part_of(key)
@@ -135,7 +147,8 @@ def _update(source: _Source, identifier: str | None = None) -> None:
 
 def _delete(source: _Source, identifier: str | None = None) -> None:
     identifier = identifier or source.rng.choice(source.ids)
-    has_row = source.kind == "mysql" and source.rng.random() < 0.5  # Cassandra logs just the key
+    # Cassandra logs just the key.
+    has_row = source.kind != "cassandra" and source.rng.random() < 0.5
     source.emit("delete", (source.row if has_row else source.key)(identifier), {})
 
 
@@ -156,6 +169,7 @@ def _move(source: _Source) -> None:
     old, new = source.rng.sample(["5", *source.ids], 2)
     row = source.row(old)
     operation = source.rng.choice(["update", "update", "update", "replace"])
+    operation = operation if source.kind == "mysql" else "update"
     source.emit(operation, row, row | source.some(at_least=0) | source.key(new))
 
 
@@ -195,11 +209,18 @@ def _copy(source: _Source, event: Event | None = None) -> None:
         source.events.append(replace(event, position=place))
 
 
+_ON_KAFKA: list[Callable[[_Source], None]] = [
+    _insert, _insert, _update, _update, _update, _update, _update, _delete, _delete, _recreate,
+    _move, _tied_updates, _tied_updates,
+]  # fmt: skip
 _ACTIONS: dict[str, list[Callable[[_Source], None]]] = {
     "mysql": [
         _insert, _insert, _update, _update, _update, _update, _update, _delete, _delete,
         _recreate, _replace, _move, _tied_updates, _tied_updates,
     ],
+    "arcion_kafka": _ON_KAFKA,
+    "debezium": _ON_KAFKA,
+    "debezium_bare": _ON_KAFKA,
     "cassandra": [
         _insert, _insert, _update, _update, _update, _delete, _recreate, _overwrite, _tied_writes,
         _tied_writes, _copy,
@@ -208,13 +229,15 @@ _ACTIONS: dict[str, list[Callable[[_Source], None]]] = {
 
 
 def history(seed: int, *, case: str, kind: str, events: int, table: str = "item") -> list[Event]:
-    """The first so many events of a source ("mysql" or "cassandra"), in the order it made them."""
+    """The first so many events of a source, in the order it made them."""
     source = _Source(Random(f"history {seed}"), case=case, kind=kind, table=table)
     for identifier in source.ids:
         # Two, where the rows of two snapshots tie.
         for _ in range(source.rng.choice([0, 0, 0, 1, 1, 1, 1, 2])):
             source.rows[identifier] = row = source.full(identifier)
-            source.events.append(Event("snapshot", table, "read", (0, 0), None, {}, row))
+            # Debezium says where the log was.
+            place = source.place if kind.startswith("debezium") else ()
+            source.events.append(Event("snapshot", table, "read", (0, 0, *place), None, {}, row))
     while len(source.events) < events:
         source.drift()
         source.rng.choice(_ACTIONS[kind])(source)
