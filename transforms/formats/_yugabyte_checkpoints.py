@@ -47,8 +47,8 @@ def told(own: Column, older: Column) -> Column:
 def with_reached(checkpoint: Column, last: Column, has_commit: Column) -> Column:
     """The checkpoint with ``REACHED``: where the consumer stands behind what is committed in the response.
 
-    That is the checkpoint, if it is not within a transaction; else the op id of the ``last`` that was committed (null:
-    none has one). A response without a commit moves nothing.
+    That is the checkpoint, if it is not within a transaction; else the op id of the ``last`` COMMIT (null: none has
+    one). A response in which nothing is committed moves nothing.
     """
     is_behind = has_commit & checkpoint["key"].isNull() & checkpoint["index"].isNotNull()
     told = (checkpoint["term"], checkpoint["index"])

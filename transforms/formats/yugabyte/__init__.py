@@ -66,8 +66,9 @@ def responses(bronze: DataFrame, feed: Feed) -> DataFrame:
 
 
 def with_reached(committed: Column) -> Column:
-    """The response's checkpoint, with where its consumer stands behind these, its last of which counts."""
-    placed = F.filter(F.transform(committed, places.op_id), lambda id: id.isNotNull())
+    """The response's checkpoint, with where its consumer stands behind what is committed in it."""
+    commits = F.filter(committed, lambda record: record["op"] == "COMMIT")
+    placed = F.filter(F.transform(commits, places.op_id), lambda id: id.isNotNull())
     last = F.try_element_at(placed, F.lit(-1))
     has_commit = F.coalesce(F.size(committed) > 0, F.lit(False))
     return checkpoints.with_reached(F.col("checkpoint"), last, has_commit)
