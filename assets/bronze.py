@@ -10,7 +10,8 @@ import dagster as dg
 from assets import kafka_landing, ledger, partitions, transactions
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
-from assets.object_source import raise_clearly, read_objects
+from assets.object_source import read_objects
+from assets.task_source import raise_clearly
 from assets.wording import counted
 from assets.writing import writing
 from transforms.feed import Feed

@@ -18,7 +18,7 @@ from assets.lake import Lake
 from assets.wording import counted
 from expectations import graph as rules
 from transforms.feed import Feed, Table
-from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID
+from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, GLOBAL, MIRROR, UID, shared
 from transforms.gold import streams
 from transforms.gold.current_state import EVENT_AT
 from transforms.table_names import TOMBSTONES, asset_name, gold_name
@@ -163,12 +163,13 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
         )
     )
     rows = lake.table("gold", feed.name, name).read()
-    return rows.select(
-        F.lit(name.removesuffix(table.name)).alias("graph"),
-        _shown(name).alias("what"),
-        EVENT_AT,
-        end.alias("end"),
-    ).select("graph", "end.*", "what", EVENT_AT)
+    ends = rows.select(_shown(name).alias("what"), EVENT_AT, end.alias("end"))
+    graph = F.lit(name.removesuffix(table.name))
+    if feed.table_names != "plain":
+        # An edge of one graph may touch vertices that all graphs share.
+        is_shared = F.col("end.type").isin(shared(feed))
+        graph = F.when(is_shared, F.lit(f"{GLOBAL}__")).otherwise(graph)
+    return ends.select(graph.alias("graph"), "end.*", "what", EVENT_AT)
 
 
 def _unlike(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFrame | None:

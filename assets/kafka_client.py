@@ -64,13 +64,26 @@ _TELLING: tuple[tuple[int, str, str], ...] = (
         "there is no such topic",
         "Correct the feed's landing, or create the topic.",
     ),
+    (
+        KafkaError.TOPIC_EXCEPTION,
+        "no topic can have this name",
+        "Correct the feed's landing: kafka://broker:port/topic[,topic].",
+    ),
     (KafkaError._UNKNOWN_PARTITION, "the partition is gone", "Run again."),
+    (
+        KafkaError._BAD_MSG,
+        "the client refuses what the broker sends, a record that is too large say",
+        "Set WEIR_KAFKA_RECEIVE_MESSAGE_MAX_BYTES to more than the largest record; it is 100000000 unless said.",
+    ),
     (KafkaError._RESOLVE, "the broker's host is not known", _PROTOCOL),
     (KafkaError._TRANSPORT, "the broker does not answer", _PROTOCOL),
     (KafkaError._ALL_BROKERS_DOWN, "the broker does not answer", _PROTOCOL),
     (KafkaError._TIMED_OUT, "the broker does not answer", _PROTOCOL),
 )
 """From the most telling to the least: of several complaints the first of these is told."""
+
+# librdkafka's only property that is written so.
+_WITHOUT_DOTS = {"log.level": "log_level"}
 
 # Waiting mends neither a wrong password nor a certificate.
 _FINAL = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, KafkaError._SSL)
@@ -100,7 +113,7 @@ def settings(feed: Feed, environment: Mapping[str, str]) -> dict[str, Any]:
             if name in OURS:
                 fault = f"{variable} is set, and {name} cannot be: {OURS[name]}"
                 raise unreadable(feed, fault, "Unset it.")
-            found[name] = value
+            found[_WITHOUT_DOTS.get(name, name)] = value
     return found
 
 
@@ -109,15 +122,21 @@ class Complaints:
 
     def __init__(self) -> None:
         self.codes: list[int] = []
+        self._is_trusted = False
 
     def __call__(self, error: KafkaError) -> None:
         """Note one complaint."""
         self.codes.append(error.code())
 
+    def answered(self) -> None:
+        """Forget them: an answer came, and a broker that restarts may refuse for a while what it took before."""
+        self.codes.clear()
+        self._is_trusted = True
+
     @property
     def are_final(self) -> bool:
         """True where waiting would not help; once may be chance."""
-        return sum(code in _FINAL for code in self.codes) > 1
+        return not self._is_trusted and sum(code in _FINAL for code in self.codes) > 1
 
     def told(self, error: KafkaError | None = None) -> tuple[str, str]:
         """The fault and what to do about it: the most telling of the complaints, or the error itself."""

@@ -18,7 +18,7 @@ from assets import kafka_topics, ledger
 from assets.kafka_source import read_ranges
 from assets.kafka_topics import Range
 from assets.lake import Lake
-from assets.object_source import raise_clearly
+from assets.task_source import raise_clearly
 from assets.wording import counted
 from assets.writing import writing
 from transforms.feed import Feed
@@ -61,13 +61,15 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
     """
     with writing(lake, "bronze", feed.name):
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+        bronze = lake.table("bronze", feed.name)
+        # Before the ledger is read: what it says is of this version, or of a later one.
+        seen = bronze.version()
         read = ledger.read_offsets(lake, feed)
         found = kafka_topics.backlog(feed, kafka_topics.look(feed), read)
-        bronze = lake.table("bronze", feed.name)
-        if found.ranges or not bronze.exists():
+        if found.ranges or seen < 0:
             with reporting(feed, found.ranges, tell) as folder, raise_clearly():
                 rows = read_ranges(lake.spark, feed, found.ranges, folder)
-                bronze.append(rows, partition_by=["window"])
+                bronze.append(rows, partition_by=["window"], seen=seen)
         records = ledger.records_since(lake, feed, found.ranges) if found.ranges else {}
         for remark in found.remarks:
             tell(f"bronze.{feed.name}: {remark}")
@@ -97,10 +99,10 @@ def reporting(feed: Feed, ranges: Sequence[Range], tell: Tell) -> Iterator[str]:
 def progress_line(feed: Feed, ranges: Sequence[Range], folder: Path, seconds: float) -> str:
     """How many offsets are read of how many, in all and of the first partitions that are not through."""
     done: dict[str, int] = {}
-    for file in folder.iterdir():
-        topic, number, _ = file.name.rsplit(".", 2)
+    for file in folder.glob("*/*"):
+        name = f"{file.parent.name}/{file.name.partition('.')[0]}"
         # A task may be just writing it.
-        done[f"{topic}/{number}"] = done.get(f"{topic}/{number}", 0) + int(file.read_text() or 0)
+        done[name] = done.get(name, 0) + int(file.read_text() or 0)
     total, read = sum(one.size for one in ranges), sum(done.values())
     going = [
         f"{one.partition.name} {done.get(one.partition.name, 0):,} of {one.size:,}"

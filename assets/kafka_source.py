@@ -1,38 +1,34 @@
-"""Reading offsets of Kafka's partitions inside Spark's tasks: a Python data source that yields bronze rows.
+"""Reading offsets of Kafka's partitions inside Spark's tasks, as bronze rows.
 
 Each task reads ranges of offsets with a client of its own. Nothing is committed to the broker: what was read is known
-from bronze. Not here: which offsets (``kafka_topics``), and what a record means (``transforms/formats``).
+from bronze. Not here: which offsets (``kafka_topics``), how tasks read (``task_source``), and what a record means
+(``transforms/formats``).
 """
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
-import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
 
 from assets import kafka_client
 from assets.kafka_client import FEW, Complaints, fitting
 from assets.kafka_topics import Range, divided
-from assets.object_source import TaskFailed, batches
 from assets.record_times import moment_of, window_of
+from assets.task_source import read_parts
 from transforms.errors import WeirError
 from transforms.feed import Feed
-from transforms.record import BRONZE
-
-NAME = "weir_topics"
 
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
+
+UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is no UTF-8", None)]
+"""What stands in place of headers that the Kafka client cannot read."""
 
 # Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
@@ -43,93 +39,23 @@ def read_ranges(
 ) -> DataFrame:
     """One row per record of these offsets (see ``BRONZE``), each in the window of its timestamp.
 
-    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: ``raise_clearly`` makes the
-    errors of tasks Weir's own again.
+    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: see ``read_parts``.
     """
-    if not ranges:
-        return spark.createDataFrame([], BRONZE)
     parts = divided(ranges, 2 * spark.sparkContext.defaultParallelism)
-    plan = _Plan(feed, parts, progress, SILENCE)
-    spark.dataSource.register(TopicSource)
-    return spark.read.format(NAME).option("plan", plan.encoded()).load()
+    return read_parts(spark, parts, partial(rows_of, feed, progress, SILENCE))
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    feed: Feed
-    parts: list[tuple[Range, ...]]
-    progress: str | None
-    silence: float
-
-    def encoded(self) -> str:
-        """As text, which is all that a Spark option holds."""
-        pickled: bytes = cloudpickle.dumps(self)  # type: ignore[no-untyped-call]
-        return base64.b64encode(zlib.compress(pickled)).decode()
-
-    @staticmethod
-    def decoded(text: str) -> _Plan:
-        plan: _Plan = cloudpickle.loads(zlib.decompress(base64.b64decode(text)))
-        return plan
-
-
-class TopicSource(DataSource):
-    """The data source ``weir_topics``; its option ``plan`` is written by ``read_ranges``."""
-
-    @classmethod
-    def name(cls) -> str:
-        """The name it is registered by."""
-        return NAME
-
-    def schema(self) -> StructType:
-        """The bronze row."""
-        return BRONZE
-
-    def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of the plan."""
-        return TopicReader(_Plan.decoded(self.options["plan"]), schema)
-
-
-class TopicPart(InputPartition):
-    """The ranges that one task reads."""
-
-    def __init__(self, ranges: tuple[Range, ...]) -> None:
-        super().__init__(None)
-        self.ranges = ranges
-
-
-class TopicReader(DataSourceReader):
-    """Reads one part in one task, with one client."""
-
-    def __init__(self, plan: _Plan, schema: StructType) -> None:
-        self._feed, self._schema = plan.feed, schema
-        self._progress, self._silence = plan.progress, plan.silence
-        self._parts = plan.parts
-
-    def __getstate__(self) -> dict[str, object]:
-        """Without the parts: each task is handed its own."""
-        return {**self.__dict__, "_parts": []}
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """One per part of the plan."""
-        return [TopicPart(ranges) for ranges in self._parts]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The part's records, in batches of bounded size."""
-        assert isinstance(partition, TopicPart)
-        try:
-            yield from batches(self._rows(partition.ranges), self._schema)
-        except WeirError as error:
-            raise TaskFailed(error) from None
-
-    def _rows(self, ranges: tuple[Range, ...]) -> Iterator[tuple[object, ...]]:
-        complaints = Complaints()
-        client = kafka_client.consumer(self._feed, complaints)
-        try:
-            for one in ranges:
-                rows = _Reading(self._feed, one, client, complaints, self._silence)
-                yield from rows.rows(self._progress)
-        finally:
-            client.close()
+def rows_of(
+    feed: Feed, progress: str | None, silence: float, ranges: tuple[Range, ...]
+) -> Iterator[tuple[object, ...]]:
+    """The records of some ranges, read with one client."""
+    complaints = Complaints()
+    client = kafka_client.consumer(feed, complaints)
+    try:
+        for one in ranges:
+            yield from _Reading(feed, one, client, complaints, silence).rows(progress)
+    finally:
+        client.close()
 
 
 @dataclass(slots=True)
@@ -152,12 +78,14 @@ class _Reading:
             found = self.client.consume(min(many, end - at), _WAIT)
             if found:
                 heard = monotonic()
+                self.complaints.answered()
             elif monotonic() - heard > self.silence or self.complaints.are_final:
                 raise self._gave_up(at)
             size = 0
             for message in found:
                 offset = self._offset(message)
-                if offset is None:
+                # What the client has at hand of before, a restart say, was read already.
+                if offset is None or offset < at:
                     continue
                 if message.error() is not None or offset >= end:
                     # Its end: what lies between holds no record.
@@ -207,22 +135,32 @@ class _Reading:
             None,
             moment_of(milliseconds),
             message.key(),
-            message.headers(),
+            headers_of(message),
         )
 
     def _tell(self, folder: Path, at: int) -> None:
         one = self.range
         if folder.is_dir():
-            name = f"{one.partition.topic}.{one.partition.number}.{one.first}"
-            (folder / name).write_text(f"{at - one.first}")
+            # A topic's name may be nearly as long as a file's.
+            topic = folder / one.partition.topic
+            topic.mkdir(exist_ok=True)
+            (topic / f"{one.partition.number}.{one.first}").write_text(f"{at - one.first}")
 
     def _gave_up(self, at: int) -> WeirError:
         fault, remedy = self.complaints.told()
         if not self.complaints.codes:
             fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
         return self._unreadable(
-            f"after offset {at - 1:,} came nothing for {self.silence:.0f} s: {fault}", remedy
+            f"from offset {at:,} on came nothing for {self.silence:.0f} s: {fault}", remedy
         )
 
     def _unreadable(self, fault: str, remedy: str) -> WeirError:
         return kafka_client.unreadable(self.feed, fault, remedy, self.range.partition.name)
+
+
+def headers_of(message: Message) -> object:
+    """The record's headers; the client gives none where one's name is no UTF-8, and nothing depends on them."""
+    try:
+        return message.headers()
+    except (SystemError, UnicodeError):
+        return UNREADABLE_HEADERS

@@ -54,12 +54,24 @@ class LakeTable:
 
     def read_fixed(self) -> DataFrame:
         """The table as it is now, also for queries that run when it has grown."""
-        version = self._newest_commit()["version"]
-        return self.spark.read.format("delta").option("versionAsOf", version).load(self.path)
+        return self.spark.read.format("delta").option("versionAsOf", self.version()).load(self.path)
 
-    def append(self, rows: DataFrame, partition_by: Sequence[str] = ()) -> None:
-        """Add rows in one commit; columns that an older version's table does not have are added to it."""
+    def version(self) -> int:
+        """The number of the table's newest commit; -1 where there is none."""
+        return int(self._newest_commit()["version"]) if self.exists() else -1
+
+    def append(
+        self, rows: DataFrame, partition_by: Sequence[str] = (), *, seen: int | None = None
+    ) -> None:
+        """Add rows in one commit; columns that an older version's table does not have are added to it.
+
+        ``seen``: the table's version that says which rows are new. Of two writers that saw the same one Delta takes the
+        first, and either refuses the other as concurrent or adds nothing for it.
+        """
         writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
+        if seen is not None:
+            # Delta's own numbers begin at 0: the first writer has seen none.
+            writer = writer.option("txnAppId", "weir").option("txnVersion", seen + 1)
         writer.partitionBy(*partition_by).save(self.path)
 
     def replace_windows(

@@ -1,6 +1,7 @@
 """What scoped changes did to a gold table: a truncate, a drop, a star delete is always reported with what it removed.
 
-Not here: which keys a scope has (``transforms/gold/scopes.py``).
+There may be as many as there are events (a star delete of Dgraph is an everyday one), so that only the widest are
+named. Not here: which keys a scope has (``transforms/gold/scopes.py``).
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ from pyspark.sql import functions as F
 from assets.history import History
 from assets.wording import counted
 
-SHOWN = 20
-"""So many of a run are named one by one; of more, the sum is told."""
+SHOWN = 5
+"""So many of a run are named one by one, the widest and then those that did most; of the others the sum is told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """One scoped change of a run, and how many rows it removed, or changed where it is a dropped column."""
+    """One scoped change of a run, and how many rows it removed, or changed where it is a dropped column.
+
+    Or ``events`` of them together, all of one operation: these have neither scope nor place.
+    """
 
     operation: str
     scope: str
     place: str
     removed: int
     changed: int
+    events: int = 1
 
 
 def reached(history: History, net: DataFrame, *, anew: bool) -> tuple[Reached, ...]:
@@ -49,33 +54,52 @@ def reached(history: History, net: DataFrame, *, anew: bool) -> tuple[Reached, .
         history.scoped.groupBy("event_id")
         .agg(
             F.first("operation").alias("operation"),
-            F.to_json(F.first("scope")).alias("scope"),
+            F.first("scope").alias("scope"),
             F.min(F.struct("window", "object", "line")).alias("at"),
             F.bool_or("is_new").alias("is_new"),
         )
         .join(met, on="event_id", how="left")
         .where(F.col("is_new") | F.col("removed").isNotNull())
-        .orderBy("at")
+        .select(
+            *("event_id", "operation", "at", F.to_json("scope").alias("scope")),
+            F.size("scope").alias("width"),
+            *[F.coalesce(name, F.lit(0)).alias(name) for name in ("removed", "changed")],
+        )
     )
-    return tuple(_reached(row) for row in told.collect())
+    did_most = (F.col("removed") + F.col("changed")).desc()
+    widest = told.orderBy("width", did_most, "at", "event_id").limit(SHOWN + 1).collect()
+    if len(widest) <= SHOWN:
+        return tuple(_named(row) for row in widest)
+    named = widest[:SHOWN]
+    others = told.where(~F.col("event_id").isin([row["event_id"] for row in named]))
+    sums = others.groupBy("operation").agg(
+        *[F.sum(name).alias(name) for name in ("removed", "changed")], F.count("*").alias("events")
+    )
+    return (
+        *[_named(row) for row in named],
+        *[
+            Reached(scope="", place="", **row.asDict())
+            for row in sums.orderBy("operation").collect()
+        ],
+    )
 
 
-def _reached(row: Row) -> Reached:
+def _named(row: Row) -> Reached:
     at = row["at"]
     place = f"{at['object']} line {at['line']}" if at["line"] else at["object"]
-    return Reached(row["operation"], row["scope"], place, row["removed"] or 0, row["changed"] or 0)
+    return Reached(row["operation"], row["scope"], place, row["removed"], row["changed"])
 
 
 def told(changes: tuple[Reached, ...]) -> list[str]:
-    """One line for each of the first, and one for the rest."""
+    """One line for each that is named, and one per operation for the others."""
     lines = []
-    for one in changes[:SHOWN]:
+    for one in changes:
         of = "of the whole table" if one.scope == "{}" else f"of {one.scope}"
+        what = f"{one.operation} {of} ({one.place})"
+        if not one.place:
+            what = f"{one.events:,} more of {one.operation}"
         did = f"removed {counted(one.removed, 'row')}"
         if one.changed:
             did = f"changed {counted(one.changed, 'row')}"
-        lines.append(f"{one.operation} {of} ({one.place}) {did}")
-    if rest := changes[SHOWN:]:
-        removed = sum(one.removed for one in rest)
-        lines.append(f"{len(rest):,} more scoped changes removed {counted(removed, 'row')}")
+        lines.append(f"{what} {did}")
     return lines

@@ -157,6 +157,10 @@ class _FeedFile:
 
     def _topics(self, declared: DeclaredFeed) -> str:
         landing, known = declared.landing, FORMATS.get(declared.format)
+        if "@" in landing:
+            # Not quoted: it may hold a password.
+            fault = "has an @, and secrets never stand in a feed file: set WEIR_KAFKA_SASL_USERNAME and _PASSWORD"
+            raise self._misdeclared("landing", fault)
         if known is None or not known.reads_kafka:
             fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
             raise self._misdeclared("landing", f"{fault}: give an s3:// address or a folder")

@@ -54,15 +54,16 @@ class DeclaredPredicate(_Declared):
 
 
 class DeclaredVertex(_Declared):
-    """One entry of ``vertices``."""
+    """One entry of ``vertices``; ``graph`` names one graph or several."""
 
     attributes: dict[_Text, _Text] = Field(default_factory=dict)
     key: list[_Text] = Field(default_factory=list)
     defaults: dict[_Text, str] = Field(default_factory=dict)
+    graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
 
 
 class DeclaredEdge(_Declared):
-    """One entry of ``edges``; ``from`` and ``to`` name one vertex type or several."""
+    """One entry of ``edges``; ``from`` and ``to`` name one vertex type or several, ``graph`` graphs."""
 
     sources: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="from")]
     targets: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="to")]
@@ -71,6 +72,7 @@ class DeclaredEdge(_Declared):
     reverse: _Text | None = None
     discriminator: list[_Text] = Field(default_factory=list)
     defaults: dict[_Text, str] = Field(default_factory=dict)
+    graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
 
 
 class DeclaredFeed(_Declared):

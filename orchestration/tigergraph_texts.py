@@ -7,7 +7,7 @@ Types of attributes are TigerGraph's or Spark SQL's. Not here: what gold makes o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from orchestration.column_types import UnknownType, canonical_type
@@ -16,7 +16,7 @@ from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
 from orchestration.table_texts import Misdeclared, TableTexts
 from transforms import types
 from transforms.feed import EdgeType, VertexType
-from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, UID
+from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, GLOBAL, UID
 
 KNOWN_TYPES: Final = (
     *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
@@ -62,7 +62,8 @@ def vertices_from(
         if twice := {key for key in one.key if one.key.count(key) > 1}:
             raise misdeclared(f"{place}.key", f"names {min(twice)} twice")
         defaults = _defaults(place, one.defaults, attributes, misdeclared)
-        found[name] = VertexType(name, attributes, tuple(one.key), defaults)
+        graphs = _graphs(place, one.graph, misdeclared)
+        found[name] = VertexType(name, attributes, tuple(one.key), defaults, graphs)
     return found
 
 
@@ -105,6 +106,7 @@ def edges_from(
             one.reverse,
             tuple(one.discriminator),
             _defaults(place, one.defaults, attributes, misdeclared),
+            _graphs(place, one.graph, misdeclared),
         )
     return found
 
@@ -178,6 +180,14 @@ def _attributes(
     return attributes
 
 
+def _graphs(place: str, declared: Sequence[str], misdeclared: Misdeclared) -> tuple[str, ...]:
+    for name in declared:
+        _check_name(name, f"{place}.graph", misdeclared)
+    if len(declared) > 1 and GLOBAL in declared:
+        raise misdeclared(f"{place}.graph", "a GLOBAL type is one for all graphs: name that alone")
+    return tuple(declared)
+
+
 def _defaults(
     place: str, declared: dict[str, str], attributes: Mapping[str, str], misdeclared: Misdeclared
 ) -> dict[str, str]:
@@ -201,4 +211,4 @@ def _check_attribute(
 
 def _check_name(name: str, place: str, misdeclared: Misdeclared) -> None:
     if not _NAME.fullmatch(name):
-        raise misdeclared(place, f"{name!r} is no name of a type: letters, digits and _")
+        raise misdeclared(place, f"{name!r} is no name: letters, digits and _")

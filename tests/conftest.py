@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session, and the mark of those that use it."""
+"""What all tests share: one Spark session, the mark of those that use it, and one Kafka broker."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from pyspark.sql import SparkSession
 
 from orchestration.jars import ensure_jars
 from orchestration.spark import session_config
+from tests.services.kafka import broker
+
+# Of a fixture that modules import by themselves each would have its own.
+__all__ = ["broker"]
 
 FAULTS = ("fault", "times", "lost events", "wrong rows")
 """The columns of the faults' table."""

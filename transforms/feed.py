@@ -75,12 +75,16 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class VertexType:
-    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name."""
+    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name.
+
+    ``graphs`` are those that have it, or ``GLOBAL``; empty where nobody said.
+    """
 
     name: str
     attributes: Mapping[str, str]
     key: tuple[str, ...] = ()
     defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class EdgeType:
     """One edge type of TigerGraph; ``sources`` and ``targets`` are the vertex types of its two ends.
 
     ``reverse`` is the name of the type of its mirrored edges, ``discriminator`` the attributes that tell its edges
-    between two vertices apart.
+    between two vertices apart. ``graphs``: as of vertex types.
     """
 
     name: str
@@ -99,6 +103,7 @@ class EdgeType:
     reverse: str | None = None
     discriminator: tuple[str, ...] = ()
     defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _meaning(feed: Feed) -> dict[str, object]:
     }
     # What an older version did not have is left out where it says nothing: no table is made anew for it.
     graph: dict[str, object] = {
-        kind: {name: asdict(one) for name, one in declared.items()}
+        kind: {name: _of_type(asdict(one)) for name, one in declared.items()}
         for kind, declared in (
             ("predicates", feed.predicates),
             ("vertices", feed.vertices),
@@ -74,6 +74,10 @@ def _meaning(feed: Feed) -> dict[str, object]:
     if feed.baseline:
         graph["baseline"] = dict(feed.baseline)
     return meaning | graph | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
+
+
+def _of_type(declared: dict[str, object]) -> dict[str, object]:
+    return {name: part for name, part in declared.items() if name != "graphs" or part}
 
 
 def _decided(decisions: Decisions) -> dict[str, object]:

@@ -120,11 +120,10 @@ def declared(schema: str) -> str:
     return "predicates:\n" + "\n".join(lines) + "\n"
 
 
-def feed_of(folder: Path, landing: Path, predicates: str, files: str | None = None) -> Feed:
+def feed_of(folder: Path, landing: Path, predicates: str) -> Feed:
     """A feed, from a feed file."""
     file = folder / "nodes.yaml"
-    wanted = f'files: "{files}"\n' if files else ""
-    file.write_text(f"format: dgraph\nlanding: {landing}\n{wanted}{predicates}")
+    file.write_text(f"format: dgraph\nlanding: {landing}\n{predicates}")
     return load_feed(file)
 
 
@@ -187,33 +186,30 @@ def test_an_export_is_the_baseline_of_a_stream_that_starts_late(
     assert triples(outcome.state["triples"]) == exported(export, lost=())
 
 
-@pytest.mark.parametrize("files", ["events.jsonl", None])
-def test_a_folder_with_all_that_was_recorded_gives_the_export_with_the_default_files_too(
-    lake: Lake, samples: Path, tmp_path: Path, files: str | None
+def test_a_folder_with_all_that_was_recorded_gives_the_export(
+    lake: Lake, samples: Path, tmp_path: Path
 ) -> None:
     predicates = declared((samples / WORKLOAD / "expected_schema.txt").read_text())
-    feed = feed_of(tmp_path, samples / WORKLOAD, predicates, files)
+    feed = feed_of(tmp_path, samples / WORKLOAD, predicates)
     _, made = bring(lake, feed)
     rows = lake.table("gold", feed.name, "triples").read().collect()
     assert triples(row.asDict() for row in rows) == expected(samples, WORKLOAD)
     assert made.violations["accounting_is_exact"] == 0
 
 
-def test_windows_in_any_order_give_the_export_and_the_proof_holds(
+def test_a_stream_in_pieces_gives_the_export_and_the_proof_deals_them_into_other_windows(
     lake: Lake, samples: Path, tmp_path: Path
 ) -> None:
     lines = (samples / WORKLOAD / "events.jsonl").read_bytes().splitlines(keepends=True)
     landing = tmp_path / "landing"
-    cuts = [0, 80, 200, len(lines)]
-    windows = []
-    for hour, (start, end) in enumerate(pairwise(cuts)):
+    cuts = [0, 80, 120, 200, 230, 290, len(lines)]
+    for number, (start, end) in enumerate(pairwise(cuts)):
         # Every piece begins with a part of the one before it, as after a restart.
-        lay(landing, f"2026-11-20/0{hour}/sink.log", b"".join(lines[max(0, start - 30) : end]))
-        windows.append(f"2026-11-20T0{hour}")
+        piece = b"".join(lines[max(0, start - 30) : end])
+        lay(landing, f"2026-11-20/0{number % 2}/{number}.log", piece)
     predicates = declared((samples / WORKLOAD / "expected_schema.txt").read_text())
     feed = feed_of(tmp_path, landing, predicates)
-    for chosen in ([windows[2], windows[0]], [windows[1]]):
-        bring(lake, feed, chosen)
+    bring(lake, feed)
     rows = lake.table("gold", feed.name, "triples").read().collect()
     assert triples(row.asDict() for row in rows) == expected(samples, WORKLOAD)
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=1) == 0

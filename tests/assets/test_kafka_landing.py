@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
+from confluent_kafka import KafkaError, Message
 from pyspark.sql import Row
 
 from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledger
+from assets.kafka_client import Complaints
 from assets.kafka_landing import Arrived
 from assets.lake import Lake
-from tests.services.kafka import PASSWORD, USER, Broker, Sent, broker
+from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
 from transforms.feed import Feed
-
-__all__ = ["broker"]
 
 pytestmark = pytest.mark.services
 
@@ -134,8 +136,13 @@ def test_only_committed_records_are_read_and_an_open_transaction_waits(
     assert ledger.read_offsets(lake, feed)["bank/0", broker.topic_id("bank")].next_offset == 4
     broker.transaction("bank", [Sent(b"paid again")], commit=True)
     broker.delete_before("bank", 4)
+    pending = broker.begun("bank", [Sent(b"pending")])
+    broker.send("bank", [Sent(b"behind")])
     assert land(lake, feed)[1] == []
     assert values(lake) == [b"paid", b"paid again"]
+    pending.commit_transaction(30)
+    land(lake, feed)
+    assert values(lake) == [b"paid", b"paid again", b"pending", b"behind"]
 
 
 def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> None:
@@ -194,10 +201,12 @@ def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(
 
 
 def test_what_was_gone_before_the_first_read_is_told(lake: Lake, broker: Broker) -> None:
-    broker.create("old")
-    broker.send("old", [Sent(b"0"), Sent(b"1"), Sent(b"2")])
+    # Its broker gives the timestamps: what the producer says counts for nothing.
+    broker.create("old", settings={"message.timestamp.type": "LogAppendTime"})
+    broker.send("old", [Sent(b"0"), Sent(b"1"), Sent(b"2", at=THREE)])
     broker.delete_before("old", 2)
-    _, said = land(lake, feed_of(broker, "old"))
+    arrived, said = land(lake, feed_of(broker, "old"))
+    assert "2025-11-20T03" not in arrived.records
     assert said == ["bronze.shop: old/0: the first 2 offsets were gone before it was first read"]
     assert values(lake) == [b"2"]
 
@@ -240,24 +249,74 @@ def test_two_runs_at_once_read_nothing_twice(lake: Lake, broker: Broker) -> None
     assert values(lake) == [b"b"]
 
 
+def test_two_machines_at_one_warehouse_read_nothing_twice(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("race")
+    broker.send("race", [Sent(b"a")])
+    feed, look = feed_of(broker, "race"), kafka_topics.look
+    # An object store knows no locks.
+    monkeypatch.setattr(kafka_landing, "writing", lambda *_: nullcontext())
+
+    def look_while_another_reads(of: Feed) -> list[kafka_topics.Partition]:
+        monkeypatch.setattr(kafka_topics, "look", look)
+        land(lake, of)
+        return look(of)
+
+    monkeypatch.setattr(kafka_topics, "look", look_while_another_reads)
+    land(lake, feed)
+    assert values(lake) == [b"a"]
+
+    broker.send("race", [Sent(b"b")])
+    land(lake, feed)
+    assert values(lake) == [b"a", b"b"]
+
+
+def test_a_record_that_the_client_refuses_names_the_setting(
+    lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("heavy", settings={"max.message.bytes": str(8 << 20)})
+    heavy = b"x" * (5 << 20)
+    broker.send("heavy", [Sent(b"a"), Sent(heavy)], {"message.max.bytes": str(8 << 20)})
+    feed = feed_of(broker, "heavy")
+    monkeypatch.setattr(kafka_source, "SILENCE", 2.0)
+    sizes = ("WEIR_KAFKA_RECEIVE_MESSAGE_MAX_BYTES", "WEIR_KAFKA_FETCH_MAX_BYTES")
+    with monkeypatch.context() as smaller:
+        with_settings(lake, smaller, dict(zip(sizes, ("2000000", "1000000"), strict=True)))
+        with pytest.raises(UnreadableLanding, match=f"heavy/0: from offset .* Set {sizes[0]} to"):
+            land(lake, feed)
+    land(lake, feed)
+    assert values(lake) == [b"a", heavy]
+
+
+def test_headers_that_the_client_cannot_read_cost_no_record() -> None:
+    class Strange(Message):
+        def headers(self) -> NoReturn:
+            # So does the client where a header's name is no UTF-8.
+            raise SystemError("returned a result with an exception set")
+
+    assert kafka_source.headers_of(Strange()) == kafka_source.UNREADABLE_HEADERS
+
+
 def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kafka_topics, "SMALLEST", 500)
     monkeypatch.setattr(kafka_landing, "INTERVAL", 0.2)
-    broker.create("large", partitions=2)
-    broker.send("large", [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
+    # No topic's name is longer.
+    topic = "large".ljust(249, "-")
+    broker.create(topic, partitions=2)
+    broker.send(topic, [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
+    feed = feed_of(broker, topic)
     parts = kafka_topics.divided(
-        kafka_topics.backlog(
-            feed_of(broker, "large"), kafka_topics.look(feed_of(broker, "large")), {}
-        ).ranges,
+        kafka_topics.backlog(feed, kafka_topics.look(feed), {}).ranges,
         4,
     )
     assert len(parts) == 4
     assert sum(one.size for part in parts for one in part) == 3000
 
     said: list[str] = []
-    kafka_landing.land(lake, feed_of(broker, "large"), said.append)
+    kafka_landing.land(lake, feed, said.append)
 
     assert sorted(int(value or b"") for value in values(lake)) == [*range(3000)]
     told = [line for line in said if "of 3,000 offsets read in" in line]
@@ -305,7 +364,7 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
     broker.kill()
     try:
         with pytest.raises(
-            UnreadableLanding, match=r"away/0: after offset -1 came nothing for 2 s"
+            UnreadableLanding, match=r"away/0: from offset 0 on came nothing for 2 s"
         ):
             land(lake, feed)
     finally:
@@ -391,6 +450,25 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
     assert "hush" not in str(caught.value)
 
 
+def test_a_broker_that_was_trusted_once_may_be_away() -> None:
+    complaints, refused = Complaints(), KafkaError(KafkaError._SSL)
+    complaints(refused)
+    assert not complaints.are_final
+    complaints(refused)
+    assert complaints.are_final
+    complaints.answered()
+    complaints(refused)
+    complaints(refused)
+    assert not complaints.are_final
+    assert complaints.told()[0] == "there is no TLS connection that can be trusted"
+
+
+def test_what_the_client_logs_can_be_asked_for() -> None:
+    feed = Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t")
+    assert kafka_client.settings(feed, {})["log_level"] == 0
+    assert kafka_client.settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(kafka_client, "PATIENCE", 2.0)
@@ -414,3 +492,5 @@ def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
         f"feed shop: cannot read kafka://{broker.address}/nowhere: there is no such topic."
         " Correct the feed's landing, or create the topic."
     )
+    with pytest.raises(UnreadableLanding, match=r"/\.\.: no topic can have this name"):
+        kafka_topics.look(feed_of(broker, ".."))

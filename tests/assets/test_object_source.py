@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from assets.landing import LandedObject, open_landing
-from assets.object_source import packed, raise_clearly, read_objects
+from assets.object_source import packed, read_objects
+from assets.task_source import raise_clearly
 from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed import Feed, Table

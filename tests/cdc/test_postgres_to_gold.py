@@ -17,11 +17,11 @@ from assets.lake import Lake
 from orchestration import planning
 from orchestration.resources import lake_of
 from tests.services.debezium import running_connector, wait_until
-from tests.services.kafka import Broker, broker
+from tests.services.kafka import Broker
 from tests.services.postgres import Postgres, postgres
 from transforms.feed import Feed
 
-__all__ = ["broker", "postgres"]
+__all__ = ["postgres"]
 
 pytestmark = pytest.mark.services
 

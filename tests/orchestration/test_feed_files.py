@@ -40,6 +40,11 @@ def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared
     [
         ("x", "tables: {}\n", "tables", "is no key of a feed of format dgraph"),
         ("kafka://b", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafka://b/t+", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafka://b/t/", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafka:/b/t", "", "landing", "is not kafka://broker:port/topic[,topic]"),
+        ("kafkas://b/t", "", "landing", "is neither s3://bucket/prefix/ nor a folder"),
+        ("kafka://me:hush@b/t", "", "landing", "has an @, and secrets never stand in a feed file"),
         ("kafka://b/t", "files: a\n", "files", "a topic has none"),
         (
             "x",
@@ -57,6 +62,7 @@ def test_a_graph_has_no_tables_and_a_topic_no_files(
         load_feed(written(tmp_path, text, "social.yaml"))
     assert caught.value.key == key
     assert fault in caught.value.fault
+    assert "hush" not in str(caught.value)
 
 
 def test_history_is_true_or_false(tmp_path: Path) -> None:

@@ -10,11 +10,9 @@ import pytest
 from assets import kafka_peek
 from orchestration import definitions
 from orchestration.resources import lake_of
-from tests.services.kafka import Broker, Sent, broker
+from tests.services.kafka import Broker, Sent
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
-
-__all__ = ["broker"]
 
 pytestmark = pytest.mark.services
 

@@ -110,9 +110,11 @@ def test_other_types_are_refused(written: str, fault: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "fault"),
     [
-        ("vertices: {'a b': {}}", "vertices.a b", "'a b' is no name of a type"),
+        ("vertices: {'a b': {}}", "vertices.a b", "'a b' is no name"),
         ("vertices: {P: {attributes: {n: nmber}}}", "vertices.P.attributes.n", "is not a Spark"),
         ("vertices: {P: {attributes: {uid: int}}}", "vertices.P.attributes.uid", "gold has anyway"),
+        ("vertices: {P: {graph: 'a b'}}", "vertices.P.graph", "'a b' is no name"),
+        ("edges: {E: {from: P, to: P, graph: [A, GLOBAL]}}", "edges.E.graph", "name that alone"),
         ("vertices: {P: {attributes: {_weir_x: int}}}", "vertices.P.attributes._weir_x", "own"),
         ("vertices: {P: {key: [a, a]}}", "vertices.P.key", "names a twice"),
         (

@@ -197,13 +197,18 @@ class Broker:
         produce(producer, topic, records)
         assert producer.flush(30) == 0
 
-    def transaction(self, topic: str, records: Sequence[Sent], *, commit: bool) -> None:
-        """Produce these records in one transaction, and commit or abort it."""
+    def begun(self, topic: str, records: Sequence[Sent]) -> Producer:
+        """Produce these records in a transaction that stays open; it ends another of this topic."""
         producer = Producer(self._producing({"transactional.id": f"tests-{topic}"}))
         producer.init_transactions(30)
         producer.begin_transaction()
         produce(producer, topic, records)
         producer.flush(30)
+        return producer
+
+    def transaction(self, topic: str, records: Sequence[Sent], *, commit: bool) -> None:
+        """Produce these records in one transaction, and commit or abort it."""
+        producer = self.begun(topic, records)
         if commit:
             producer.commit_transaction(30)
         else:

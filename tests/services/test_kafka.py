@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.services.kafka import Broker, Sent, broker
-
-__all__ = ["broker"]
+from tests.services.kafka import Broker, Sent
 
 pytestmark = pytest.mark.services
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Feed
 from transforms.formats._connect_values import COLUMN
+from transforms.formats._json_numbers import exact
 from transforms.formats._kafka import messages
 from transforms.formats.spec import NO_FAULT, fault, moment
 from transforms.gold.ordering import let
@@ -42,9 +43,6 @@ _DOCUMENT = (
 # The vendor's own samples have line breaks within strings.
 _LENIENT = {"allowUnquotedControlChars": "true"}
 _ENVELOPED = ("op", "before", "after", "source")
-
-_NUMBER = r'\G((?:[^"0-9-]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+)(-?[0-9][0-9.eE+-]*+)'
-"""A number, with all that stands before it since the last one: strings are passed over. It never goes back."""
 
 
 def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) -> DataFrame:
@@ -87,13 +85,6 @@ def written(nothing: tuple[str, ...]) -> list[str]:
 def bracketed(text: str) -> Column:
     """The text as the only item of an array, with line breaks as JSON allows them."""
     return F.concat(F.lit("["), F.translate(text, "\n\r\t", "   "), F.lit("]"))
-
-
-def exact(text: Column) -> Column:
-    """JSON with its numbers as texts, where reading them might change their digits (1.10, 1e400)."""
-    return F.when(
-        text.rlike(r"[:\[,]\s*-?[0-9]+(?:\.[0-9]|[eE])"), F.regexp_replace(text, _NUMBER, '$1"$2"')
-    ).otherwise(text)
 
 
 def part(variant: str, path: str) -> Column:
@@ -187,10 +178,9 @@ def has_no_key(nothing: tuple[str, ...]) -> Column:
     """True for a message that is known to have no key."""
     texts = F.col("own_key.texts")
     # A key that is there and is no text is unknown.
-    missing = F.col("partition").isNotNull() & F.col("key_bytes").isNull()
     is_empty = F.col("is_double") | F.coalesce("message_key", "header").isNotNull()
     is_word = F.coalesce(F.trim(texts).isin(*written(nothing)), F.lit(False))
-    return (missing & ~F.col("is_double")) | (is_empty & texts.isNull()) | is_word
+    return (F.col("is_keyless") & ~F.col("is_double")) | (is_empty & texts.isNull()) | is_word
 
 
 def table_names() -> dict[str, Column]:

@@ -14,7 +14,9 @@ A case is ``<format>/<scenario>/drop/`` with objects at their names relative to 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -117,16 +119,19 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="session")
-def all_outcomes(spark: SparkSession) -> dict[Path, Outcome]:
-    """Every case's outcome, by folder: one Spark frame per format."""
-    by_format: dict[str, dict[str, Scenario]] = {}
-    for case in cases():
-        by_format.setdefault(case.folder.parent.name, {})[case.folder.name] = case.scenario()
-    return {
-        CASES / format_name / name: outcome
-        for format_name, scenarios in by_format.items()
-        for name, outcome in outcomes(spark, feed(format_name), scenarios).items()
-    }
+def outcome_of(spark: SparkSession) -> Callable[[Case], Outcome]:
+    """A case's outcome: all cases of a format are read in one Spark frame, once the first of them is asked for."""
+
+    @cache
+    def of_format(format_name: str) -> dict[str, Outcome]:
+        scenarios = {
+            case.folder.name: case.scenario()
+            for case in cases()
+            if case.folder.parent.name == format_name
+        }
+        return outcomes(spark, feed(format_name), scenarios)
+
+    return lambda case: of_format(case.folder.parent.name)[case.folder.name]
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
@@ -146,9 +151,9 @@ def test_every_folder_is_a_case() -> None:
     "case", cases(), ids=lambda case: f"{case.folder.parent.name}-{case.folder.name}"
 )
 def test_a_drop_becomes_what_is_expected_of_it(
-    case: Case, all_outcomes: dict[Path, Outcome]
+    case: Case, outcome_of: Callable[[Case], Outcome]
 ) -> None:
-    actual, expected = all_outcomes[case.folder], case.expected
+    actual, expected = outcome_of(case), case.expected
     assert quarantined(actual, expected) == expected.get("quarantine", [])
     assert changed(actual, expected) == [
         {"table": usual_table(case), "moved_from": None, "derived": None} | change
@@ -163,9 +168,9 @@ def test_a_drop_becomes_what_is_expected_of_it(
     "case", cases(), ids=lambda case: f"{case.folder.parent.name}-{case.folder.name}"
 )
 def test_every_record_is_accounted_for_and_can_be_found_again(
-    case: Case, all_outcomes: dict[Path, Outcome]
+    case: Case, outcome_of: Callable[[Case], Outcome]
 ) -> None:
-    actual = all_outcomes[case.folder]
+    actual = outcome_of(case)
     own = [change for change in actual.changes if change["derived"] is None]
     assert actual.unread == 0
     assert actual.events == len(own) + actual.duplicates + len(actual.quarantine)

@@ -16,15 +16,12 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Feed
 from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
-from transforms.formats.tigergraph import faults, tables
+from transforms.formats.tigergraph import faults, graphs, tables
 from transforms.formats.tigergraph.effects import EFFECT, effects, scopes
 from transforms.formats.tigergraph.message import no_texts, parsed
 from transforms.formats.tigergraph.partners import elsewhere
 from transforms.record import Record
 from transforms.splitting import json_documents
-
-GLOBAL = "GLOBAL"
-"""What stands for the graph of a type that all graphs share."""
 
 KEY_NOT_SPLIT = Remark(
     "key_not_split",
@@ -39,6 +36,13 @@ DELETE_ALL_OF_OTHERS = Remark(
     "A delete-all is for an edge type with one target type, without discriminator and reverse type.",
     "The vendor rules such a message out; all edges of the named type from that vertex were deleted all the same. Look"
     " at the source.",
+)
+GRAPH_NOT_DECLARED = Remark(
+    "graph_not_declared",
+    "graphs_of_global_types_are_declared",
+    "Where tables are named by graph, a GLOBAL type and the edge types that touch it say which graphs have them.",
+    "Declare `graph: GLOBAL` at the vertex type, and the graphs at the edge types: until then an edge brings a vertex"
+    " of its own graph, and a delete of a GLOBAL vertex takes no edge of another graph along.",
 )
 REVERSE_NOT_DECLARED = Remark(
     "reverse_not_declared",
@@ -65,15 +69,16 @@ def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
                 effects(feed)
             ),
         )
-        .withColumn("said", said())
+        .withColumn("effects", graphs.in_graphs(F.col("effects"), feed))
+        .withColumn("said", said(feed))
         .withColumn("identity", identity())
     )
-    one = read.drop("name").select("*", F.posexplode("effects").alias("ordinal", "one"))
+    one = read.drop("name", "graph").select("*", F.posexplode("effects").alias("ordinal", "one"))
     return as_events(
         one.select("*", "one.*")
         .withColumn("remarks", F.when(F.col("derived").isNull(), F.col("said")))
         .withColumn("catalog", F.lit(None).cast("string"))
-        .withColumn("schema", graph(feed))
+        .withColumn("schema", F.col("graph"))
         .withColumn("settled", F.size("position"))
         .withColumn("segment", F.lit(None).cast("bigint"))
         .withColumn("extracted_at", F.lit(None).cast("timestamp"))
@@ -90,6 +95,7 @@ def itself() -> Column:
         *nothing.values(),
         F.lit(None).cast("map<string,string>").alias("scope"),
         F.lit(None).cast("string").alias("derived"),
+        F.lit(None).alias("graph"),
     ).cast(EFFECT)
 
 
@@ -99,7 +105,7 @@ def is_contained(feed: Feed) -> Column:
     return F.coalesce(F.col("tid") <= F.try_element_at(last, F.col("stream")), F.lit(False))
 
 
-def said() -> Column:
+def said(feed: Feed) -> Column:
     """What is worth knowing of a message that is taken all the same."""
     sound = F.col("fault").isNull() & F.col("action").isin("insert", "insert-only")
     joined = F.exists(F.map_values("keyed"), lambda text: text.isNull())
@@ -108,6 +114,7 @@ def said() -> Column:
     return remarks(
         key_not_split=sound & joined,
         delete_all_of_others=F.col("fault").isNull() & of_others,
+        graph_not_declared=F.col("fault").isNull() & graphs.is_unknown(feed),
         reverse_not_declared=F.col("fault").isNull() & reverse & ~F.col("edge.has_mirror"),
     )
 
@@ -118,18 +125,6 @@ def identity() -> Column:
     return F.array(F.trim("mid"), F.col("kind"), F.col("action"), *[F.col(name) for name in names])
 
 
-def graph(feed: Feed) -> Column:
-    """The graph, as the schema of the tables.
-
-    Types that all graphs share belong to none where tables are not named by graph; what follows from a message is then
-    of no graph either, for an edge type of one graph may begin at vertices of all.
-    """
-    own = F.col("name").isNotNull()
-    if feed.table_names == "plain":
-        own = own & F.col("derived").isNull() & (F.col("graph") != GLOBAL)
-    return F.when(own, F.col("graph"))
-
-
 FORMAT = SourceFormat(
     name="tigergraph",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
@@ -137,7 +132,7 @@ FORMAT = SourceFormat(
     to_events=to_events,
     tables=tables.tables,
     declares=("vertices", "edges", "baseline"),
-    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, REVERSE_NOT_DECLARED),
+    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
     elsewhere=elsewhere,
     unknowable=(

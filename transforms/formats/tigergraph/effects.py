@@ -27,7 +27,7 @@ from transforms.formats.tigergraph.message import (
 
 EFFECT: Final = (
     "struct<name:string,operation:string,effect:string,before:map<string,string>,after:map<string,string>,"
-    "attribute_ops:map<string,string>,scope:map<string,string>,derived:string>"
+    "attribute_ops:map<string,string>,scope:map<string,string>,derived:string,graph:string>"
 )
 
 EDGE_SOURCE: Final = "edge_source"
@@ -199,4 +199,5 @@ def _effect(
         (no_texts() if operations is None else operations).alias("attribute_ops"),
         (F.lit(None) if scope is None else scope).cast("map<string,string>").alias("scope"),
         derived.cast("string").alias("derived"),
+        F.lit(None).alias("graph"),
     ).cast(EFFECT)

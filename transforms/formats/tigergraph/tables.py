@@ -23,6 +23,9 @@ DISCRIMINATOR: Final = "discriminator"
 ANY: Final = "*"
 """Instead of vertex types: an edge type whose ends may be of every type."""
 
+GLOBAL: Final = "GLOBAL"
+"""What stands for the graph of a type that all graphs share."""
+
 MIRROR: Final = "__mirror"
 
 EDGE: Final = (
@@ -43,6 +46,18 @@ def vertex_table(name: str) -> str:
 def edge_table(name: str) -> str:
     """The table of an edge type."""
     return f"edge_{name}"
+
+
+def shared(feed: Feed) -> list[str]:
+    """The vertex types of which the feed says that all graphs share them."""
+    return [name for name, vertex in feed.vertices.items() if vertex.graphs == (GLOBAL,)]
+
+
+def graphs(feed: Feed) -> Column:
+    """By table, the graphs that have its type, where the feed says so; a constant."""
+    known = {vertex_table(one.name): list(one.graphs) for one in feed.vertices.values()}
+    known |= {table: list(one.graphs) for one in feed.edges.values() for table in stored_in(one)}
+    return constant({name: of for name, of in known.items() if of}, "map<string,array<string>>")
 
 
 def has_mirror(edge: EdgeType) -> bool:
