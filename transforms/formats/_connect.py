@@ -7,6 +7,8 @@ feed's declaration does. Not here: operations, order and identity, which each fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -17,13 +19,12 @@ from transforms.formats._kafka import messages
 from transforms.formats.spec import NO_FAULT, fault, moment
 from transforms.gold.ordering import let
 
-_SOURCE = ", ".join(
-    f"{name}: string"
-    for name in (
-        *("connector", "db", "schema", "table", "snapshot", "ts_ms"),
-        *("file", "pos", "row", "lsn", "sequence"),
-    )
+SOURCE = (
+    *("connector", "db", "schema", "table", "snapshot", "ts_ms"),
+    *("file", "pos", "row", "lsn", "sequence"),
 )
+"""What is read of an envelope's ``source``."""
+_SOURCE = ", ".join(f"{name}: string" for name in SOURCE)
 _ENVELOPE = {
     **dict.fromkeys(("before", "after", "op", "ts_ms"), "string"),
     "source": f"struct<{_SOURCE}>",
@@ -42,11 +43,17 @@ _DOCUMENT = (
 )
 # The vendor's own samples have line breaks within strings.
 _LENIENT = {"allowUnquotedControlChars": "true"}
-_ENVELOPED = ("op", "before", "after", "source")
 
 
-def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) -> DataFrame:
+def read(
+    bronze: DataFrame,
+    feed: Feed,
+    nothing: tuple[str, ...] = ("null",),
+    adapted: Callable[[DataFrame, Feed], DataFrame] = lambda frame, _: frame,
+) -> DataFrame:
     """The records with their envelope, key and schema; ``nothing`` are the texts that stand for no image and no key.
+
+    ``adapted`` gives an envelope to what has none of its own.
 
     Adds ``envelope``, ``body`` (the same as variant), ``names`` (of its fields; null where the message is no object),
     ``is_tombstone``, ``columns_said`` and ``said`` (the schema's columns, and by name), ``own_key`` (the columns that
@@ -66,6 +73,7 @@ def read(bronze: DataFrame, feed: Feed, nothing: tuple[str, ...] = ("null",)) ->
         .withColumn("names", fields_of("body"))
         .withColumn("is_tombstone", is_tombstone(nothing))
         .withColumn("envelope", chosen(F.col("read.payload_2"), F.col("read.payload"), top_level()))
+        .transform(adapted, feed)
         .withColumn("columns_said", columns_said())
         .withColumn("said", by_field("columns_said"))
         .withColumn("own_key", own_key())
@@ -212,25 +220,4 @@ def unreadable() -> Column:
         )
         .when(F.col("names").isNull(), fault("malformed_json", "the message is no JSON object"))
         .otherwise(F.lit(None).cast(NO_FAULT))
-    )
-
-
-def strange(known: Column) -> Column:
-    """What an envelope lacks, or that it is none at all; ``known`` are records that need not be one."""
-    enveloped = F.arrays_overlap("names", F.array(*[F.lit(name) for name in _ENVELOPED]))
-    lacking = F.array_except(F.array(F.lit("source"), F.lit("op")), F.col("names"))
-    return (
-        F.when(known | F.col("is_tombstone") | F.col("names").isNull(), F.lit(None).cast(NO_FAULT))
-        .when(
-            ~enveloped,
-            fault(
-                "no_envelope",
-                "neither op nor source, before or after: a flattened row tells neither table nor place; its fields: ",
-                F.array_join("names", ", "),
-            ),
-        )
-        .when(
-            F.size(lacking) > 0,
-            fault("missing_field", "the envelope lacks ", F.array_join(lacking, ", ")),
-        )
     )

@@ -11,12 +11,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM
-from transforms.formats import _connect
-from transforms.formats.spec import fault, spelled
+from transforms.formats.spec import NO_FAULT, fault, spelled
 
 KNOWN_PLACES = (
     "known: file and pos (MySQL, MariaDB), lsn (Postgres), the record's partition and offset"
 )
+
+
+_ENVELOPED = ("op", "before", "after", "source")
 
 
 def operation(words: Mapping[str, str]) -> Column:
@@ -90,7 +92,7 @@ def finished(placed: DataFrame, words: Mapping[str, str]) -> DataFrame:
             "fault",
             F.coalesce(
                 "fault",
-                _connect.strange(is_note),
+                strange(is_note),
                 F.when(
                     ~is_note,
                     F.coalesce(operation_fault(words), "misshapen", image_fault(), place_fault()),
@@ -107,6 +109,27 @@ def finished(placed: DataFrame, words: Mapping[str, str]) -> DataFrame:
     )
 
 
+def strange(known: Column) -> Column:
+    """What an envelope lacks, or that it is none at all; ``known`` are records that need not be one."""
+    enveloped = F.arrays_overlap("names", F.array(*[F.lit(name) for name in _ENVELOPED]))
+    lacking = F.array_except(F.array(F.lit("source"), F.lit("op")), F.col("names"))
+    return (
+        F.when(known | F.col("is_tombstone") | F.col("names").isNull(), F.lit(None).cast(NO_FAULT))
+        .when(
+            ~enveloped,
+            fault(
+                "no_envelope",
+                "neither op nor source, before or after: a flattened row tells neither table nor place; its fields: ",
+                F.array_join("names", ", "),
+            ),
+        )
+        .when(
+            F.size(lacking) > 0,
+            fault("missing_field", "the envelope lacks ", F.array_join(lacking, ", ")),
+        )
+    )
+
+
 def operation_fault(words: Mapping[str, str]) -> Column:
     """An operation that is unknown."""
     known = ", ".join(words)
@@ -119,7 +142,8 @@ def operation_fault(words: Mapping[str, str]) -> Column:
 
 def image_fault() -> Column:
     """A row without an image that says what is in it."""
-    lacks = F.col("operation").isin("read", "insert", "update") & F.col("after_given").isNull()
+    makes_row = F.col("operation").isin("read", "insert", "update", "replace")
+    lacks = makes_row & F.col("after_given").isNull()
     return F.when(
         lacks,
         fault("missing_image", "after is missing, and the operation is ", F.col("operation")),

@@ -4,7 +4,8 @@ The format changed four times. One object with key and value numbered (``schema_
 ``payload_2``) and operations in words; then key and value apart; then numbers as texts, tombstones and missing keys as
 the text ``default``; then numbers, ``{}`` for an image that there is none of, and null. All are read, in any mixture.
 ``before`` may hold no more than the key and ``after`` no more than what changed (``before-image-format``,
-``after-image-format``): a column that is absent is unchanged.
+``after-image-format``): a column that is absent is unchanged. Messages of ``replication-format: NATIVE`` are read, too
+(``_arcion_native``).
 
 Vendor: Arcion documentation, "JSON CDC format for Kafka".
 """
@@ -17,6 +18,7 @@ from pyspark.sql import functions as F
 from transforms.change import STREAM
 from transforms.feed import Feed
 from transforms.formats import _connect, _connect_events, _connect_files
+from transforms.formats._arcion_native import as_envelopes
 from transforms.formats._connect_images import with_images
 from transforms.formats.spec import SourceFormat, as_events
 
@@ -33,13 +35,14 @@ OPERATIONS = {
     "create": "insert",
     "update": "update",
     "delete": "delete",
+    "replace": "replace",
 }
 
 
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
     """One row per message (see ``spec.EVENT_COLUMNS``)."""
     parsed = (
-        _connect.read(bronze, feed, NOTHING)
+        _connect.read(bronze, feed, NOTHING, as_envelopes)
         .withColumn("note", note())
         .withColumn("operation", _connect_events.operation(OPERATIONS))
         .withColumn("is_snapshot", is_snapshot())
@@ -60,7 +63,7 @@ def note() -> Column:
 def is_snapshot() -> Column:
     """True for a row that the snapshot read."""
     flag = F.lower("envelope.source.snapshot") == "true"
-    return (F.col("operation") == "read") | ((F.col("operation") == "insert") & flag)
+    return (F.col("operation") == "read") | (F.col("operation").isin("insert", "replace") & flag)
 
 
 def effect() -> Column:

@@ -26,6 +26,7 @@ LONG = (
     " regular accounts are according to "
 )
 AFRICA = region(0, "AFRICA", "Test_Replication")
+SEVENTH = region(7, "Test_Region", "Test_Comment")
 NATION = region(10, "Test_nation", "ReplicationWorks")
 
 PAGES: dict[str, list[tuple[tuple[int, ...], list[dict[str, object]]]]] = {
@@ -42,6 +43,13 @@ PAGES: dict[str, list[tuple[tuple[int, ...], list[dict[str, object]]]]] = {
         ((4, 5), [AFRICA, {**NATION, "r_comment": "Test_Replication"}]),
         ((6, 7), [AFRICA]),
         ((8, 9), [AFRICA]),
+    ],
+    # Its snapshot's row, an insert, a delete, and an update of a row that was not seen before.
+    "native": [
+        ((0,), [region(1, "AMERICA", "Test_Replication")]),
+        ((1,), [region(1, "AMERICA", "Test_Replication"), SEVENTH]),
+        ((3,), [SEVENTH]),
+        ((2,), [region(2, "ASIA", "Testing_Replication"), SEVENTH]),
     ],
     "redis_streams": [((0, 1), [{**NATION, "r_comment": "TestReplication"}])],
 }
@@ -73,7 +81,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
             data = b"\n".join(
                 (samples / page / f"{number:02}.json").read_bytes() for number in files
             )
-            scenarios[f"{page}-{length}"] = Scenario({"2026-11-20/03/page.json": data})
+            scenarios[f"{page}-{length}"] = Scenario({"2026-11-20/03/region/page.json": data})
     return outcomes(spark, Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
 
 
