@@ -49,6 +49,11 @@ def response(
     return json.dumps(body).encode() + b"\n"
 
 
+def reached(index: int, term: int = 1) -> bytes:
+    """A response with a committed row."""
+    return response(message(0, None, (term, index, 0), id=index), term=term, index=index)
+
+
 def offset(lake: Lake, feed: Feed) -> dict[str, tuple[object, ...]]:
     """Per tablet the stream, term, index and window of the offset."""
     return {
@@ -92,7 +97,8 @@ def test_an_offset_is_behind_a_commit(lake: Lake, folder: Path) -> None:
     lay(folder, object_name(FIRST), before + BEGUN)
     lay(folder, object_name(FIRST, "t2"), response(message(3, "Mg=="), index=8, key="aW50"))
     lay(folder, object_name(SECOND), GOES_ON)
-    lay(folder, object_name(THIRD), ENDS + response(index=12) + response(index=11))
+    more = response(message(3, "Mw=="), message(4, "Mw==", (1, 12, 0)), index=12)
+    lay(folder, object_name(THIRD), ENDS + more + response(index=13) + reached(11))
     bring(lake, feed, [FIRST])
     assert offset(lake, feed) == {"t1": ("s1", 1, 3, FIRST), "t2": ("s1", None, None, None)}
     bring(lake, feed, [THIRD])
@@ -108,14 +114,14 @@ def test_a_higher_term_is_further_whatever_the_index(lake: Lake, folder: Path) -
     lay(
         folder,
         object_name(FIRST),
-        response(index=90) + response(term=2, index=5) + response(index=91),
+        reached(90) + reached(5, term=2) + reached(91),
     )
     bring(lake, feed, [FIRST])
     assert offset(lake, feed) == {"t1": ("s1", 2, 5, FIRST)}
 
 
 def test_each_feed_is_a_consumer_of_its_own(lake: Lake, folder: Path) -> None:
-    lay(folder, object_name(FIRST), response(index=4))
+    lay(folder, object_name(FIRST), reached(4))
     for name in ("audit", "mirror"):
         feed = replace(feed_of(folder), name=name)
         bring(lake, feed, [FIRST])
@@ -124,10 +130,30 @@ def test_each_feed_is_a_consumer_of_its_own(lake: Lake, folder: Path) -> None:
 
 def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path) -> None:
     feed = feed_of(folder)
-    lay(folder, object_name(FIRST), response(index=4))
-    lay(folder, object_name(SECOND), response(index=5))
+    lay(folder, object_name(FIRST), reached(4))
+    lay(folder, object_name(SECOND), reached(5))
     bring(lake, feed, [FIRST, SECOND])
     assert offset(lake, feed) == {"t1": ("s1", 1, 5, SECOND)}
-    lay(folder, object_name(SECOND).replace("a.jsonl", "b.jsonl"), response(index=6))
+    lay(folder, object_name(SECOND).replace("a.jsonl", "b.jsonl"), reached(6))
     bronze.land(lake, feed, [FIRST])
     assert offset(lake, feed) == {"t1": ("s1", 1, 4, FIRST)}
+
+
+def test_only_a_commit_moves_the_offset(lake: Lake, folder: Path) -> None:
+    feed = feed_of(folder)
+    commit = message(3, "MQ=="), message(4, "MQ==", (1, 4, 0))
+    begun = message(3, "Mg=="), message(0, "Mg==", (1, 6, 0), id=6)
+    # A higher term, but no commit: a DDL, and an empty response.
+    idle = response(message(5), term=2, index=3) + response(term=3, index=1)
+    lay(folder, object_name(FIRST, "ddl"), idle)
+    lay(folder, object_name(FIRST, "both"), idle + response(*commit, index=4))
+    lay(folder, object_name(FIRST, "within"), response(*commit, *begun, index=6, key="aW50"))
+    alone = b"".join(json.dumps(one).encode() + b"\n" for one in (*commit, message(5)))
+    lay(folder, object_name(FIRST, "alone"), alone)
+    bring(lake, feed, [FIRST])
+    assert offset(lake, feed) == {
+        "ddl": ("s1", None, None, None),
+        "both": ("s1", 1, 4, FIRST),
+        "within": ("s1", 1, 4, FIRST),
+        "alone": ("s1", 1, 4, FIRST),
+    }

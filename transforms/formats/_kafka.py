@@ -99,14 +99,16 @@ def dumped(line: Column) -> Column:
     """What a line says if it is a record: the key, the value, and where and when it was."""
 
     def said(one: Column) -> Column:
-        place = {name: F.coalesce(one[name], one["metadata"][name]) for name in ("topic", "offset")}
-        number = F.coalesce(one["partition"], one["metadata"]["partition"])
+        place = {
+            name: unmarked(F.coalesce(one[name], one["metadata"][name]))
+            for name in ("partition", "offset")
+        }
         sent = unmarked(F.coalesce(one["timestamp"], one["ts"], one["metadata"]["timestamp"]))
         return F.struct(
             document(one["key"]).alias("key"),
             document(F.coalesce(one["value"], one["payload"])).alias("value"),
-            place["topic"].alias("topic"),
-            number.try_cast("int").alias("partition"),
+            F.coalesce(one["topic"], one["metadata"]["topic"]).alias("topic"),
+            place["partition"].try_cast("int").alias("partition"),
             place["offset"].try_cast("bigint").alias("offset"),
             F.coalesce(
                 F.timestamp_millis(sent.try_cast("bigint")), sent.try_cast("timestamp")

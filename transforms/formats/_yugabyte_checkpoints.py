@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from transforms.change import EPOCH, STREAM, TEXTS
 from transforms.formats._yugabyte import Shape, filled
+from transforms.offsets import BEHIND, REACHED
 from transforms.offsets import CHECKPOINT as CHECKPOINT
 
 SHAPE: Shape = {
@@ -43,16 +44,28 @@ def told(own: Column, older: Column) -> Column:
     )
 
 
+def with_reached(checkpoint: Column, last: Column, has_commit: Column) -> Column:
+    """The checkpoint with ``REACHED``: where the consumer stands behind what is committed in the response.
+
+    That is the checkpoint, if it is not within a transaction; else the op id of the ``last`` COMMIT (null: none has
+    one). A response in which nothing is committed moves nothing.
+    """
+    is_behind = has_commit & checkpoint["key"].isNull() & checkpoint["index"].isNotNull()
+    told = (checkpoint["term"], checkpoint["index"])
+    reached = [
+        F.when(is_behind, told[at]).otherwise(F.get(last, F.lit(at))).alias(name)
+        for at, name in enumerate(REACHED)
+    ]
+    return F.struct(*[checkpoint[name].alias(name) for name in FIELDS], *reached)
+
+
 def order(checkpoint: Column) -> Column:
     """An array that compares as checkpoints do. Behind all rows of a transaction is further than within it."""
     return F.array(
         checkpoint["term"],
         checkpoint["index"],
-        F.when(checkpoint["key"].isNotNull(), checkpoint["write_id"]).otherwise(F.lit(_BEHIND)),
+        F.when(checkpoint["key"].isNotNull(), checkpoint["write_id"]).otherwise(F.lit(BEHIND)),
     )
-
-
-_BEHIND = 9_223_372_036_854_775_807
 
 
 def position() -> Column:
@@ -74,6 +87,7 @@ def identity() -> Column:
 def image() -> Column:
     """The checkpoint, and the stream's id, as the note carries them."""
     told = {name: F.col(f"checkpoint.{name}").cast("string") for name in FIELDS}
+    told |= {name: F.col(f"checkpoint.{name}").cast("string") for name in REACHED}
     told["stream_id"] = F.col("stream_id")
     return F.create_map(
         *[part for name, text in told.items() for part in (F.lit(name), text)]

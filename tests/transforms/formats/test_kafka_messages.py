@@ -122,6 +122,8 @@ def test_numbers_of_a_document_in_the_line_keep_every_digit(spark: SparkSession)
     assert (document["message"], document["message_key"]) == (numbers, '{"id":1.0}')
     assert (number["message"], number["message_key"]) == ("-2.50", "1.0")
     assert (text["message"], text["message_key"]) == (numbers, "1.0")
+    places = [(row["partition"], row["offset"]) for row in (document, number, text)]
+    assert places == [(0, 1), (0, 2), (0, 3)]
 
 
 def test_tools_name_and_leave_out_what_they_please(spark: SparkSession) -> None:

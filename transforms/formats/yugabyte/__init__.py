@@ -59,9 +59,19 @@ def responses(bronze: DataFrame, feed: Feed) -> DataFrame:
             checkpoints.told(response["cdc_sdk_checkpoint"], response["checkpoint"]["op_id"]),
         )
         .withColumn("records", F.when(F.col("fault").isNull(), with_operations(records)))
+        .withColumn("checkpoint", let(places.committed(F.col("records")), with_reached))
         .withColumn("items", let(places.placed(F.col("records")), _yugabyte.with_note))
         .drop("text", "response", "records")
     )
+
+
+def with_reached(committed: Column) -> Column:
+    """The response's checkpoint, with where its consumer stands behind what is committed in it."""
+    commits = F.filter(committed, lambda record: record["op"] == "COMMIT")
+    placed = F.filter(F.transform(commits, places.op_id), lambda id: id.isNotNull())
+    last = F.try_element_at(placed, F.lit(-1))
+    has_commit = F.coalesce(F.size(committed) > 0, F.lit(False))
+    return checkpoints.with_reached(F.col("checkpoint"), last, has_commit)
 
 
 def no_response(response: Column) -> Column:

@@ -34,6 +34,17 @@ def op_id(record: Column) -> Column:
     return F.when(term.isNotNull() & index.isNotNull(), F.array(term, index, last))
 
 
+def committed(records: Column) -> Column:
+    """The records of a response that end something: each COMMIT, and each row that is in no transaction."""
+
+    def ends(record: Column) -> Column:
+        is_alone = F.coalesce(record["row_message"]["transaction_id"], F.lit("")) == ""
+        is_row = record["op"].isin(*ROWS, "READ")
+        return (record["op"] == "COMMIT") | (is_row & is_alone)
+
+    return F.filter(records, ends)
+
+
 def placed(records: Column) -> Column:
     """The records of a response, each with ``op_id``, its place ``in_batch``, and the op ids ``before`` and ``after``.
 

@@ -1,25 +1,26 @@
-"""Drawn histories of two tablets, as their clients might have written them down: the rows are the database's.
+"""Drawn histories of a database's two tablets, as a client of the CDC SDK might have written them down.
 
-Each history is cut into responses at drawn places, in either encoding, the end of it twice, and all in a drawn order.
-What the rows are is said by the few lines of ``History`` that run the statements.
+Each is cut into responses at drawn places, in either encoding, the end of it twice, and all in drawn windows. What the
+rows are is said by the few lines of ``History`` that run the statements.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-import pytest
-from pyspark.sql import SparkSession
+from tests.laws.event import Event, Image, Transaction
 
-from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
-from transforms.feed import Feed, Table
-
-SEEDS = range(40)
-ITEMS = Table("items", ("id",), {"id": "int", "a": "string", "b": "int"}, ())
 NAMES = ("INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "DDL", "TRUNCATE")
 INSERT, UPDATE, DELETE, BEGIN, COMMIT, TRUNCATE = 0, 1, 2, 3, 4, 6
+EFFECTS = {
+    **{INSERT: "put", UPDATE: "merge", DELETE: "remove", TRUNCATE: "remove"},
+    **{BEGIN: "begin", COMMIT: "commit"},
+}
+
+AFTER_ALL = 2_147_483_647
 
 Values = dict[str, object]
 
@@ -32,6 +33,31 @@ class Said:
     place: tuple[int, int, int] | None
     transaction: str | None
     row: Values = field(default_factory=dict)
+
+    def event(self, tablet: str, after: int, number: int) -> Event:
+        """The same in the oracle's words; ``after``: how many rows of its op id come after it."""
+        place = (0, 1, *(self.place or ()))
+        if self.op == COMMIT:
+            place = (*place[:4], AFTER_ALL)
+        image: Image = {
+            name: None if value is None else str(value) for name, value in self.row.items()
+        }
+        is_gone = self.op in (DELETE, TRUNCATE)
+        part = self.transaction and Transaction(f"{tablet}/{self.transaction}", has_begin=True)
+        return Event(
+            "model",
+            "items",
+            NAMES[self.op].lower(),
+            (*place, -after) if self.op in (INSERT, UPDATE, DELETE, TRUNCATE) else place,
+            None,
+            image if is_gone else {},
+            {} if is_gone else image,
+            effect=EFFECTS[self.op],
+            scope={} if self.op == TRUNCATE else None,
+            stream=tablet,
+            transaction=part or None,
+            own_identity=(tablet, str(number)),
+        )
 
     def document(self, *, protojson: bool) -> dict[str, object]:
         datums = [datum(name, value, protojson=protojson) for name, value in self.row.items()]
@@ -69,12 +95,16 @@ def datum(name: str, value: object, *, protojson: bool) -> dict[str, object]:
 
 
 class History:
-    """What two tablets did; ``rows`` are the rows at its end, ``logs`` each tablet's batches of records."""
+    """What two tablets did; ``rows`` are the rows at its end, ``logs`` each tablet's batches of records.
+
+    Its keys and tablets are its own, so that many histories may stand in one table.
+    """
 
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
+        self.first_key = 100 * seed
         self.rows: dict[int, Values] = {}
-        self.logs: dict[str, list[list[Said]]] = {"t0": [], "t1": []}
+        self.logs: dict[str, list[list[Said]]] = {f"h{seed}t0": [], f"h{seed}t1": []}
         for number, tablet in enumerate(self.logs):
             term, index = 1, 3
             for turn in range(self.rng.randint(3, 9)):
@@ -94,10 +124,8 @@ class History:
         mine = {key: dict(row) for key, row in self.rows.items() if key % 2 == number}
         told, write_id = [], 0
         transaction = None if kind == "batch" else name
-        keys = [2 * self.rng.randint(0, 3) + number for _ in range(5)]
-        if transaction is None:
-            # One op id, and one statement: it meets a row once.
-            keys = sorted(set(keys))
+        # Under one op id, too, a row may be met more than once.
+        keys = [self.first_key + 2 * self.rng.randint(0, 3) + number for _ in range(5)]
         for key in keys[: self.rng.randint(0 if transaction else 1, 5)]:
             op, row = self.change(mine, key)
             told.append(Said(op, (*at, write_id), transaction, row))
@@ -127,19 +155,15 @@ class History:
         mine[key] = mine[key] | said
         return UPDATE, {"id": key} | said
 
-    def drop(self) -> dict[str, bytes]:
-        """The responses of both tablets, in objects."""
-        lines: dict[str, list[str]] = {}
+    def delivered(self, windows: Sequence[str]) -> list[tuple[str, str, list[Said]]]:
+        """The responses of both tablets: the window that each comes in, its tablet, and its records."""
+        found = []
         for tablet, batches in self.logs.items():
-            responses = self.cut(batches)
             # Some of it once more, cut elsewhere: a client that began again at an earlier checkpoint.
             start = self.rng.randint(0, len(batches))
-            responses += self.cut(batches[start:])
-            self.rng.shuffle(responses)
-            for response in responses:
-                name = f"tablet={tablet}/{self.rng.randint(1, 3)}.jsonl"
-                lines.setdefault(name, []).append(self.document(response))
-        return {name: "\n".join(found).encode() for name, found in lines.items()}
+            responses = self.cut(batches) + self.cut(batches[start:])
+            found += [(self.rng.choice(windows), tablet, response) for response in responses]
+        return found
 
     def cut(self, batches: list[list[Said]]) -> list[list[Said]]:
         responses: list[list[Said]] = [[]]
@@ -149,27 +173,26 @@ class History:
             responses[-1] += batch
         return responses
 
-    def document(self, records: list[Said]) -> str:
+    def document(self, records: list[Said], tablet: str) -> str:
+        """A response as a client wrote it, who added the tablet."""
         protojson = self.rng.random() < 0.5
         told = [one.document(protojson=protojson) for one in records]
-        return json.dumps({"cdc_sdk_proto_records": told, "cdc_sdk_checkpoint": {"term": 1}})
+        checkpoint = {"term": 1}
+        return json.dumps(
+            {
+                "tablet_id": tablet,
+                "cdc_sdk_proto_records": told,
+                "cdc_sdk_checkpoint": checkpoint,
+            }
+        )
 
+    def events(self, tablet: str, records: list[Said]) -> list[Event]:
+        """A response in the oracle's words."""
+        batches = self.logs[tablet]
+        numbers = {id(one): at for at, one in enumerate(one for batch in batches for one in batch)}
 
-@pytest.fixture(scope="module")
-def found(spark: SparkSession) -> dict[str, Outcome]:
-    scenarios = {str(seed): Scenario(History(seed).drop()) for seed in SEEDS}
-    feed = Feed("drawn", "yugabyte", "/nowhere", tables={"items": ITEMS})
-    return outcomes(spark, feed, scenarios)
+        def after(at: int) -> int:
+            later = [one for one in records[at + 1 :] if one.op not in (BEGIN, COMMIT)]
+            return sum(one.place == records[at].place for one in later)
 
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_rows_are_those_of_the_database(found: dict[str, Outcome], seed: int) -> None:
-    outcome, history = found[str(seed)], History(seed)
-    rows = sorted(outcome.state.get("items", []), key=lambda row: str(row["id"]))
-    assert rows == [history.rows[key] for key in sorted(history.rows, key=str)]
-    assert outcome.quarantine == []
-    own = [change for change in outcome.changes if change["derived"] is None]
-    records = sum(len(batch) for batches in history.logs.values() for batch in batches)
-    # Each record is one event, however often it came; what came again is counted.
-    assert len(own) == records
-    assert outcome.events == records + outcome.duplicates
+        return [one.event(tablet, after(at), numbers[id(one)]) for at, one in enumerate(records)]
