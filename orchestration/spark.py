@@ -73,6 +73,10 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         # Else every column function asks Python where it was called from: an eighth of the time of a small run.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Both look for filters that a join could spread, and to do so write its key out through all projections below.
+        # A table's name is the work of many columns: it took seconds, and of one format all memory.
+        "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+        "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
         # The plans are wide (a column function per declared type); printing them is not worth a warning.
         "spark.sql.debug.maxToStringFields": "1000",
     }

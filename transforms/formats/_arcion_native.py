@@ -16,35 +16,30 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Feed
 from transforms.formats._arcion import cursor_fields
-from transforms.formats._connect import SOURCE, contains
-from transforms.formats._json_numbers import exact
+from transforms.formats._connect import contains
 
 _OPERATIONS = {"I": "insert", "U": "update", "D": "delete", "R": "replace"}
 
 
 def as_envelopes(frame: DataFrame, feed: Feed) -> DataFrame:
-    """The frame of ``_connect.read`` while it is made: what is NATIVE has an envelope, too."""
+    """Messages, parsed once, that are NATIVE become the JSON of an envelope, so that all else reads one form only."""
     is_change = contains("top", "tableName") & contains("top", "opType") & contains("top", "cursor")
-    nested = F.concat(F.lit('{"after":'), F.translate("message", "\n\r\t", "   "), F.lit("}"))
-    named = F.array_union("names", F.array(F.lit("op"), F.lit("source")))
     cursor = cursor_fields(F.try_variant_get("document", "$.cursor", "string"))
+    envelope = F.col("envelope_text")
     return (
-        frame.withColumn("is_native", is_change)
-        .withColumn("is_bare", is_bare(feed))
-        .withColumn("cursor", F.when(F.col("is_native"), cursor))
+        frame.withColumn("cursor", F.when(is_change, cursor))
+        .withColumn("envelope_text", F.when(is_change, change()).when(is_bare(feed), row()))
+        .withColumn("message", F.coalesce(envelope, "message"))
         .withColumn(
-            "envelope",
-            F.when(F.col("is_native"), change())
-            .when(F.col("is_bare"), row())
-            .otherwise(F.col("envelope")),
-        )
-        .withColumn(
-            "body", F.when(F.col("is_bare"), F.try_parse_json(nested)).otherwise(F.col("body"))
-        )
-        .withColumn(
-            "names", F.when(F.col("is_native") | F.col("is_bare"), named).otherwise(F.col("names"))
+            "document",
+            F.when(envelope.isNotNull(), parsed(envelope)).otherwise(F.col("document")),
         )
     )
+
+
+def parsed(text: Column) -> Column:
+    """The JSON as a variant, with line breaks within strings as JSON allows them."""
+    return F.try_parse_json(F.translate(text, "\n\r\t", "   "))
 
 
 def is_bare(feed: Feed) -> Column:
@@ -67,7 +62,7 @@ def is_bare(feed: Feed) -> Column:
 
 
 def change() -> Column:
-    """The envelope of a change; without a cursor it is of the snapshot."""
+    """The envelope of a change, its own images and all; without a cursor it is of the snapshot."""
     known = F.create_map(*[F.lit(part) for pair in _OPERATIONS.items() for part in pair])
     op = F.try_variant_get("document", "$.opType", "string")
     namespace = "$.tableName.namespace"
@@ -85,18 +80,24 @@ def change() -> Column:
         "pos": at("position"),
         "row": at("logSeqNum"),
     }
-    return enveloped(
-        F.coalesce(F.try_element_at(known, F.upper(F.trim(op))), op), source
-    ).withField("ts_ms", at("extractionTimestamp"))
+    said = F.coalesce(F.try_element_at(known, F.upper(F.trim(op))), op)
+    head = as_json({"op": said, "ts_ms": at("extractionTimestamp"), "source": struct_of(source)})
+    members = F.substr(F.col("message"), F.instr("message", "{") + 1)
+    return F.concat(F.regexp_replace(head, r"\}$", ","), members)
 
 
 def row() -> Column:
     """The envelope of a row of the snapshot."""
     source = {"table": F.col("object_table"), "snapshot": F.lit("true")}
-    return enveloped(F.lit("read"), source).withField("after", exact(F.col("message")))
+    head = as_json({"op": F.lit("read"), "source": struct_of(source)})
+    return F.concat(F.regexp_replace(head, r"\}$", ',"after":'), F.col("message"), F.lit("}"))
 
 
-def enveloped(op: Column, source: Mapping[str, Column]) -> Column:
-    """The envelope as it was read, with an operation and a source."""
-    parts = [source.get(name, F.lit(None)).cast("string").alias(name) for name in SOURCE]
-    return F.col("envelope").withField("op", op).withField("source", F.struct(*parts))
+def struct_of(parts: Mapping[str, Column]) -> Column:
+    """The parts as a struct."""
+    return F.struct(*[part.alias(name) for name, part in parts.items()])
+
+
+def as_json(parts: Mapping[str, Column]) -> Column:
+    """The parts as an object, nulls included."""
+    return F.to_json(struct_of(parts), {"ignoreNullFields": "false"})

@@ -53,7 +53,8 @@ def read(
 ) -> DataFrame:
     """The records with their envelope, key and schema; ``nothing`` are the texts that stand for no image and no key.
 
-    ``adapted`` gives an envelope to what has none of its own.
+    ``adapted`` makes envelopes of what has none: a new ``message`` and ``document``, by those and ``top``, the fields
+    of the message as it came.
 
     Adds ``envelope``, ``body`` (the same as variant), ``names`` (of its fields; null where the message is no object),
     ``is_tombstone``, ``columns_said`` and ``said`` (the schema's columns, and by name), ``own_key`` (the columns that
@@ -66,14 +67,14 @@ def read(
         # Two documents in a row are none.
         .withColumn("document", F.when(part("parsed", "[1]").isNull(), part("parsed", "[0]")))
         .withColumn("top", fields_of("document"))
-        .withColumn("read", F.from_json(exact(F.col("message")), _DOCUMENT, _LENIENT))
         .withColumn("is_double", contains("top", "payload_2"))
         .withColumn("is_wrapped", contains("top", "payload") & ~contains("top", "op"))
+        .transform(adapted, feed)
+        .withColumn("read", F.from_json(exact(F.col("message")), _DOCUMENT, _LENIENT))
         .withColumn("body", chosen(part("document", ".payload_2"), part("document", ".payload")))
         .withColumn("names", fields_of("body"))
         .withColumn("is_tombstone", is_tombstone(nothing))
         .withColumn("envelope", chosen(F.col("read.payload_2"), F.col("read.payload"), top_level()))
-        .transform(adapted, feed)
         .withColumn("columns_said", columns_said())
         .withColumn("said", by_field("columns_said"))
         .withColumn("own_key", own_key())
