@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -87,3 +87,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def root() -> Path:
     """The folder of the project."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def samples_of(root: Path) -> Callable[[str], Path]:
+    """The folder of one vendor's samples: they are not part of the project, and tests that read them skip without."""
+
+    def folder_of(vendor: str) -> Path:
+        shared = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
+        folder = shared / vendor
+        if not folder.is_dir():
+            pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
+        return folder
+
+    return folder_of

@@ -7,9 +7,8 @@ start on (``events_cumulative.jsonl``), and Dgraph's own RDF export, or its answ
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -48,11 +47,8 @@ LOST = ("geo", "bigfloat")
 
 
 @pytest.fixture(scope="module")
-def samples(root: Path) -> Path:
-    folder = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples")) / "dgraph"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
-    return folder
+def samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("dgraph")
 
 
 def exported(text: str, lost: Collection[str] = LOST) -> set[Triple]:

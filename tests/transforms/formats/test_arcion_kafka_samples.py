@@ -6,7 +6,7 @@ one behind the other, which is how a drop has them here.
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,12 +63,8 @@ STEPS = [
 
 
 @pytest.fixture(scope="module")
-def samples(root: Path) -> Path:
-    shared = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
-    folder = shared / "arcion_kafka_json"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
-    return folder
+def samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("arcion_kafka_json")
 
 
 @pytest.fixture(scope="module")

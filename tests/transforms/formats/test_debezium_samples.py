@@ -7,10 +7,9 @@ as a dump of it, numbered in the order of the file.
 from __future__ import annotations
 
 import json
-import os
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -254,12 +253,8 @@ CASES: dict[str, tuple[str, list[str | None], list[dict[str, object]]]] = {
 
 
 @pytest.fixture(scope="module")
-def samples(root: Path) -> Path:
-    shared = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
-    folder = shared / "debezium_reference"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
-    return folder
+def samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("debezium_reference")
 
 
 def dump(values: Iterable[str | None]) -> bytes:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,11 +57,8 @@ PREFIXES = [
 
 
 @pytest.fixture(scope="module")
-def samples(root: Path) -> Path:
-    folder = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples")) / "arcion_s3"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
-    return folder
+def samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("arcion_s3")
 
 
 @pytest.fixture(scope="module")

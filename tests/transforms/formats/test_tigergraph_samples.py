@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,19 +47,16 @@ TUPLE = "i: 2, u: 0, f: 3, d: 3, dt: 1222819200, b: 0, s: m2"
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, root: Path) -> dict[str, Outcome]:
+def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, Outcome]:
     """The outcome of each version's messages, of the specification's, and of the load."""
-    samples = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
-    folder = samples / "tigergraph"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
+    folder = samples_of("tigergraph")
     drops = {
         version: {file.name: file.read_bytes() for file in (folder / version).iterdir()}
         for version in ("3.10.1", "4.1.0")
     }
     load = (folder / "cumulative_load" / "list_set_vertex.csv").read_text().split()
     drops["load"] = {"load.jsonl": "\n".join(map(loaded, range(len(load)), load)).encode()}
-    document = samples.parent / "formats" / "tigergraph-cdc.txt"
+    document = folder.parents[1] / "formats" / "tigergraph-cdc.txt"
     drops["document"] = {"page.json": messages(document.read_text()).encode()}
     feed = replace(FEED, tables=FORMATS["tigergraph"].tables(FEED))
     return outcomes(spark, feed, {name: Scenario(drop) for name, drop in drops.items()})

@@ -7,7 +7,7 @@ values (-1 and an empty text), these are placeholders: no row has them.
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,12 +48,8 @@ OIDS = {"employee_id": 23, "employee_name": 25, "employee_dept": 25}
 
 
 @pytest.fixture(scope="module")
-def samples(root: Path) -> Path:
-    shared = Path(os.environ.get("WEIR_SAMPLES", root.parent / "shared" / "samples"))
-    folder = shared / "yugabytedb"
-    if not folder.is_dir():
-        pytest.skip(f"no samples at {folder}; WEIR_SAMPLES names the folder that has them")
-    return folder
+def samples(samples_of: Callable[[str], Path]) -> Path:
+    return samples_of("yugabytedb")
 
 
 @pytest.fixture(scope="module")
