@@ -12,15 +12,23 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, gold_tables, horizon_plans, ledger, silver, tombstones
+from assets import (
+    bases,
+    decisions,
+    gold_tables,
+    horizon_plans,
+    ledger,
+    silver,
+    silver_rows,
+    tombstones,
+)
 from assets.history import History
 from assets.horizon_plans import Plan
 from assets.lake import Lake
 from assets.writing import writing
-from transforms.change import CONTROL, HOLD
 from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
 from transforms.gold import base_rows, current_state, digests, fold
@@ -208,7 +216,7 @@ def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         silver.derive_alone(lake, feed, windows)
     target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
-    target.delete(_is_of(name) & horizon.covers())
+    target.delete(silver_rows.are_of(name) & horizon.covers())
 
 
 def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
@@ -216,12 +224,7 @@ def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
 
 
 def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
-    return lake.table("silver", feed.name).read().where(_is_of(name))
-
-
-def _is_of(name: str) -> Column:
-    stays = F.col("effect").isin(HOLD, *CONTROL)
-    return (F.col("table") == name) & ~stays & F.col("declared").isNotNull()
+    return lake.table("silver", feed.name).read().where(silver_rows.are_of(name))
 
 
 def _tidy(lake: Lake, path: str) -> None:

@@ -15,12 +15,14 @@ from pyspark.sql import functions as F
 from assets import bases, decisions, schema_changes, versions
 from assets.broadcasting import hinted
 from assets.gold_tables import (
+    CONSTRAINT,
     DECLARATION,
     PLACES,
     PROPERTIES,
     by_declared,
     create,
     is_behind,
+    require_whole_key,
     stale_windows,
     upsert,
 )
@@ -180,6 +182,8 @@ def apply_one(
             anew=anew,
             horizon=bases.drawn(lake, feed).get(name),
         )
+    if not anew and CONSTRAINT not in stands:
+        require_whole_key(gold, table)
     if anew:
         create(gold, graves, rows, table, table_digest(feed, table), history.places)
     elif counts.keys:

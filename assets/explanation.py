@@ -13,11 +13,10 @@ from datetime import datetime
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import bases, decisions
+from assets import bases, decisions, silver_rows
 from assets.history import History
 from assets.lake import Lake
 from transforms import types
-from transforms.change import HOLD
 from transforms.feed import Feed, Table
 from transforms.gold import fold
 from transforms.horizons import Horizon
@@ -114,14 +113,14 @@ def explain(
     steps = [] if found is None else _steps(found, rows, list(key))
     counted = set() if found is None else {step["event_id"] for step in found["steps"]}
     silver = lake.table("silver", feed.name).read()
-    mine = silver.where((F.col("table") == name) & (F.col("declared") == table.name))
+    mine = silver.where(silver_rows.are_of(name, table.name))
     horizon = bases.drawn(lake, feed).get(name)
     base = None if horizon is None else _base(horizon, found)
     return Explanation(
         tuple(key),
         tuple(steps),
         tuple(_waiting(mine, list(key), counted)),
-        (*_held(mine), *_refused(lake, feed, name, list(key))),
+        (*_held(silver.where(silver_rows.are_held(name))), *_refused(lake, feed, name, list(key))),
         base,
     )
 
@@ -202,9 +201,9 @@ def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> li
     ]
 
 
-def _held(changes: DataFrame) -> list[Ignored]:
+def _held(held: DataFrame) -> list[Ignored]:
     """The scoped deletes over the whole table that wait for a decision."""
-    whole = changes.where((F.col("effect") == HOLD) & (F.size("scope") == 0))
+    whole = held.where(F.size("scope") == 0)
     return [
         Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(row))
         for row in whole.orderBy("window", "object", "line").collect()

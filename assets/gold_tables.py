@@ -31,6 +31,11 @@ PROPERTIES = {
 }
 """Delta's own properties of every gold table."""
 
+WHOLE_KEY = "weir_key_is_whole"
+"""Delta's constraint on gold: a row without a key is a failed commit, and never a row."""
+CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
+"""The property under which Delta keeps it."""
+
 
 def create(
     gold: LakeTable,
@@ -46,11 +51,27 @@ def create(
         current_state.gold(rows, table),
         {
             **PROPERTIES,
+            CONSTRAINT: has_whole_key(table),
             DECLARATION: declaration,
             **({ADDED: ",".join(table.added)} if table.added else {}),
             **({PLACES: places} if places else {}),
         },
     )
+
+
+def has_whole_key(table: Table) -> str:
+    """The SQL that is true for a row whose key columns all have a value."""
+    return " AND ".join(f"`{name}` IS NOT NULL" for name in current_state.key_columns(table))
+
+
+def require_whole_key(gold: LakeTable, table: Table) -> None:
+    """Give a table that an earlier version of Weir made the constraint, and take out rows that it would refuse.
+
+    Such rows were made of control rows of silver, which name a table and none of its rows: no event was about them.
+    """
+    whole = has_whole_key(table)
+    gold.delete(f"NOT ({whole})")
+    gold.add_constraint(WHOLE_KEY, whole)
 
 
 def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:

@@ -13,11 +13,10 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, reaching
+from assets import bases, decisions, reaching, silver_rows
 from assets.broadcasting import hinted
 from assets.lake import Lake
 from assets.transactions import released
-from transforms.change import HOLD
 from transforms.feed import Feed, Table
 from transforms.gold import fold, moves, ordering, scopes, transactions
 from transforms.gold.fold import Folding
@@ -47,9 +46,7 @@ class History:
         """
         horizon = bases.drawn(lake, feed).get(name)
         silver = lake.table("silver", feed.name).read()
-        # By both: what the feed does not declare has no key, and waits, even under a name that gold has.
-        mine = (F.col("table") == name) & (F.col("declared") == table.name)
-        changes = silver.where(mine & (F.col("effect") != HOLD))
+        changes = silver.where(silver_rows.are_of(name, table.name))
         traits, most_new = booked(lake, feed, name, windows)
         if traits.transactions:
             found = released(lake, feed, windows)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 
-from assets import bases, ledger
+from assets import bases, ledger, silver_rows
 from assets.history import History
 from assets.lake import Lake
 from assets.reaching import has_streams
 from assets.transactions import released
 from assets.wording import counted
-from transforms.change import HOLD
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.gold import transactions
@@ -148,7 +147,7 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
 def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
     """The smallest position of a scoped delete that waits for a decision."""
     silver = lake.table("silver", feed.name).read()
-    held = silver.where((F.col("table") == name) & (F.col("effect") == HOLD))
+    held = silver.where(silver_rows.are_held(name))
     row = held.agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
     position: list[int] | None = row["position"]
@@ -179,7 +178,7 @@ def first_open(lake: Lake, feed: Feed, name: str, history: History) -> list[int]
     if not history.traits.transactions:
         return None
     silver = lake.table("silver", feed.name).read()
-    waiting = transactions.waiting(silver.where(F.col("table") == name))
+    waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))
     complete = released(lake, feed, [])
     if complete is not None:
         waiting = waiting.join(complete, on="id", how="left_anti")

@@ -145,6 +145,14 @@ class LakeTable:
         listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
         self.spark.sql(f"ALTER TABLE delta.`{self.path}` SET TBLPROPERTIES ({listed})")
 
+    def delete(self, condition: str) -> None:
+        """Remove the rows of which the condition is true, in one commit; none where there are none."""
+        DeltaTable.forPath(self.spark, self.path).delete(condition)
+
+    def add_constraint(self, name: str, condition: str) -> None:
+        """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
+        self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD CONSTRAINT {name} CHECK ({condition})")
+
     def properties(self) -> dict[str, str]:
         """The table's own properties."""
         row = DeltaTable.forPath(self.spark, self.path).detail().select("properties").first()

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from assets import bases, decisions
+from assets import bases, decisions, silver_rows
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
 from orchestration.epoch_texts import DeclaredEpoch, UnfitEpoch, epoch_from
 from orchestration.java import check_java
-from transforms.change import HOLD
 from transforms.decisions import Epoch, Release
 from transforms.errors import DecisionRefused
 from transforms.feed import Feed
@@ -97,7 +96,7 @@ def held(lake: Lake, feed: Feed) -> list[Held]:
     silver = lake.table("silver", feed.name)
     if not silver.exists():
         return []
-    whole = silver.read().where((F.col("effect") == HOLD) & (F.size("scope") == 0))
+    whole = silver.read().where(silver_rows.are_held() & (F.size("scope") == 0))
     rows = (
         whole.groupBy("event_id", "table", "operation")
         .agg(

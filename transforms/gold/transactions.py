@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.change import CONTROL
-
 
 def standing(events: DataFrame, unread: Sequence[str]) -> DataFrame:
     """One row per transaction of ``silver.transactions.OPEN`` rows: where it stands.
@@ -67,22 +65,20 @@ def all_read_before_end(missing: Column) -> Column:
 def visible(changes: DataFrame, released: DataFrame | None) -> DataFrame:
     """The changes that count, each at its place, with ``is_new`` true for those of ``released`` that were not before.
 
-    ``released``: ``id``, ``commit`` and ``is_new`` of the complete transactions that no window holds whole; None where
-    there are none. Control rows are left out.
+    ``changes``: rows that count for gold. ``released``: ``id``, ``commit`` and ``is_new`` of the complete transactions
+    that no window holds whole; None where there are none.
     """
-    own = changes.where(~F.col("effect").isin(*CONTROL))
-    at_once = own.where(F.col("transaction").isNull() | F.col("transaction.commit").isNotNull())
+    at_once = changes.where(F.col("transaction").isNull() | F.col("transaction.commit").isNotNull())
     found = placed(at_once, F.col("transaction.commit")).withColumn("is_new", F.lit(False))
     if released is None:
         return found
-    joined = waiting(own).join(released, on="id")
+    joined = waiting(changes).join(released, on="id")
     return found.unionByName(placed(joined, F.col("commit")).select(*changes.columns, "is_new"))
 
 
 def waiting(changes: DataFrame) -> DataFrame:
     """The changes whose transaction no window holds whole, with its ``id``."""
-    own = changes.where(~F.col("effect").isin(*CONTROL))
-    apart = own.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
+    apart = changes.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
     return apart.withColumn("id", F.col("transaction.id"))
 
 

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from assets import silver_rows
 from assets.object_source import records_of
 from transforms.feed import Feed, Table, TableNames
 from transforms.formats import FORMATS
@@ -160,7 +161,7 @@ def current(
     """The rows of every declared table after all changes: scenario, gold table and row."""
     standing_apart = steps if complete is None else of_scenario(steps)
     every = kept_apart(standing_apart).localCheckpoint()
-    counting = visible(every.where("declared IS NOT NULL AND effect <> 'hold'"), complete)
+    counting = visible(every.where(silver_rows.count_for_gold()), complete)
     keyed = counting.withColumn(
         "key", F.concat(F.array("window", "table"), "key")
     ).localCheckpoint()

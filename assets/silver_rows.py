@@ -1,0 +1,33 @@
+"""Which rows of silver count for gold, and which wait: the one place that says so, and every reader of silver asks it.
+
+Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and change
+nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares. Not here: which of
+the changes that count are visible yet (``transforms/gold/transactions.py``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from transforms.change import CONTROL, HOLD
+
+
+def count_for_gold() -> Column:
+    """True for a row that changes a gold table, now or at its transaction's commit."""
+    return ~F.col("effect").isin(HOLD, *CONTROL) & F.col("declared").isNotNull()
+
+
+def are_of(name: str, declared: str | None = None) -> Column:
+    """True for the rows of one gold table that count; ``declared``: those of this declared table only.
+
+    What the feed does not declare has no key, and waits, even under a name that gold has.
+    """
+    mine = (F.col("table") == name) & count_for_gold()
+    return mine if declared is None else mine & (F.col("declared") == declared)
+
+
+def are_held(name: str | None = None) -> Column:
+    """True for scoped deletes that wait for a decision; ``name``: those of one gold table."""
+    held = F.col("effect") == HOLD
+    return held if name is None else held & (F.col("table") == name)
