@@ -1,6 +1,6 @@
 """The books of a feed, ``accounting.<feed>``: what is known of its windows beside their changes.
 
-Not here: how events are counted (``transforms/silver/accounting.py``), and what the counts say (``violations``).
+Not here: how events are counted (``transforms/silver_columns/accounting.py``), what the counts say (``violations``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transforms.errors import TableNameCollision
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
-from transforms.silver import accounting
+from transforms.silver_columns import accounting
 
 ANNOUNCED = ""
 """The ``declaration`` of a row that only says what kinds of change are on their way: its window is not derived."""

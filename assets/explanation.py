@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from assets import bases, decisions, silver_rows
 from assets.history import History
 from assets.lake import Lake
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import Feed, Table
 from transforms.gold import fold
 from transforms.horizons import Horizon

@@ -13,13 +13,13 @@ from pyspark.sql import functions as F
 
 from assets import bases
 from assets.lake import Lake, LakeTable
-from transforms import types
+from transforms import typed_columns as types
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
 from transforms.record import COORDINATES
 from transforms.schema_changes import added, is_column_drop, widens
-from transforms.silver import faults
+from transforms.silver_columns import faults
 from transforms.traits import DROPS
 
 ADDED = "weir.added"

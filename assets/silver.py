@@ -21,7 +21,7 @@ from transforms.change import CHANGE, QUARANTINE
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.horizons import covered
-from transforms.silver import accounting, changes, conform, late, repeats, transactions
+from transforms.silver_columns import accounting, changes, conform, late, repeats, transactions
 from transforms.tables import table_of_object
 
 

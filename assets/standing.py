@@ -16,7 +16,7 @@ from assets.transactions import OpenTransaction
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.gold.current_state import EVENT_AT
-from transforms.silver.accounting import FATES
+from transforms.silver_columns.accounting import FATES
 from transforms.table_names import TOMBSTONES
 
 

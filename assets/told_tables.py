@@ -1,7 +1,7 @@
 """The tables of a feed: those that its file declares, and those that only its stream describes.
 
 What a stream says of a table is in the books of its windows. Not here: what a description makes of a table
-(``transforms/silver/told.py``).
+(``transforms/silver_columns/told.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.silver import told as descriptions
+from transforms.silver_columns import told as descriptions
 
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:

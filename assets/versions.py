@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from assets.history import History
 from assets.lake import LakeTable
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import Table
 from transforms.gold import versions
 from transforms.gold.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO

@@ -9,7 +9,7 @@ from pyspark.sql import Row
 from expectations import silver as rules
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver import accounting
+from transforms.silver_columns import accounting
 
 STORED = ("changes", "control", "held", "derived")
 """What silver keeps a row of."""

@@ -15,8 +15,8 @@ from transforms.change import CHANGE
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
 from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
-from transforms.silver.accounting import ACCOUNTING, COUNTS
-from transforms.silver.identity import event_id
+from transforms.silver_columns.accounting import ACCOUNTING, COUNTS
+from transforms.silver_columns.identity import event_id
 from transforms.table_names import TOMBSTONES
 
 ROWS_PER_FILE = 1_000_000

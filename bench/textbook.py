@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
 

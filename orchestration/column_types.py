@@ -1,7 +1,7 @@
 """The column types that a feed file may declare: Spark SQL's, spelt one way.
 
 ``canonical_type`` judges a type and gives its one spelling, so that ``INTEGER`` and ``int`` are the same declaration.
-Not here: how a text becomes a value of a type (``transforms/types.py``).
+Not here: how a text becomes a value of a type (``transforms/typed_columns.py``).
 """
 
 from __future__ import annotations

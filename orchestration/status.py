@@ -13,7 +13,7 @@ from orchestration.console import waiting
 from orchestration.java import check_java
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver.accounting import FATES
+from transforms.silver_columns.accounting import FATES
 
 
 def status(feeds: Path, warehouse: str, only: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ from orchestration.column_types import UnknownType, canonical_type
 from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
 from orchestration.table_texts import Misdeclared, TableTexts
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import EdgeType, VertexType
 from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, GLOBAL, UID
 

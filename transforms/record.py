@@ -5,6 +5,7 @@ Not here: what a record means (``formats``), and how objects are found (``assets
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import types as T
@@ -48,6 +49,28 @@ without a record at the end of what was read of a partition: ``byte_offset`` is 
 
 OBJECT = ("object", "generation")
 COORDINATES = (*OBJECT, "line", "byte_offset")
+
+
+@dataclass(slots=True)
+class BronzeRecord:
+    """One row of bronze, as formats read it: see ``BRONZE`` for the fields.
+
+    ``path_table`` is the declared table, or else the name, that the object's path says (``transforms/tables.py``).
+    ``landed_at`` is in microseconds since 1970 (UTC). ``headers`` are pairs of a name and a value.
+    """
+
+    window: str
+    object: str
+    generation: str
+    line: int
+    byte_offset: int
+    header: str | None
+    payload: bytes | None
+    defect: str | None
+    landed_at: int
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] | None = None
+    path_table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

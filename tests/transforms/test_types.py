@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 
 FITTING: list[tuple[str, str, object, str]] = [
     ("tinyint", "-128", -128, "-128"),

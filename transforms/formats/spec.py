@@ -6,16 +6,18 @@ types, no judgement of repeats. ``silver`` does those for every format alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from transforms.change import TEXTS, TRANSACTION
+from transforms.event import Event, Pending
 from transforms.feed import Feed, Table
-from transforms.record import Record
+from transforms.record import BronzeRecord, Record
 
 EVENT_COLUMNS = (
     "window",
@@ -134,6 +136,16 @@ def remarks(**when: Column) -> Column:
     return F.filter(found, lambda word: word.isNotNull()).cast("array<string>")
 
 
+Decode = Callable[[BronzeRecord], Iterable[Event | Pending]]
+"""What a record means: its events, in order, or what its neighbours have to decide. Every record gives at least one."""
+
+Resolve = Callable[[Sequence[Any]], Iterable[Event]]
+"""What the pending ones of one group mean: takes what they ``said``, in their order, and gives one event for each."""
+
+Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
+"""What a record says that others of its window need: facts, as tuples of plain values."""
+
+
 def no_tables(feed: Feed) -> Mapping[str, Table]:
     """The gold tables of a feed file that declares them under ``tables``."""
     return feed.tables
@@ -152,7 +164,10 @@ class SourceFormat:
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
     whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
     from such a stream. ``has_checkpoints``: whether it leaves notes of how far its consumer has come
-    (``transforms/offsets.py``). ``elsewhere``: scoped changes reach other streams by time, and this says which changes
+    (``transforms/offsets.py``). ``decoder`` gives the function that says what a record means, for a feed and for what
+    was surveyed in each window; it is called once in each process. ``resolver`` does the same for pending ones.
+    ``surveyor`` reads what other records of the window need to know, of records with one of ``survey_marks`` in their
+    payload. ``elsewhere``: scoped changes reach other streams by time, and this says which changes
     of a table have places there, too (``transforms/gold/streams.py``); None: they are for their own stream only.
     """
 
@@ -169,6 +184,10 @@ class SourceFormat:
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     has_checkpoints: bool = False
+    decoder: Callable[[Feed, Mapping[str, frozenset[tuple[object, ...]]]], Decode] | None = None
+    resolver: Callable[[Feed], Resolve] | None = None
+    surveyor: Callable[[Feed], Survey] | None = None
+    survey_marks: tuple[bytes, ...] = ()
     elsewhere: Callable[[DataFrame, Feed, str], tuple[str, DataFrame] | None] | None = None
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import Table
 from transforms.gold import operations
 from transforms.gold.ordering import let

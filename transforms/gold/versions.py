@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import Table
 from transforms.gold import fold
 from transforms.gold.fold import Folding

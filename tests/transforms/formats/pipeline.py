@@ -26,8 +26,8 @@ from transforms.gold import current_state, fold, ordering, scopes, streams
 from transforms.gold.fold import Folding
 from transforms.gold.transactions import standing, visible
 from transforms.record import BRONZE, COORDINATES
-from transforms.silver import changes, conform, repeats
-from transforms.silver.transactions import open_events, with_commits
+from transforms.silver_columns import changes, conform, repeats
+from transforms.silver_columns.transactions import open_events, with_commits
 from transforms.tables import table_of_object
 from transforms.traits import Shape
 

@@ -12,7 +12,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.change import EPOCH, STREAM
 from transforms.feed import Feed
 from transforms.formats._kafka import messages

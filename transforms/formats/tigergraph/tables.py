@@ -14,7 +14,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.feed import EdgeType, Feed, Table
 
 UID: Final = "uid"

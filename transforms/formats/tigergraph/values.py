@@ -16,7 +16,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 
 LARGEST_UNSIGNED: Final = 2**64 - 1
 

@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 from transforms import traits
 from transforms.change import CONTROL, HOLD
 from transforms.formats.spec import TOLD
-from transforms.silver import changes, faults, repeats
+from transforms.silver_columns import changes, faults, repeats
 
 SEGMENT = T.StructType(
     [

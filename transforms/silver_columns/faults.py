@@ -8,13 +8,13 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.change import CONTROL
 from transforms.feed import Feed
 from transforms.formats.spec import fault
 from transforms.gold import operations
 from transforms.schema_changes import is_column_drop
-from transforms.silver.told import told_types
+from transforms.silver_columns.told import told_types
 from transforms.table_names import UNFIT
 
 

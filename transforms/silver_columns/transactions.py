@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 
 from transforms.change import TRANSACTION
 from transforms.record import COORDINATES
-from transforms.silver import repeats
+from transforms.silver_columns import repeats
 
 OPEN = T.StructType(
     [

@@ -9,16 +9,16 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from transforms import types
+from transforms import typed_columns as types
 from transforms.change import CONTROL, HOLD
 from transforms.decisions import epoch_of
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import COORDINATES
 from transforms.schema_changes import Policies, is_column_drop
-from transforms.silver import faults, renames
-from transforms.silver.identity import event_id
-from transforms.silver.told import told_types
+from transforms.silver_columns import faults, renames
+from transforms.silver_columns.identity import event_id
+from transforms.silver_columns.told import told_types
 
 DECLARATION = T.StructType(
     [

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change import CHANGE, QUARANTINE
-from transforms.silver import repeats
+from transforms.silver_columns import repeats
 
 KEY_CHANGE = "key_change"
 

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from transforms.change import CONTROL
 from transforms.formats.spec import fault
-from transforms.silver import repeats
+from transforms.silver_columns import repeats
 
 
 def is_decided(is_covered: Column) -> Column:
