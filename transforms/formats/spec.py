@@ -146,6 +146,11 @@ Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What a record says that others of its window need: facts, as tuples of plain values."""
 
 
+def not_in_columns(bronze: DataFrame, feed: Feed) -> DataFrame:
+    """Refuse: the format is read by its ``decoder`` alone."""
+    raise NotImplementedError(f"feed {feed.name}: {feed.format} is read by its decoder")
+
+
 def no_tables(feed: Feed) -> Mapping[str, Table]:
     """The gold tables of a feed file that declares them under ``tables``."""
     return feed.tables
@@ -174,7 +179,7 @@ class SourceFormat:
     name: str
     files: tuple[str, ...]
     split: Callable[[bytes, Feed, str], Iterator[Record]]
-    to_events: Callable[[DataFrame, Feed], DataFrame]
+    to_events: Callable[[DataFrame, Feed], DataFrame] = not_in_columns
     transactional: bool = False
     tables: Callable[[Feed], Mapping[str, Table]] = no_tables
     declares: tuple[str, ...] = ("tables",)
