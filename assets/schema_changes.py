@@ -19,7 +19,6 @@ from transforms.feed import Feed, Table
 from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
 from transforms.record import COORDINATES
 from transforms.schema_changes import added, is_column_drop, widens
-from transforms.silver_columns import faults
 from transforms.traits import DROPS
 
 ADDED = "weir.added"
@@ -66,7 +65,7 @@ def refuse_in_stream(feed: Feed, books: Sequence[Row], fated: DataFrame) -> None
             continue
         if table.policies.add_column == "fail" and book["undeclared_columns"]:
             column = book["undeclared_columns"][0]
-            mentions = F.array_contains(faults.undeclared_columns(), column)
+            mentions = F.array_contains(F.map_keys("after"), column) & ~is_column_drop()
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "add_column"),
                 f"events mention the undeclared column {column}{_first(fated, of_table & mentions)}",
@@ -97,7 +96,7 @@ def _refuse_key_drift(feed: Feed, books: Sequence[Row], fated: DataFrame) -> Non
         images = F.concat(F.map_keys("before"), F.map_keys("after"))
         mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
         mine = fated.where((F.col("window") == window) & (F.col("declared") == name))
-        of_keys = mine.where(F.col("of_one_key") & (F.col("fault.reason") == "missing_key"))
+        of_keys = mine.where(F.col("fault.reason") == "missing_key")
         found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
         assert found is not None  # an aggregate without groups has one row
         lacking = [column for column in key if not found[column]]

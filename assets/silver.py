@@ -9,7 +9,7 @@ import dagster as dg
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, ledger, partitions, schema_changes, verdicts
+from assets import bases, decisions, ledger, partitions, schema_changes, silver_derive, verdicts
 from assets import books as books_of
 from assets import transactions as transactions_of
 from assets import violations as violations_of
@@ -49,6 +49,8 @@ def derive_alone(
     lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
 ) -> Derived:
     """The same, where no other run writes these tables."""
+    if FORMATS[feed.format].decoder is not None:
+        return _derived_by_decoder(lake, feed, windows, judged_by)
     horizons = bases.drawn(judged_by or lake, feed)
     bases.refuse_altered_past(lake, feed)
     # Another run may add to these windows meanwhile: a run of any window reads all that is new in a topic.
@@ -80,6 +82,45 @@ def derive_alone(
     books_table.replace_windows(rows, windows, partition_by=())
     falls = accounting.falls(books_table.read()).collect()
     landed = sum(one.records for one in objects)
+    counts = violations_of.count(feed, books, landed, written, refused, falls)
+    told = violations_of.samples(books, falls)
+    if FORMATS[feed.format].transactional:
+        waits = transactions_of.still_open(lake, feed)
+        overdue = [one for one in waits if one.never_committed]
+        for rule, those in (
+            (rules.EVERY_TRANSACTION_IS_COMMITTED, waits),
+            (rules.NO_TRANSACTION_IS_OVERDUE, overdue),
+        ):
+            counts[rule.name] = len(those)
+            told[rule.name] = transactions_of.told(those)
+    if judged_by is None and bases.drawn(lake, feed) != horizons:
+        # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
+        return derive_alone(lake, feed, windows)
+    return Derived(books, counts, told)
+
+
+def _derived_by_decoder(
+    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None
+) -> Derived:
+    """The same, of a format that is read by its decoder."""
+    horizons = bases.drawn(judged_by or lake, feed)
+    bases.refuse_altered_past(lake, feed)
+    # Another run may add to these windows meanwhile: a run of any window reads all that is new in a topic.
+    bronze = lake.table("bronze", feed.name).read_fixed()
+    objects = ledger.read_objects(lake, feed, windows, rows=bronze)
+    landed = sum(one.records for one in objects)
+    records = bronze.where(F.col("window").isin(list(windows)) & (F.col("line") > 0))
+    found = silver_derive.made(lake, feed, records, landed, judged_by)
+    books = silver_derive.stored(feed, found.accounts)
+    books_table = lake.table("accounting", feed.name)
+    earlier = books_table.read() if books_table.exists() else None
+    silver_derive.refuse(feed, found, earlier)
+    books_of.announce(books_table, books, earlier)
+    written, refused = silver_derive.write(lake, feed, found, windows)
+    rows = lake.spark.createDataFrame(books, accounting.ACCOUNTING).coalesce(1)
+    books_table.replace_windows(rows, windows, partition_by=())
+    found.rows.unpersist()
+    falls = accounting.falls(books_table.read()).collect()
     counts = violations_of.count(feed, books, landed, written, refused, falls)
     told = violations_of.samples(books, falls)
     if FORMATS[feed.format].transactional:

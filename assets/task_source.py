@@ -7,26 +7,23 @@ What is read travels to the tasks by name, its bytes never pass through the driv
 from __future__ import annotations
 
 import base64
-import json
-import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
 from pyspark import cloudpickle
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from transforms import errors
+from assets.task_errors import TaskFailed, raise_clearly
 from transforms.errors import WeirError
 from transforms.record import BRONZE
+
+__all__ = ["RecordSource", "raise_clearly", "read_parts"]
 
 NAME = "weir_records"
 
@@ -137,37 +134,3 @@ def _batch(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
         pa.array(list(column), kind) for column, kind in zip(cells, schema.types, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-class TaskFailed(Exception):
-    """A ``WeirError`` on its way out of a task: Spark carries only text, so the error's parts are in the text."""
-
-    def __init__(self, error: WeirError) -> None:
-        parts = {"kind": type(error).__name__, "text": str(error), "parts": vars(error)}
-        coded = base64.b64encode(json.dumps(parts, default=str).encode()).decode()
-        super().__init__(f"{error}\nweir-error:{coded}")
-
-
-_CODED = re.compile(r"weir-error:([A-Za-z0-9+/]+=*)")
-
-
-@contextmanager
-def raise_clearly() -> Iterator[None]:
-    """Around what runs a Spark job: raises a task's ``WeirError`` as it was, without Spark's account of it."""
-    try:
-        yield
-    except (PySparkException, Py4JJavaError) as failure:
-        coded = _CODED.search(str(failure))
-        if coded is None:
-            raise
-        raise _decoded(coded[1]) from None
-
-
-def _decoded(coded: str) -> WeirError:
-    told = json.loads(base64.b64decode(coded))
-    kind = getattr(errors, told["kind"], WeirError)
-    error: WeirError = kind.__new__(kind)
-    error.args = (told["text"],)
-    for name, part in told["parts"].items():
-        setattr(error, name, tuple(part) if isinstance(part, list) else part)
-    return error

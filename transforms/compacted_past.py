@@ -26,6 +26,7 @@ SAYINGS = {
     "drop_column": "the policy of dropped columns",
     "quarantines_columns": "whether undeclared columns are taken",
     "holds": "whether scoped deletes are held",
+    "values": "how values are written",
 }
 """What must be as it was, in words."""
 
@@ -44,6 +45,7 @@ def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "drop_column": table.policies.drop_column,
         "quarantines_columns": table.policies.add_column == "quarantine",
         "holds": feed.scope_deletes == "hold",
+        "values": "canonical",
     }
 
 
@@ -53,7 +55,7 @@ def altered(then: Meaning, now: Meaning) -> list[str]:
 
 
 def _altered(then: Meaning, now: Meaning) -> Iterator[str]:
-    yield from (words for name, words in SAYINGS.items() if then[name] != now[name])
+    yield from (words for name, words in SAYINGS.items() if then.get(name) != now[name])
     # A table without a key tells its rows apart by all columns.
     fixed = then["key"] or [*then["columns"], *now["columns"]]
     for name in dict.fromkeys([*then["columns"], *now["columns"]]):

@@ -55,6 +55,18 @@ class UnreadableWarehouse(WeirError):
         super().__init__(f"cannot read the warehouse {warehouse}: {fault}. {remedy}")
 
 
+class RecordFailed(WeirError):
+    """A record that Weir cannot even refuse: what it met there is a defect of Weir, or more than its memory holds."""
+
+    def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
+        self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
+        place = f" at {object_name}, line {line}" if object_name else ""
+        super().__init__(
+            f"feed {feed}: reading stopped{place}: {fault}. Nothing was written. Please report it, with that record; to"
+            " go on without it, take it out of the landing under another name."
+        )
+
+
 class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 

@@ -57,6 +57,8 @@ def table_digest(feed: Feed, table: Table) -> str:
 
 def _meaning(feed: Feed) -> dict[str, object]:
     meaning: dict[str, object] = {
+        # Tables that were made before values were canonical texts are made anew.
+        "values": "canonical",
         "feed": feed.name,
         "format": feed.format,
         "table_names": feed.table_names,

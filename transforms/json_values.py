@@ -1,6 +1,7 @@
 """JSON as values that lose nothing: every digit of a number, and names that stand twice are told of.
 
-A number with a fraction or an exponent is a ``Number``, its text as it was written; a whole one is an int of any size.
+A number with a fraction or an exponent, and -0, is a ``Number``, its text as it was written; a whole one is an int of
+any size.
 Put here what reading JSON means for every format. Not here: cutting a text into documents (``splitting``), and what a
 document means (``formats``).
 """
@@ -8,13 +9,17 @@ document means (``formats``).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import msgspec
 
-LONGEST_NUMBER = 4_000
+LONGEST_NUMBER = 1_000
 """A number of more digits is no number of any source; Python would take a long time to read it."""
+
+DEEPEST = 200
+"""No source nests objects and lists so deeply; Python's own reader gives up somewhere beyond."""
 
 
 class Number(str):
@@ -27,7 +32,22 @@ class MalformedJson(ValueError):
     """A text is no JSON document that can be trusted: the message says why, as the end of a sentence."""
 
 
-_FAST = msgspec.json.Decoder(float_hook=Number)
+_TOO_DEEP = f"it is nested too deeply: more than {DEEPEST} objects and lists within each other"
+_BEFORE_COLON = (b" :", b"\n:", b"\t:", b"\r:")
+# What it begins with is searched for first, so that a record without it costs next to nothing.
+_ENDLESS = re.compile(rb"[0-9]{%d}" % (LONGEST_NUMBER + 1))
+_MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^:,\[\s]-0)")
+_WORDS = {None: "null", True: "true", False: "false"}
+_quoted = json.encoder.encode_basestring
+
+
+def _fraction(text: str) -> Number:
+    if len(text) > LONGEST_NUMBER:
+        raise MalformedJson(f"not JSON that can be trusted: a number has {len(text):,} digits")
+    return Number(text)
+
+
+_FAST = msgspec.json.Decoder(float_hook=_fraction)
 _SLOW: json.JSONDecoder
 
 
@@ -44,23 +64,81 @@ def read(data: bytes | str) -> Any:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _slowly(raw)
     # Each name of an object is followed by a quote and a colon. Where there are more of these than names, one may have
-    # stood twice, or a text has them; a backslash before a quote belongs to a text, unless it is escaped itself.
-    if b"\\\\" in raw or raw.count(b'":') - raw.count(b'\\":') != _names(document):
+    # stood twice, or a text has them; a backslash before a quote belongs to a text, unless it is escaped itself. With a
+    # blank before its colon, a name would not be counted. The fast reader makes 0 of -0, which are two floats.
+    if (
+        (len(raw) > LONGEST_NUMBER and _ENDLESS.search(raw) is not None)
+        or b"\\\\" in raw
+        or (b"-0" in raw and _MINUS_ZERO.search(raw) is not None)
+        or any(blank in raw for blank in _BEFORE_COLON)
+        or raw.count(b'":') - raw.count(b'\\":') != _names(document)
+    ):
         return _slowly(raw)
     return document
 
 
-def _names(value: object) -> int:
+def as_text(value: object) -> str | None:
+    """A value as the text of a column: a text is itself, null is None, objects and lists are compact JSON."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return str(value)
+    return written(value)
+
+
+def written(value: object) -> str:
+    """A value as compact JSON, numbers as they were written; a document may be nested as deeply as one that is read."""
+    parts: list[str] = []
+    # What is still to be written, the next at the end: values, and signs as texts in a tuple.
+    waiting: list[object] = [value]
+    while waiting:
+        one = waiting.pop()
+        if type(one) is tuple:
+            parts.append(one[0])
+        elif type(one) is dict:
+            parts.append("{")
+            waiting.append(("}",))
+            for at, (name, part) in enumerate(reversed(one.items())):
+                comma = "" if at == len(one) - 1 else ","
+                waiting += (part, (f"{comma}{_quoted(name)}:",))
+        elif type(one) is list:
+            parts.append("[")
+            waiting.append(("]",))
+            for at, part in enumerate(reversed(one)):
+                waiting += (part, ("" if at == len(one) - 1 else ",",))
+        else:
+            parts.append(_scalar(one))
+    return "".join(parts)
+
+
+def _scalar(value: object) -> str:
+    if type(value) is str:
+        return _quoted(value)
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    if isinstance(value, Number | int):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+def _names(document: object) -> int:
     """How many names there are in all objects of a document."""
-    if type(value) is dict:
-        found = len(value)
-        for part in value.values():
-            if type(part) is dict or type(part) is list:
-                found += _names(part)
-        return found
-    if type(value) is list:
-        return sum(_names(part) for part in value)
-    return 0
+    found = 0
+    level = [document]
+    for _ in range(DEEPEST):
+        below: list[object] = []
+        for value in level:
+            if type(value) is dict:
+                found += len(value)
+                below += [
+                    part for part in value.values() if type(part) is dict or type(part) is list
+                ]
+            elif type(value) is list:
+                below += [part for part in value if type(part) is dict or type(part) is list]
+        if not below:
+            return found
+        level = below
+    raise MalformedJson(_TOO_DEEP)
 
 
 def _slowly(raw: bytes) -> Any:
@@ -74,7 +152,7 @@ def _slowly(raw: bytes) -> Any:
     except MalformedJson:
         raise
     except RecursionError:
-        raise MalformedJson("it is nested too deeply") from None
+        raise MalformedJson(_TOO_DEEP) from None
     except ValueError as fault:
         raise MalformedJson(f"not JSON: {fault}") from None
     try:
@@ -85,38 +163,36 @@ def _slowly(raw: bytes) -> Any:
 
 
 def _sound(document: object) -> None:
-    """Raise where a text holds half of a surrogate pair: it may have been written as an escape."""
-    waiting = [document]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            value.encode("utf-8")
-        elif isinstance(value, dict):
-            waiting += value
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
+    """Raise where a text holds half of a surrogate pair (it may have been written as an escape), or it is too deep."""
+    level, depth = [document], 0
+    while level:
+        depth += 1
+        below: list[object] = []
+        for value in level:
+            if isinstance(value, str):
+                value.encode("utf-8")
+            elif isinstance(value, dict | list):
+                if depth > DEEPEST:
+                    raise MalformedJson(_TOO_DEEP)
+                below += value
+                if isinstance(value, dict):
+                    below += value.values()
+        level = below
 
 
 def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise MalformedJson(f"the name {name!r} stands twice in one object")
+            raise MalformedJson(f"a name stands twice in one object: {name}")
         found[name] = value
     return found
 
 
-def _whole(text: str) -> int:
+def _whole(text: str) -> int | Number:
     if len(text) > LONGEST_NUMBER:
-        raise MalformedJson(f"a number has {len(text):,} digits")
-    return int(text)
-
-
-def _fraction(text: str) -> Number:
-    if len(text) > LONGEST_NUMBER:
-        raise MalformedJson(f"a number has {len(text):,} digits")
-    return Number(text)
+        raise MalformedJson(f"not JSON that can be trusted: a number has {len(text):,} digits")
+    return Number(text) if text == "-0" else int(text)
 
 
 def _constant(text: str) -> NoReturn:

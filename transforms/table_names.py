@@ -16,7 +16,7 @@ TOMBSTONES: Final = "__tombstones"
 HISTORY: Final = "__history"
 """What the name of a gold table's history ends with."""
 
-UNFIT: Final = r"[/\\\x00-\x1f]|^\s|\s$|^\.+$"
+UNFIT: Final = r"[/\\`\x00-\x1f]|^\s|\s$|^\.+$"
 """What a table's name cannot hold, for a folder is made of it. Valid in Python's ``re`` and in Java."""
 
 _PARTS: Final[dict[TableNames, int]] = {"plain": 1, "schema": 2, "catalog": 3}

@@ -17,6 +17,7 @@ _DECIMAL = re.compile(
     r"^\s*(?:decimal|numeric|dec)\s*(?:\(\s*\d+\s*(?:,\s*(\d+)\s*)?\)\s*)?$", re.IGNORECASE
 )
 _TEXT = re.compile(r"^\s*(string|binary)\s*$", re.IGNORECASE)
+_BINARY = re.compile(r"^\s*binary\s*$", re.IGNORECASE)
 _FLOATING = re.compile(r"^\s*(float|real|double)\s*$", re.IGNORECASE)
 
 _NUMBER = r"^\s*[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$"
@@ -79,6 +80,9 @@ def typed(text: Column, type_name: str) -> Column:
 
     A set is a sorted array without repeats.
     """
+    if _BINARY.match(type_name):
+        # Not every sequence of bytes is a text, so that bytes are base64 in canonical texts.
+        return F.unbase64(text)
     if not _NESTED.match(type_name):
         return text.try_cast(type_name)
     value = F.from_json(text, _written(type_name))
@@ -110,7 +114,7 @@ def text_of(value: Column, type_name: str) -> Column:
             keys = F.transform(F.map_keys(value), lambda key: key.cast("string"))
             value = F.map_from_arrays(keys, F.map_values(value))
         return F.to_json(value, {"ignoreNullFields": "false"})
-    return value.cast("string")
+    return F.base64(value) if _BINARY.match(type_name) else value.cast("string")
 
 
 def _written(type_name: str) -> str:
@@ -168,6 +172,8 @@ def _is_read_whole(text: Column, type_name: str) -> Column:
 
 def canonical(text: Column, type_name: str) -> Column:
     """One text for all ways to write a value: ``010`` and ``10`` are one int, ``1.5`` and ``1.50`` one decimal."""
+    if _BINARY.match(type_name):
+        return F.base64(text.cast("binary"))
     return text if _TEXT.match(type_name) else text_of(typed(text, type_name), type_name)
 
 

@@ -21,7 +21,8 @@ from orchestration import verifying
 from orchestration.feed_files import load_feed
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring, lay
-from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed
 
 Triple = tuple[int, int, str, str | None, str]

@@ -16,7 +16,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.transforms.formats.pipeline import Scenario, outcomes
+from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.pipeline import outcomes
 from transforms.feed import Feed, Predicate
 from transforms.formats import FORMATS
 

@@ -14,25 +14,59 @@ Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", CSV fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
-from transforms import layouts
+from transforms.event import Event
+from transforms.families.arcion import rows
+from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats import _arcion
-from transforms.formats.spec import SourceFormat, fault
-from transforms.record import Record
+from transforms.formats.spec import Decode, SourceFormat
+from transforms.record import BronzeRecord, Record
 from transforms.splitting import csv_records
-from transforms.splitting.csv_records import DOUBLING_FIELD, MIXED_FIELD, PREFIX_ROLE, SUFFIX_ROLE
+from transforms.splitting.csv_headers import role_of
+from transforms.splitting.csv_records import DOUBLING_FIELD, MIXED_FIELD
 from transforms.tables import table_of_object
 
 NULL = "NULL"
 TRAILING = 3
 """opType, cursor and operationcount, at the end of every row of an operation."""
 
-FIELD = "struct<text:string,quoted:boolean>"
+_DOUBLING = (re.compile(f",({DOUBLING_FIELD})"), re.compile('""'))
+_MIXED = (re.compile(f",({MIXED_FIELD})"), re.compile(r'(?:\\(?=["\\])|"(?="))(["\\])'))
+_WHOLE = {
+    way: re.compile(rf"(?:{pattern})(?:,(?:{pattern}))*+")
+    for way, pattern in ((_DOUBLING, DOUBLING_FIELD), (_MIXED, MIXED_FIELD))
+}
+_WORD_SIGNS = re.compile(r"[\s_-]")
+
+
+class Field(NamedTuple):
+    """One field of a row: its text without quotes, and whether it had any."""
+
+    text: str
+    is_quoted: bool
+
+    @property
+    def value(self) -> str | None:
+        """The field's text, or None where it is the unquoted null marker."""
+        return None if self.text == NULL and not self.is_quoted else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which columns the rows of one table have in one window: of a snapshot, and of triplets, in order."""
+
+    columns: tuple[str, ...]
+    cdc_columns: tuple[str, ...]
+    spelled: dict[str, str] = field(default_factory=dict)
+
+    def declared(self, name: str) -> str:
+        """The name as the feed spells it, where only the case differs."""
+        return self.spelled.get(name.lower(), name)
 
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
@@ -41,204 +75,172 @@ def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
     return csv_records.split(data, table, feed.name, object_name)
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per CSV record (see ``spec.EVENT_COLUMNS``)."""
-    parsed = (
-        bronze.join(F.broadcast(layouts.layouts(bronze, feed)), on=layouts.in_layout(), how="left")
-        .drop(*layouts.VALIDITY)
-        .withColumn("text", F.try_validate_utf8(F.col("payload").cast("string")))
-        .withColumn("fields", fields_of(F.col("text")))
-        .withColumn("names", F.transform(fields_of(F.col("header")), lambda field: field["text"]))
-        .withColumn("operational", is_operational())
-        .withColumn("bare", ~F.col("operational"))
-        .withColumn("row", by_header())
-        .withColumn("width", F.size("fields"))
-        .withColumn("fault", unreadable())
-        .withColumn("catalog", F.lit(None).cast("string"))
-        .withColumn("schema", F.lit(None).cast("string"))
-        .withColumn("name", F.col("object_table"))
-        .withColumn("op", trailing(3))
-        .withColumn("cursor", trailing(2))
-        .withColumn("cells", F.when(F.col("bare"), snapshot_cells()).otherwise(operation_cells()))
-    )
-    return _arcion.to_events(parsed)
+def decoder(feed: Feed, surveyed: object) -> Decode:
+    """One event per CSV record."""
+
+    @lru_cache(maxsize=4096)
+    def layout_of(table: str | None, window: str) -> Layout | None:
+        declared = feed.tables.get(table or "")
+        if declared is None:
+            return None
+        known = declared.at(window)
+        # Of names that differ only in case the first counts.
+        spelled = {name.lower(): name for name in [*known.columns][::-1]}
+        return Layout(tuple(known.columns), known.cdc_columns, spelled)
+
+    def decode(record: BronzeRecord) -> Iterable[Event]:
+        layout = layout_of(record.path_table, record.window)
+        try:
+            text = (record.payload or b"").decode("utf-8")
+            fields = fields_of(text)
+            fault = None
+        except UnicodeDecodeError:
+            fields, fault = None, Fault("invalid_utf8", "the record is not valid UTF-8")
+        names = None if record.header is None else header_of(record.header)
+        is_operation = _is_operation(fields, names, layout)
+        fault = fault or unreadable(fields, names, layout, record, is_operation=is_operation)
+        row: rows.Row = ({}, {}, {})
+        op = cursor = None
+        if fault is None:
+            assert fields is not None  # else it were unreadable
+            if is_operation:
+                op, cursor = fields[-TRAILING].value, fields[-TRAILING + 1].value
+                row = operation_row(fields, names, layout)
+            else:
+                row = snapshot_row(fields, names, layout)
+        return (
+            rows.event(
+                names=(None, None, record.path_table),
+                op=op,
+                cursor_text=cursor,
+                row=row,
+                is_bare=not is_operation,
+                fault=Fault("damaged_record", record.defect) if record.defect else fault,
+            ),
+        )
+
+    return decode
 
 
-def fields_of(text: Column) -> Column:
-    """A record's fields with quotes taken off, null where the text is null or fits neither way of quoting."""
-
-    def cut(pattern: str) -> Column:
-        # A comma before every field: a match is then never empty, and none is skipped.
-        return F.regexp_extract_all(F.concat(F.lit(","), text), F.lit(f",({pattern})"), 1)
-
-    def whole(pattern: str) -> Column:
-        return text.rlike(rf"\A(?:{pattern})(?:,(?:{pattern}))*+\z")
-
-    doubled = F.transform(cut(DOUBLING_FIELD), lambda raw: unquoted(raw, r'"(")'))
-    mixed = F.transform(
-        cut(MIXED_FIELD), lambda raw: unquoted(raw, r'(?:\\(?=["\\])|"(?="))(["\\])')
-    )
-    return (
-        F.when(whole(DOUBLING_FIELD), doubled)
-        .when(whole(MIXED_FIELD), mixed)
-        .cast(f"array<{FIELD}>")
-    )
+def fields_of(text: str) -> list[Field] | None:
+    """A record's fields with quotes taken off; None where they fit neither way of quoting."""
+    if '"' not in text:
+        return [Field(one.strip(" \t"), False) for one in text.split(",")]
+    for way in (_DOUBLING, _MIXED):
+        if _WHOLE[way].fullmatch(text):
+            cut, escapes = way
+            # A comma before every field: a match is then never empty, and none is skipped.
+            return [_unquoted(raw, escapes) for raw in cut.findall(f",{text}")]
+    return None
 
 
-def unquoted(raw: Column, escapes: str) -> Column:
-    """The field's text without its quotes and escapes, and whether it had any."""
-    trimmed = F.trim(raw, F.lit(" \t"))
-    quoted = F.startswith(trimmed, F.lit('"'))
-    inner = F.substring(trimmed, F.lit(2), F.char_length(trimmed) - 2)
-    text = F.when(quoted, F.regexp_replace(inner, escapes, "$1")).otherwise(trimmed)
-    return F.struct(text.alias("text"), quoted.alias("quoted"))
+def _unquoted(raw: str, escapes: re.Pattern[str]) -> Field:
+    trimmed = raw.strip(" \t")
+    if not trimmed.startswith('"'):
+        return Field(trimmed, False)
+    return Field(escapes.sub(lambda found: found[0][-1], trimmed[1:-1]), True)
 
 
-def value(field: Column) -> Column:
-    """The field's text, or null where it is the unquoted null marker."""
-    return F.when(field["quoted"] | (field["text"] != NULL), field["text"])
+@lru_cache(maxsize=1024)
+def header_of(header: str) -> tuple[str, ...] | None:
+    """The names that a header line gives; None where it cannot be read."""
+    fields = fields_of(header)
+    return None if fields is None else tuple(one.text for one in fields)
 
 
-def is_operational() -> Column:
+def _is_operation(
+    fields: Sequence[Field] | None, names: Sequence[str] | None, layout: Layout | None
+) -> bool:
     """True for a row of an operation: by the header's names, else by the row's width."""
-    plain = F.transform("names", lambda name: F.lower(F.regexp_replace(name, r"[\s_-]", "")))
-    by_names = F.array_contains(plain, F.lit("optype")) & F.array_contains(plain, F.lit("cursor"))
-    by_width = F.size("fields") == 3 * F.size("cdc_columns") + TRAILING
-    return F.coalesce(by_names, by_width, F.lit(False))
+    if names is not None:
+        plain = {_WORD_SIGNS.sub("", name).lower() for name in names}
+        return {"optype", "cursor"} <= plain
+    if fields is None or layout is None:
+        return False
+    return len(fields) == 3 * len(layout.cdc_columns) + TRAILING
 
 
-def by_header() -> Column:
-    """``role:column`` to field, for an operation's row under a header; names decide, in any order."""
-
-    def role(name: Column) -> Column:
-        suffixed, prefixed = name.rlike(SUFFIX_ROLE), name.rlike(PREFIX_ROLE)
-        word = (
-            F.when(suffixed, F.regexp_extract(name, SUFFIX_ROLE, 2))
-            .when(prefixed, F.regexp_extract(name, PREFIX_ROLE, 1))
-            .otherwise(F.lit(""))
+def unreadable(
+    fields: Sequence[Field] | None,
+    names: Sequence[str] | None,
+    layout: Layout | None,
+    record: BronzeRecord,
+    *,
+    is_operation: bool,
+) -> Fault | None:
+    """Why a record is no row of this format."""
+    if fields is None:
+        return Fault("malformed_csv", "quotes do not close, or text follows a closing quote")
+    if names is not None:
+        if len(fields) == len(names):
+            return None
+        expected = f"{len(names)} as the header"
+    elif layout is None:
+        return Fault(
+            "undeclared_table",
+            f"the path names table {record.path_table}, which the feed does not declare, and the file has no header:"
+            " declare the table's columns",
         )
-        column = (
-            F.when(suffixed, F.regexp_extract(name, SUFFIX_ROLE, 1))
-            .when(prefixed, F.regexp_extract(name, PREFIX_ROLE, 2))
-            .otherwise(name)
+    else:
+        if is_operation or len(fields) == len(layout.columns):
+            return None
+        expected = (
+            f"{len(layout.columns)} for a snapshot row or"
+            f" {3 * len(layout.cdc_columns) + TRAILING} for an operation"
         )
-        plain = F.regexp_replace(F.regexp_replace(F.lower(word), "after", "new"), "before", "old")
-        return F.concat(plain, F.lit(":"), declared(column))
-
-    fits = F.col("operational") & (F.size("fields") == F.size("names"))
-    return F.when(
-        fits, F.map_from_arrays(F.array_distinct(F.transform("names", role)), F.col("fields"))
-    )
+    return Fault("wrong_column_count", f"the row has {len(fields)} fields; expected {expected}")
 
 
-def declared(column: Column) -> Column:
-    """The name as the feed spells it, where only the case differs."""
-    known = F.filter("columns", lambda name: F.lower(name) == F.lower(column))
-    return F.coalesce(F.get(known, F.lit(0)), column)
+def snapshot_row(
+    fields: Sequence[Field], names: Sequence[str] | None, layout: Layout | None
+) -> rows.Row:
+    """The values of a snapshot row: all are given, as if by an insert."""
+    columns = _as_declared(names, layout) if names is not None else layout.columns if layout else ()
+    new = {name: one.value for name, one in zip(columns, fields, strict=True)}
+    return new, {}, dict.fromkeys(new, "1")
 
 
-def unreadable() -> Column:
-    """Why a record is no row of this format; null where it is one."""
-    expected = F.when(
-        F.col("names").isNotNull(), F.concat(F.size("names"), F.lit(" as the header"))
-    ).otherwise(
-        F.concat(
-            F.size("columns"),
-            F.lit(" for a snapshot row or "),
-            3 * F.size("cdc_columns") + TRAILING,
-            F.lit(" for an operation"),
-        )
-    )
-    widths = F.when(F.col("names").isNotNull(), F.col("width") == F.size("names")).otherwise(
-        F.col("operational") | (F.col("width") == F.size("columns"))
-    )
+def operation_row(
+    fields: Sequence[Field], names: Sequence[str] | None, layout: Layout | None
+) -> rows.Row:
+    """The values and flags of an operation's triplets: under a header names decide, in any order."""
+    new: dict[str, str | None] = {}
+    old: dict[str, str | None] = {}
+    flags: dict[str, str | None] = {}
+    if names is None:
+        assert layout is not None  # else the row had no width to be known by
+        for at, name in enumerate(layout.cdc_columns):
+            new[name], old[name] = fields[3 * at].value, fields[3 * at + 1].value
+            flags[name] = fields[3 * at + 2].text
+        return new, old, flags
+    of_role = {"new": new, "old": old}
+    for name, one in zip(names, fields, strict=True):
+        role, column = role_of(name)
+        column = column if layout is None else layout.declared(column)
+        if role in of_role:
+            of_role[role][column] = one.value
+        elif role == "exists":
+            flags[column] = one.text
+    # A column is one that has a new value; what the header lacks of it was not given as anything else.
     return (
-        F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
-        .when(F.col("text").isNull(), fault("invalid_utf8", "the record is not valid UTF-8"))
-        .when(
-            F.col("fields").isNull(),
-            fault("malformed_csv", "quotes do not close, or text follows a closing quote"),
-        )
-        .when(
-            F.col("columns").isNull() & F.col("names").isNull(),
-            fault(
-                "undeclared_table",
-                *("the path names table ", F.col("object_table")),
-                ", which the feed does not declare, and the file has no header: declare the table's columns",
-            ),
-        )
-        .when(
-            ~F.coalesce(widths, F.lit(False)),
-            fault(
-                "wrong_column_count", "the row has ", F.col("width"), " fields; expected ", expected
-            ),
-        )
-        .otherwise(_arcion.without_fault())
+        new,
+        {name: old.get(name) for name in new},
+        {name: flags.get(name) for name in new},
     )
 
 
-def trailing(from_end: int) -> Column:
-    """The opType (3) or cursor (2), counted from the row's end; null on a snapshot row."""
-    return F.when(F.col("operational"), value(F.get("fields", F.size("fields") - from_end)))
-
-
-def snapshot_cells() -> Column:
-    """One cell per column of a snapshot row: all are given, as if by an insert."""
-    names = F.coalesce(F.transform("names", declared), F.col("columns"))
-    return F.transform(
-        names,
-        lambda name, at: F.struct(
-            name.alias("name"),
-            value(F.get(F.col("fields"), at)).alias("new"),
-            F.lit(None).cast("string").alias("old"),
-            F.lit("1").alias("flag"),
-            F.lit(True).alias("new_given"),
-            F.lit(False).alias("old_given"),
-        ),
-    ).cast(f"array<{_arcion.CELL}>")
-
-
-def operation_cells() -> Column:
-    """One cell per triplet."""
-
-    def cell(name: Column, new: Column, old: Column, flag: Column) -> Column:
-        return F.struct(
-            name.alias("name"),
-            value(new).alias("new"),
-            value(old).alias("old"),
-            flag["text"].alias("flag"),
-            F.lit(True).alias("new_given"),
-            F.lit(True).alias("old_given"),
-        )
-
-    def under_header(name: Column) -> Column:
-        new, old, flag = (
-            F.try_element_at(F.col("row"), F.concat(F.lit(f"{role}:"), name))
-            for role in ("new", "old", "exists")
-        )
-        return cell(name, new, old, flag)
-
-    def in_order(name: Column, at: Column) -> Column:
-        return cell(name, *(F.get(F.col("fields"), 3 * at + offset) for offset in range(3)))
-
-    named = F.transform(
-        F.filter(F.map_keys("row"), lambda role: F.startswith(role, F.lit("new:"))),
-        lambda role: F.substring(role, F.lit(5), F.char_length(role)),
-    )
-    cells = F.when(F.col("row").isNotNull(), F.transform(named, under_header)).otherwise(
-        F.transform("cdc_columns", in_order)
-    )
-    return cells.cast(f"array<{_arcion.CELL}>")
+def _as_declared(names: Iterable[str], layout: Layout | None) -> list[str]:
+    return [name if layout is None else layout.declared(name) for name in names]
 
 
 FORMAT = SourceFormat(
     name="arcion_s3_csv",
     files=("**/*.csv*",),
     split=split,
-    to_events=to_events,
-    remarks=(_arcion.FLAGS_DISAGREE,),
+    decoder=decoder,
+    remarks=(rows.FLAGS_DISAGREE,),
     unknowable=(
-        _arcion.NO_COMMITS,
+        rows.NO_COMMITS,
         "a text column's unquoted NULL: the format writes null the same way.",
     ),
 )

@@ -10,19 +10,22 @@ Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", JSON f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
+from transforms.event import Event
+from transforms.families.arcion import rows
+from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats import _arcion
-from transforms.formats.spec import SourceFormat, fault
-from transforms.record import Record
+from transforms.formats.spec import Decode, SourceFormat
+from transforms.json_values import MalformedJson, as_text, read
+from transforms.record import BronzeRecord, Record
 from transforms.splitting import json_documents
 
 NULL = "null"
 ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
+
+_NO_NAMES = (None, None, None)
 
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
@@ -30,145 +33,154 @@ def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
     return json_documents.split(data)
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per JSON document (see ``spec.EVENT_COLUMNS``)."""
-    text = F.try_validate_utf8(F.col("payload").cast("string"))
-    parsed = (
-        bronze.withColumn("text", text)
-        .withColumn("document", F.try_parse_json("text"))
-        .withColumn("fields", F.col("document").try_cast("map<string,variant>"))
-        .withColumn("bare", is_bare(F.map_keys("fields")))
-        .withColumn("fault", unreadable())
-        .withColumn("catalog", name_part("$.tableName.namespace.catalog"))
-        .withColumn("schema", name_part("$.tableName.namespace.schema"))
-        .withColumn("named", name_part("$.tableName.name"))
-        .withColumn("name", table_name(feed))
-        .withColumn("op", field_text("opType"))
-        .withColumn("cursor", field_text("cursor"))
-        # Columns of their own: inside the cells' lambda an expression would be evaluated for every cell.
-        .withColumn("new_texts", F.when(F.col("bare"), texts("$")).otherwise(texts("$.after")))
-        .withColumn("old_texts", texts("$.before"))
-        .withColumn("flags", texts("$.exists"))
-        .withColumn("fault", F.coalesce("fault", beyond_doubles()))
-        .withColumn("cells", F.when(F.col("bare"), bare_cells()).otherwise(envelope_cells()))
-    )
-    return _arcion.to_events(parsed)
+def decoder(feed: Feed, surveyed: object) -> Decode:
+    """One event per JSON document."""
+
+    def decode(record: BronzeRecord) -> Iterable[Event]:
+        document, fault = parsed(record)
+        if document is None:
+            return (_unreadable(record, feed, fault),)
+        if is_bare(document):
+            new = texts(document)
+            # All columns are given, as if by an insert.
+            row: rows.Row = (new, {}, dict.fromkeys(new, "1"))
+            return (
+                rows.event(
+                    names=(None, None, record.path_table),
+                    op=None,
+                    cursor_text=None,
+                    row=row,
+                    is_bare=True,
+                    fault=fault,
+                ),
+            )
+        op, cursor = field_text(document, "opType"), field_text(document, "cursor")
+        return (
+            rows.event(
+                names=table_name(document, record, feed),
+                op=op,
+                cursor_text=cursor,
+                row=(
+                    texts(document.get("after")),
+                    texts(document.get("before")),
+                    flags(document.get("exists")),
+                ),
+                is_bare=False,
+                fault=fault or missing_field(document, cursor),
+            ),
+        )
+
+    return decode
 
 
-def is_bare(names: Column) -> Column:
+def parsed(record: BronzeRecord) -> tuple[dict[str, Any] | None, Fault | None]:
+    """The JSON object of a record, as far as there is one, and why the record cannot be taken."""
+    fault = None if record.defect is None else Fault("damaged_record", record.defect)
+    payload = record.payload or b""
+    try:
+        document = read(payload)
+    except MalformedJson as error:
+        try:
+            payload.decode("utf-8")
+        except UnicodeDecodeError:
+            return None, fault or Fault("invalid_utf8", "the record is not valid UTF-8")
+        return None, fault or Fault("malformed_json", str(error))
+    if type(document) is not dict:
+        return None, fault or Fault("malformed_json", "the document is no JSON object")
+    return document, fault
+
+
+def _unreadable(record: BronzeRecord, feed: Feed, fault: Fault | None) -> Event:
+    """The event of what is no document: its table is the one that its path names, where that is declared."""
+    name = record.path_table if record.path_table in feed.tables else None
+    return Event(operation=None, effect="put", name=name, fault=fault)
+
+
+def is_bare(document: Mapping[str, object]) -> bool:
     """True for a snapshot row without an envelope: nothing names the operation and the images."""
-    enveloped = [F.array_contains(names, F.lit(field)) for field in ENVELOPE_FIELDS]
-    votes = sum((vote.cast("int") for vote in enveloped), F.lit(0))
-    return F.coalesce(~F.array_contains(names, F.lit("tableName")) & (votes < 2), F.lit(False))
+    if "tableName" in document:
+        return False
+    return sum(name in document for name in ENVELOPE_FIELDS) < 2
 
 
-def unreadable() -> Column:
-    """Why a record is no document of this format; null where it is one."""
-    missing = F.filter(
-        F.array(F.lit("opType"), F.lit("exists")),
-        lambda field: ~F.array_contains(F.map_keys("fields"), field),
-    )
-    # A snapshot envelope may leave opType out, but nothing can stand in for the flags.
-    needed = F.array_contains(missing, F.lit("exists")) | (
-        F.array_contains(missing, F.lit("opType")) & field_text("cursor").isNotNull()
-    )
-    return (
-        F.when(F.col("defect").isNotNull(), fault("damaged_record", F.col("defect")))
-        .when(F.col("text").isNull(), fault("invalid_utf8", "the record is not valid UTF-8"))
-        .when(
-            F.col("document").isNull(),
-            fault("malformed_json", "not JSON, or a name stands twice in one object"),
-        )
-        .when(F.col("fields").isNull(), fault("malformed_json", "the document is no JSON object"))
-        .when(
-            ~F.col("bare") & needed,
-            fault("missing_field", "the envelope lacks ", F.concat_ws(", ", missing)),
-        )
-        .otherwise(_arcion.without_fault())
-    )
+def missing_field(document: Mapping[str, object], cursor: str | None) -> Fault | None:
+    """What an envelope lacks.
+
+    That of a snapshot's row may leave opType out, but nothing can stand in for the flags.
+    """
+    if "exists" in document and ("opType" in document or cursor is None):
+        return None
+    missing = [name for name in ("opType", "exists") if name not in document]
+    return Fault("missing_field", f"the envelope lacks {', '.join(missing)}")
 
 
-def beyond_doubles() -> Column:
-    """A number that is none any more when it has been read: 1e400 becomes infinity."""
-    values = F.concat(F.map_values("new_texts"), F.map_values("old_texts"))
-    infinite = F.exists(values, lambda text: F.coalesce(text.rlike("^-?Infinity$"), F.lit(False)))
-    return F.when(
-        infinite & ~F.contains("text", F.lit("Infinity")),
-        fault("number_out_of_range", "a number is beyond what 64 bits of floating point can hold"),
-    )
-
-
-def name_part(path: str) -> Column:
-    """One part of the table's name; null where it is null or blank."""
-    part = F.try_variant_get("document", path, "string")
-    return F.when((F.trim(part) != "") & (part != NULL), part)
-
-
-def table_name(feed: Feed) -> Column:
-    """The table that the envelope names, else the one that the path names.
+def table_name(
+    document: Mapping[str, Any], record: BronzeRecord, feed: Feed
+) -> tuple[str | None, str | None, str | None]:
+    """Catalog, schema and table that the envelope names; else the table that the path names.
 
     A path may well name no table (``part-1.json``): only a bare row, which has nothing else, takes its word unchecked.
     """
-    by_path = F.when(
-        F.col("bare") | F.col("object_table").isin(list(feed.tables)), F.col("object_table")
-    )
-    return F.coalesce(F.when(~F.col("bare"), F.col("named")), by_path)
+    by_path = record.path_table if record.path_table in feed.tables else None
+    told = document.get("tableName")
+    if type(told) is not dict:
+        return None, None, by_path
+    space = told.get("namespace")
+    if type(space) is not dict:
+        space = {}
+    name = _part(told, "name")
+    return _part(space, "catalog"), _part(space, "schema"), by_path if name is None else name
 
 
-def field_text(name: str) -> Column:
-    """A field of the envelope as text; an object stays JSON text, null and the word null are null."""
-    return _arcion.null_marked(F.try_variant_get("document", f"$.{name}", "string"), NULL)
+def _part(told: Mapping[str, object], part: str) -> str | None:
+    """One part of the table's name; None where it is null or blank."""
+    text = as_text(told.get(part))
+    return None if text is None or text == NULL or not text.strip(" ") else text
 
 
-def texts(path: str) -> Column:
-    """An object within the document as a map of texts; empty where it is null, missing or no object."""
-    return F.coalesce(
-        F.try_variant_get("document", path, "map<string,string>"),
-        F.create_map().cast("map<string,string>"),
-    )
+def field_text(document: Mapping[str, object], name: str) -> str | None:
+    """A field of the envelope as text; an object stays JSON text, null and the word null are None."""
+    text = as_text(document.get(name))
+    return None if text == NULL else text
 
 
-def envelope_cells() -> Column:
-    """One cell per column that the flags or an image name."""
-    names = F.array_distinct(
-        F.concat(F.map_keys("flags"), F.map_keys("new_texts"), F.map_keys("old_texts"))
-    )
-    return F.transform(
-        names,
-        lambda name: F.struct(
-            name.alias("name"),
-            _arcion.null_marked(F.try_element_at("new_texts", name), NULL).alias("new"),
-            _arcion.null_marked(F.try_element_at("old_texts", name), NULL).alias("old"),
-            F.trim(F.try_element_at("flags", name)).alias("flag"),
-            F.map_contains_key("new_texts", name).alias("new_given"),
-            F.map_contains_key("old_texts", name).alias("old_given"),
-        ),
-    ).cast(f"array<{_arcion.CELL}>")
+def texts(image: object) -> dict[str, str | None]:
+    """An object within the document as texts; empty where it is null, missing or no object."""
+    if type(image) is not dict:
+        return {}
+    return {
+        name: None
+        if value is None or value == NULL
+        else value
+        if type(value) is str
+        else as_text(value)
+        for name, value in image.items()
+    }
 
 
-def bare_cells() -> Column:
-    """One cell per column of a bare row: all are given, as if by an insert."""
-    return F.transform(
-        F.map_keys("new_texts"),
-        lambda name: F.struct(
-            name.alias("name"),
-            _arcion.null_marked(F.try_element_at("new_texts", name), NULL).alias("new"),
-            F.lit(None).cast("string").alias("old"),
-            F.lit("1").alias("flag"),
-            F.lit(True).alias("new_given"),
-            F.lit(False).alias("old_given"),
-        ),
-    ).cast(f"array<{_arcion.CELL}>")
+def flags(exists: object) -> dict[str, str | None]:
+    """The exists flags as texts, without blanks around them."""
+    if type(exists) is not dict:
+        return {}
+    return {
+        name: value if type(value) is str and len(value) == 1 else _stripped(value)
+        for name, value in exists.items()
+    }
+
+
+def _stripped(value: object) -> str | None:
+    text = as_text(value)
+    return None if text is None else text.strip(" ")
 
 
 FORMAT = SourceFormat(
     name="arcion_s3_json",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
-    to_events=to_events,
-    remarks=(_arcion.FLAGS_DISAGREE,),
+    decoder=decoder,
+    remarks=(rows.FLAGS_DISAGREE,),
     unknowable=(
-        _arcion.NO_COMMITS,
+        rows.NO_COMMITS,
         "a text column's word null: the format writes null the same way.",
     ),
 )

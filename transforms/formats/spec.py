@@ -18,6 +18,7 @@ from transforms.change import TEXTS, TRANSACTION
 from transforms.event import Event, Pending
 from transforms.feed import Feed, Table
 from transforms.record import BronzeRecord, Record
+from transforms.remark import Remark as Remark
 
 EVENT_COLUMNS = (
     "window",
@@ -114,20 +115,6 @@ def as_events(frame: DataFrame) -> DataFrame:
             for name in EVENT_COLUMNS
         ]
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that a format notices in events that are taken all the same: a warning counts them.
-
-    ``word`` is what stands in ``remarks``; ``rule`` names the truth that it breaks; ``says`` is that truth, ``remedy``
-    what to do where it does not hold.
-    """
-
-    word: str
-    rule: str
-    says: str
-    remedy: str
 
 
 def remarks(**when: Column) -> Column:

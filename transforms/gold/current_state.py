@@ -126,7 +126,9 @@ def base(
 
 def _stands(table: Table, layer: DataFrame, copy: int, image: Column | None) -> DataFrame:
     if table.key:
-        key = F.array(*[F.col(f"`{name}`").cast("string") for name in table.key])
+        key = F.array(
+            *[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key]
+        )
     else:
         key = F.from_json(KEY, "array<string>")
     newest = F.struct(F.col(POSITION).alias("position"), F.col(EVENT_ID).alias("event_id"))

@@ -112,4 +112,15 @@ def _half(
 
 def _column(name: str) -> Column:
     of_half = name in ("key", "moved_from", "derived", "effect", "after")
-    return F.col(f"half.{name}") if of_half else F.col(name)
+    column = F.col(f"half.{name}") if of_half else F.col(name)
+    return _bytes_as_base64(column) if name in ("before", "after") else column
+
+
+def _bytes_as_base64(image: Column) -> Column:
+    """The image with the values of binary columns in base64: other readers take texts for UTF-8."""
+
+    def value(name: Column, text: Column) -> Column:
+        is_binary = F.try_element_at("column_types", name) == "binary"
+        return F.when(is_binary, F.base64(text.cast("binary"))).otherwise(text)
+
+    return F.transform_values(image, value)

@@ -65,14 +65,20 @@ def _says_column_and_role(names: Sequence[str]) -> bool:
     )
 
 
-def _column_and_role(name: str) -> tuple[str, str] | None:
+def role_of(name: str) -> tuple[str, str]:
+    """What a header's name says: ``new``, ``old``, ``exists`` or nothing (an empty text), and of which column."""
     if found := _SUFFIX_ROLE.match(name):
-        column, role = found[1], found[2]
+        column, role = found[1], found[2].lower()
     elif found := _PREFIX_ROLE.match(name):
-        role, column = found[1], found[2]
+        role, column = found[1].lower(), found[2]
     else:
-        return None
-    return column.lower(), _SYNONYMS.get(role.lower(), role.lower())
+        return "", name
+    return _SYNONYMS.get(role, role), column
+
+
+def _column_and_role(name: str) -> tuple[str, str] | None:
+    role, column = role_of(name)
+    return (column.lower(), role) if role else None
 
 
 def _names_columns(names: Sequence[str], table: Table) -> bool:

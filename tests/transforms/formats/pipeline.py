@@ -14,13 +14,17 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import silver_rows
+from assets import silver_derive, silver_rows
 from assets.object_source import records_of
-from transforms.feed import Feed, Table, TableNames
+from assets.silver_schema import OUTPUT, SILVER
+from tests.transforms.formats import in_process
+from tests.transforms.formats.in_process import Scenario
+from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import current_state, fold, ordering, scopes, streams
 from transforms.gold.fold import Folding
@@ -36,14 +40,6 @@ LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
 PREFIX = ("_scenario", "_table")
 PLACE = {"_scenario": "window", "_table": "table"}
 """The columns that stand in front of every key."""
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """Objects by name, as landed."""
-
-    drop: Mapping[str, bytes]
-    table_names: TableNames = "plain"
 
 
 @dataclass
@@ -67,6 +63,8 @@ def outcomes(
     spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
 ) -> dict[str, Outcome]:
     """Every scenario's outcome, by name."""
+    if FORMATS[feed.format].decoder is not None:
+        return decoded(spark, feed, scenarios)
     found = {name: Outcome() for name in scenarios}
     frames = [
         fated(spark, replace(feed, table_names=naming), scenarios, found)
@@ -97,6 +95,45 @@ def outcomes(
         for rows in outcome.state.values():
             rows.sort(key=str)
     return found
+
+
+def decoded(
+    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
+) -> dict[str, Outcome]:
+    """The same of a format with a decoder: through the product's stages, and folded by Spark."""
+    known = in_process.outcomes(feed, scenarios)
+    found = {}
+    for name, outcome in known.items():
+        found[name] = Outcome(
+            outcome.records,
+            outcome.count("events"),
+            outcome.records - outcome.count("records"),
+            outcome.warnings,
+            outcome.changes,
+            outcome.count("duplicates"),
+            [{**one, "feed": feed.name} for one in outcome.quarantine],
+        )
+    rows = [row for outcome in known.values() for row in outcome.rows]
+    if rows:
+        table = pa.Table.from_pylist(rows, schema=OUTPUT)
+        frame = spark.createDataFrame(table)
+        steps = silver_derive.as_table(frame, feed, SILVER).localCheckpoint()
+        complete = None
+        if FORMATS[feed.format].transactional:
+            stand = standing(of_waiting(silver_derive.open_events(frame)), [])
+            whole = stand.where("commit IS NOT NULL")
+            complete = whole.select("id", "commit", F.lit(True).alias("is_new"))
+        for window, gold, state_row in current(steps, complete, feed):
+            found[window].state.setdefault(gold, []).append(state_row)
+    for one in found.values():
+        for state in one.state.values():
+            state.sort(key=str)
+    return found
+
+
+def of_waiting(events: DataFrame) -> DataFrame:
+    """The events of open transactions, these told apart by their scenario."""
+    return events.withColumn("id", F.concat_ws("/", "window", "id"))
 
 
 def fated(

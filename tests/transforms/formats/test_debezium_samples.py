@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed, Table
 
 EVOLVED = ("id", "name", "description", "weight", "age", "address")

@@ -23,7 +23,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from orchestration.feed_files import load_feed
-from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.splitting.gzip_stream import inflate

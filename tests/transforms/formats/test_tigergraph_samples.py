@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.transforms.formats.pipeline import Outcome, Scenario, outcomes
+from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import EdgeType, Feed, VertexType
 from transforms.formats import FORMATS
 

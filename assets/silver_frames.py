@@ -1,0 +1,124 @@
+"""The stages between bronze and silver as Spark runs them: what is read, shuffled, sorted and joined in between.
+
+Each stage is a function over Arrow batches (``arrow``). Not here: what is written, and what is refused before that
+(``silver``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets import arrow
+from assets.silver_schema import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.horizons import Horizon
+
+ROWS_OF_A_TASK = 250_000
+"""So many rows are one task's work of sorting: a few hundred megabytes."""
+
+SMALL = 5_000
+"""So few rows are one task's work: a second one costs more than it saves."""
+
+_COMMITS = "window string, id string, commit array<bigint>"
+
+
+def classified(
+    feed: Feed, bronze: DataFrame, records: int, horizons: Mapping[str, Horizon]
+) -> DataFrame:
+    """What becomes of the records of some windows (``OUTPUT_SCHEMA``), to be read several times.
+
+    ``bronze`` has these windows' records, ``records`` is how many there are.
+    """
+    tasks = tasks_for(bronze, records)
+    rows = _rows(feed, bronze, tasks, horizons)
+    if FORMATS[feed.format].transactional:
+        rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
+        rows = _with_commits(rows, tasks)
+    dealt = rows.repartition(tasks, "shard").sortWithinPartitions("sort_key")
+    found = staged(dealt, arrow.Classify(feed, horizons), OUTPUT_SCHEMA)
+    return found.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def tasks_for(frame: DataFrame, records: int) -> int:
+    """Into how many tasks the rows of so many records are shuffled."""
+    if records <= SMALL:
+        return 1
+    parallel = frame.sparkSession.sparkContext.defaultParallelism
+    return max(parallel, -(-records // ROWS_OF_A_TASK))
+
+
+def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon]) -> DataFrame:
+    """The records as rows (``ROWS_SCHEMA``); where neighbours decide, they are brought together first."""
+    surveyed = _surveyed(feed, bronze)
+    if FORMATS[feed.format].resolver is None:
+        return staged(bronze, arrow.DecodeRows(feed, surveyed, horizons), ROWS_SCHEMA)
+    pending = staged(bronze, arrow.DecodePending(feed, surveyed), PENDING_SCHEMA)
+    groups = pending.repartition(tasks, "shard").sortWithinPartitions("group", "order")
+    return staged(groups, arrow.ResolveRows(feed, horizons), ROWS_SCHEMA)
+
+
+def _surveyed(feed: Feed, bronze: DataFrame) -> arrow.Surveyed:
+    """What records say that others of their window need to know."""
+    marks = FORMATS[feed.format].survey_marks
+    if not marks:
+        return {}
+    payload = F.col("payload")
+    marked: list[Column] = [F.contains(payload, F.lit(mark)) for mark in marks]
+    told = bronze.where(reduce(Column.__or__, marked))
+    facts: dict[str, set[tuple[object, ...]]] = {}
+    for row in staged(told, arrow.Survey(feed), "window string, fact binary").collect():
+        facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
+    return {window: frozenset(some) for window, some in facts.items()}
+
+
+def _with_commits(rows: DataFrame, tasks: int) -> DataFrame:
+    """The rows, those of transactions that their window holds whole with the commit's position."""
+    parts = rows.where(F.col("transaction").isNotNull() & F.col("reason").isNull()).select(
+        *("window", "transaction.id", "event_id", "effect", "position"),
+        F.col("derived").isNotNull().alias("is_derived"),
+        *("transaction.expected", "transaction.has_begin"),
+    )
+    together = parts.repartition(tasks, "window", "id").sortWithinPartitions("window", "id")
+    whole = staged(together, arrow.commits, _COMMITS).withColumnsRenamed(
+        {"window": "whole_window", "id": "whole_id", "commit": "whole_by"}
+    )
+    same = (F.col("window") == F.col("whole_window")) & (
+        F.col("transaction.id") == F.col("whole_id")
+    )
+    committed = F.when(
+        F.col("transaction").isNotNull(),
+        F.col("transaction").withField("commit", F.col("whole_by")),
+    )
+    return (
+        rows.join(whole, on=same, how="left")
+        .withColumn("transaction", committed)
+        .select(*rows.columns)
+    )
+
+
+def staged(
+    frame: DataFrame,
+    stage: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: Any,
+) -> DataFrame:
+    """The frame through one stage, in Spark's tasks."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return stage(batches)
+
+    return frame.mapInArrow(run, schema)
+
+
+def texts_of(found: DataFrame, kind: str) -> Sequence[str]:
+    """The texts that stages left in their rows of one kind."""
+    rows = found.where(F.col("kind") == kind).select("payload").collect()
+    return [bytes(row["payload"]).decode() for row in rows]

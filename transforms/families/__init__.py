@@ -1,0 +1,1 @@
+"""What several source formats share, a room for each family. A family knows no format."""

@@ -1,0 +1,88 @@
+"""Arcion's cursors: where an event stands in its source's log, and when it was made and read.
+
+A cursor is a JSON text. Its names carry stray blanks in the vendor's own samples (``extraction Timestamp``,
+``partN um``) and once lack a letter (``dscI``): blanks are removed, and that name is completed.
+
+MySQL: log file number, position, logSeqNum; all three identify. Cassandra: timestamp, dscId, mutId, partNum; only the
+timestamp identifies, since each replica has its own numbers for the same mutation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from transforms.change import EPOCH, SNAPSHOT, STREAM
+from transforms.json_values import MalformedJson, as_text, read
+from transforms.numbers import whole
+
+Cursor = Mapping[str, str | None]
+"""A cursor's fields as texts, under their mended names."""
+
+_FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
+
+
+class Stand(NamedTuple):
+    """Where an event stands, and what of that identifies it; a number that the cursor lacks is None."""
+
+    position: tuple[int | None, ...]
+    identity: tuple[str | None, ...]
+
+
+IN_SNAPSHOT = Stand((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
+"""Rows of a snapshot stand before the stream, and in no order among each other."""
+
+
+def fields(text: str) -> Cursor:
+    """The cursor's fields; none where it is no JSON object, or where two names are one after mending.
+
+    Neither of two such could be trusted.
+    """
+    try:
+        said = read(text)
+    except MalformedJson:
+        return {}
+    if type(said) is not dict:
+        return {}
+    found = {mended(name): as_text(value) for name, value in said.items()}
+    return found if len(found) == len(said) else {}
+
+
+@lru_cache(maxsize=1024)
+def mended(name: str) -> str:
+    """The cursor's name without stray blanks and with its last letter."""
+    plain = "".join(name.split())
+    return "dscId" if plain == "dscI" else plain
+
+
+def is_mysql(cursor: Cursor) -> bool:
+    """True for a cursor of MySQL: it names a log file."""
+    return "log" in cursor
+
+
+def stand(cursor: Cursor) -> Stand:
+    """The event's place in the stream."""
+    if is_mysql(cursor):
+        log = _FILE_NUMBER.search(cursor["log"] or "")
+        numbers = (
+            None if log is None else whole(log[1]),
+            whole(cursor.get("position")),
+            _number_or_zero(cursor, "logSeqNum"),
+        )
+        in_log = (EPOCH, STREAM, *numbers)
+        return Stand(in_log, _texts(in_log))
+    of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
+    position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
+    return Stand(position, _texts(position[:3]))
+
+
+def _number_or_zero(cursor: Cursor, name: str) -> int | None:
+    """A field that a cursor may leave out: 0 where it does, None where it is no number."""
+    said = cursor.get(name)
+    return 0 if said is None else whole(said)
+
+
+def _texts(numbers: tuple[int | None, ...]) -> tuple[str | None, ...]:
+    return tuple([None if one is None else str(one) for one in numbers])

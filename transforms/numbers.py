@@ -1,0 +1,33 @@
+"""Whole numbers as sources write them.
+
+Not here: numbers as values of declared columns (``types``).
+"""
+
+from __future__ import annotations
+
+import re
+
+_WHOLE = re.compile(r"[ \t\r\n]*([+-]?[0-9]{1,40})[ \t\r\n]*")
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_EARLIEST, _LATEST = -62_135_596_800_000, 253_402_300_799_999
+
+
+def whole(value: object) -> int | None:
+    """A 64-bit number, from an int or a text that is one; None for anything else."""
+    if isinstance(value, str):
+        found = _WHOLE.fullmatch(value)
+        if found is None:
+            return None
+        value = int(found[1])
+    elif type(value) is not int:
+        return None
+    return value if _LEAST <= value <= _MOST else None
+
+
+def microseconds(milliseconds: object) -> int | None:
+    """A moment in microseconds since 1970 from one in milliseconds; None outside the years 1 to 9999.
+
+    It tells when and never orders, so that a wrong one costs no event.
+    """
+    number = whole(milliseconds)
+    return number * 1000 if number is not None and _EARLIEST <= number <= _LATEST else None

@@ -1,0 +1,211 @@
+"""The accounting of a window: what became of every source event, per table.
+
+Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
+half of a key change) are counted apart: they are no events. Not here: what a row is counted as (``changes``), and the
+table that keeps the accounts (``assets``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from transforms.silver.changes import DERIVED, KEY_CHANGE
+from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
+
+OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")
+"""What can become of a source event: these add up to ``events``."""
+
+DUPLICATE, QUARANTINED, TOO_LATE = "duplicates", "quarantined", "too_late"
+DERIVED_QUARANTINED: Final = "derived_quarantined"
+
+COUNTS: Final = ("records", "events", *OUTCOMES, "derived", DERIVED_QUARANTINED, "null_keys")
+"""The counts of an account, by their columns' names."""
+
+Account = dict[str, Any]
+"""One row of the accounting: one window and table, with its ``COUNTS`` and facts."""
+
+
+class Whose(NamedTuple):
+    """Whose account a row goes to."""
+
+    window: str
+    table: str | None
+    source_table: str
+    declared: str | None
+
+
+class Moment(NamedTuple):
+    """Where a row stands in the source's log, and when it was made and read (microseconds since 1970)."""
+
+    epoch: int | None
+    segment: int
+    made: int | None
+    read: int | None
+
+
+def counted_as(tally: str, derived: str | None, outcome: str | None) -> str | None:
+    """The count that a row goes to, by how silver would count it and what became of it; None for none.
+
+    ``outcome``: ``DUPLICATE``, ``QUARANTINED``, ``TOO_LATE``, or None for a row that silver keeps.
+    """
+    if outcome is None:
+        return tally
+    if tally != DERIVED:
+        return outcome
+    # What follows from a refused event is told once; the old half of a key change goes with the new one.
+    is_told = outcome != DUPLICATE and derived != KEY_CHANGE
+    return DERIVED_QUARANTINED if is_told else None
+
+
+class Accounts:
+    """The accounts of some rows: can be put into a text, and added up with others."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[Whose, str | None, str | None, bool]] = Counter()
+        self._newest: dict[tuple[Whose, int | None, int], tuple[int, int]] = {}
+
+    def add(self, whose: Whose, count: str | None, facts: str | None, *, is_first: bool) -> None:
+        """Count one row; ``facts`` are those of a row that silver keeps."""
+        self._counts[whose, count, facts, is_first] += 1
+
+    def note(self, whose: Whose, moment: Moment) -> None:
+        """Remember the newest change of each log file, and when it was first read: a repeat of it is read later."""
+        if moment.made is None:
+            return
+        where = (whose, moment.epoch, moment.segment)
+        seen = (moment.made, -_LATEST if moment.read is None else -moment.read)
+        if seen > self._newest.get(where, (-_LATEST, -_LATEST)):
+            self._newest[where] = seen
+
+    def text(self) -> str:
+        """All of it as one text."""
+        counts = [[*key, number] for key, number in self._counts.items()]
+        return json.dumps([counts, [[*key, *seen] for key, seen in self._newest.items()]])
+
+    def read(self, text: str) -> None:
+        """Add what another one has put into a text."""
+        counts, newest = json.loads(text)
+        for whose, count, facts, is_first, number in counts:
+            self._counts[Whose(*whose), count, facts, is_first] += number
+        for whose, epoch, segment, made, unread in newest:
+            read = None if unread == -_LATEST else -unread
+            self.note(Whose(*whose), Moment(epoch, segment, made, read))
+
+    def rows(self) -> list[Account]:
+        """One account per window and table, in a fixed order, so that the same events make the same accounts."""
+        found: dict[Whose, _Account] = defaultdict(_Account)
+        for (whose, count, facts, is_first), number in self._counts.items():
+            found[whose].add(count, facts, number, is_first=is_first)
+        for (whose, epoch, segment), (made, unread) in self._newest.items():
+            read = None if unread == -_LATEST else -unread
+            found[whose].segments.append((epoch, segment, made, read))
+        ordered = sorted(found, key=lambda one: [part or "" for part in one])
+        return [{**whose._asdict(), **found[whose].row()} for whose in ordered]
+
+
+_LATEST: Final = 2**63
+"""Later than every moment."""
+
+
+class _Account:
+    """One account in the making."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
+        self.kinds: set[str] = set()
+        self.undeclared: set[str] = set()
+        self.schemas: set[str] = set()
+        self.segments: list[tuple[int | None, int, int, int | None]] = []
+
+    def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
+        if count is not None:
+            self.counts[count] += number
+        if is_first:
+            self.counts["records"] += number
+        if facts is None:
+            return
+        said = json.loads(facts)
+        self.kinds.update(said.get(KINDS, ()))
+        self.undeclared.update(said.get(UNDECLARED, ()))
+        if SCHEMA in said:
+            self.schemas.add(json.dumps(said[SCHEMA]))
+        for word in said.get(WARNINGS, ()):
+            self.warnings[word] += number
+        if NULL_KEY in said:
+            self.counts["null_keys"] += number
+
+    def row(self) -> Account:
+        self.counts["events"] = sum(self.counts[name] for name in OUTCOMES)
+        return {
+            **{name: self.counts[name] for name in COUNTS},
+            "undeclared_columns": sorted(self.undeclared),
+            "change_kinds": sorted(self.kinds),
+            "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
+            "warnings": dict(sorted(self.warnings.items())),
+            "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
+        }
+
+
+def falls(accounts: Iterable[Account]) -> list[Account]:
+    """One row per table, epoch and log file whose newest change was made, and read, before one of an earlier file.
+
+    A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
+    times must fall. A statement that began before its log file did is a little older than the file before it says, but
+    is read after that; a file that is delivered again is read later, but its changes are as old as they were.
+    """
+    newest: dict[tuple[str, int], dict[int, tuple[int, int]]] = defaultdict(dict)
+    for account in accounts:
+        for epoch, segment, made, read in account["segments"]:
+            of_log = newest[account["table"] or "", epoch or 0]
+            seen = (made, -_LATEST if read is None else -read)
+            of_log[segment] = max(seen, of_log.get(segment, seen))
+    found = []
+    for (table, epoch), of_log in sorted(newest.items()):
+        found += _falls_of_log(table, epoch, sorted(of_log.items()))
+    return found
+
+
+def _falls_of_log(
+    table: str, epoch: int, files: Sequence[tuple[int, tuple[int, int]]]
+) -> list[Account]:
+    found: list[Account] = []
+    made_before: int | None = None
+    read_before: int | None = None
+    for segment, (made, unread) in files:
+        read = None if unread == -_LATEST else -unread
+        if made_before is not None and made < made_before:
+            read_falls = read is None or read_before is None or read < read_before
+            if read_falls:
+                found.append(
+                    {
+                        **{"table": table, "epoch": epoch, "segment": segment},
+                        **{"newest": made, "newest_before": made_before},
+                    }
+                )
+        made_before = made if made_before is None else max(made_before, made)
+        if read is not None:
+            read_before = read if read_before is None else max(read_before, read)
+    return found
+
+
+def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Gold tables that two different source tables would share, from (table, source table) pairs.
+
+    ``region`` and ``io_blitzz.region`` may be one table, told less and more exactly; ``a.region`` and ``b.region`` not.
+    """
+    by_table: dict[str, set[str]] = {}
+    for table, source in sources:
+        by_table.setdefault(table, set()).add(source)
+
+    def differ(one: str, other: str) -> bool:
+        return not f".{one}".endswith(f".{other}") and not f".{other}".endswith(f".{one}")
+
+    return {
+        table: sorted(names)
+        for table, names in by_table.items()
+        if any(differ(one, other) for one in names for other in names)
+    }

@@ -1,0 +1,88 @@
+"""Which of several deliveries of one event counts: within a window the one that stands first.
+
+First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
+come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Not here: deliveries of other
+windows, which are gold's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from transforms.silver.changes import Row
+
+_HALF: Final = 2**63
+_END: Final = b"\0\0"
+
+
+def group_key(row: Row) -> bytes:
+    """Bytes that are the same for all deliveries of one event: its window, table and key.
+
+    A row without a key has its event in place of it, so that such rows do not all end in one group.
+    """
+    parts = [_text(row.window), _text(row.table)]
+    if row.key is not None:
+        parts += (b"\1", *map(_text, row.key))
+    elif row.event_id is not None:
+        parts += (b"\2", _text(row.event_id))
+    else:
+        parts += (b"\3", _text(row.object), _number(row.byte_offset))
+    return b"".join(parts)
+
+
+def sort_key(row: Row, group: bytes) -> bytes:
+    """Bytes that sort as rows are to be sorted: by group, then position, time and coordinates."""
+    place = [group, b"\0"]
+    for number in row.position or ():
+        place += (b"\1", _number(number))
+    place.append(b"\0")
+    place += (_number(row.event_at), _text(row.object), _text(row.generation))
+    place += (_number(row.line), _number(row.byte_offset), _number(row.ordinal))
+    return b"".join(place)
+
+
+def _text(text: str | None) -> bytes:
+    if text is None:
+        return b"\0"
+    raw = text.encode("utf-8", "surrogatepass")
+    return b"\1" + (raw.replace(b"\0", b"\0\xff") if b"\0" in raw else raw) + _END
+
+
+def _number(number: int | None) -> bytes:
+    """64 bits that sort as the number; null comes first."""
+    if number is None:
+        return b"\0"
+    return b"\1" + (min(max(number, -_HALF), _HALF - 1) + _HALF).to_bytes(8, "big")
+
+
+class Deliveries:
+    """Tells of rows, in the order of their sort keys, which are deliveries of an event that came before.
+
+    All deliveries of an event agree in the stable prefix of its position. So only the events of the prefixes at hand
+    are remembered, and a key may have any number of them.
+    """
+
+    def __init__(self) -> None:
+        self._group: bytes | None = None
+        self._seen: dict[int, tuple[Sequence[int], set[str]]] = {}
+
+    def is_repeat(self, group: bytes, event_id: str, prefix: Sequence[int]) -> bool:
+        """True where the group had the event already; ``prefix`` is the stable part of its position."""
+        if group != self._group:
+            self._group = group
+            self._seen = {}
+        known = self._seen.get(len(prefix))
+        if known is None or known[0] != prefix:
+            self._seen[len(prefix)] = (prefix, {event_id})
+            return False
+        if event_id in known[1]:
+            return True
+        known[1].add(event_id)
+        return False
+
+
+def sorted_rows(rows: Iterable[Row]) -> list[tuple[bytes, Row]]:
+    """Rows in their order, each with its group, for those who have all of them at hand."""
+    keyed = [(group_key(row), row) for row in rows]
+    return sorted(keyed, key=lambda pair: sort_key(pair[1], pair[0]))

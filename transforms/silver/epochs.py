@@ -1,0 +1,63 @@
+"""In which epoch an event stands: the feed's decisions say where the source's positions start again.
+
+Not here: the decisions themselves (``transforms/decisions.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from transforms.decisions import Decisions, Epoch
+from transforms.event import Event
+from transforms.feed import Feed
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Epochs:
+    """The epochs of a feed's tables; tables that only their stream describes have the epochs of all tables."""
+
+    def __init__(self, feed: Feed) -> None:
+        decisions = feed.decisions
+        of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
+        self._others = _prepared(of_all.for_table(""))
+        self._of_table = {name: _prepared(decisions.for_table(name)) for name in feed.tables}
+        self._any = bool(decisions.epochs)
+
+    def put(self, event: Event, declared: str | None, window: str) -> None:
+        """Put an event into its epoch: on top of the format's own, and as a part of its identity.
+
+        The same place in a log that began again is another place.
+        """
+        if not self._any or declared is None:
+            return
+        number = 0
+        for at, epoch in enumerate(self._of_table.get(declared, self._others), start=1):
+            if epoch.has_begun(event.event_at, window):
+                number = at
+        if number:
+            if event.position:
+                own = event.position[0]
+                event.position = (None if own is None else own + number, *event.position[1:])
+            event.identity = (f"epoch {number}", *event.identity)
+
+
+class _Prepared:
+    """One epoch, its time in the unit of events."""
+
+    __slots__ = ("time", "window")
+
+    def __init__(self, epoch: Epoch) -> None:
+        self.window = epoch.window
+        self.time = None if epoch.time is None else (epoch.time - _1970) // _MICROSECOND
+
+    def has_begun(self, event_at: int | None, window: str) -> bool:
+        """True for events that are in the epoch, or in a later one."""
+        is_late_enough = self.time is None or event_at is None or event_at >= self.time
+        return window >= self.window and is_late_enough
+
+
+def _prepared(epochs: Sequence[Epoch]) -> list[_Prepared]:
+    return [_Prepared(one) for one in epochs]
