@@ -258,8 +258,9 @@ def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
     """The rows as a batch of ``ROWS``."""
     arrays = columns_of(rows)
     groups = [duplicates.group_key(row) for row in rows]
-    arrays["reason"] = pa.array([row.fault and row.fault.reason for row in rows], pa.string())
-    arrays["detail"] = pa.array([row.fault and row.fault.detail for row in rows], pa.string())
+    for name in ("reason", "detail"):
+        said = [None if row.fault is None else getattr(row.fault, name) for row in rows]
+        arrays[name] = pa.array(said, pa.string())
     arrays["group"] = pa.array(groups, pa.binary())
     arrays["sort_key"] = pa.array(
         [duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)],

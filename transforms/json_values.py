@@ -33,7 +33,6 @@ class MalformedJson(ValueError):
 
 
 _TOO_DEEP = f"it is nested too deeply: more than {DEEPEST} objects and lists within each other"
-_BEFORE_COLON = (b" :", b"\n:", b"\t:", b"\r:")
 # What it begins with is searched for first, so that a record without it costs next to nothing.
 _ENDLESS = re.compile(rb"[0-9]{%d}" % (LONGEST_NUMBER + 1))
 _MINUS_ZERO = re.compile(rb"-0(?![0-9.eE])(?<![^:,\[\s]-0)")
@@ -70,7 +69,10 @@ def read(data: bytes | str) -> Any:
         (len(raw) > LONGEST_NUMBER and _ENDLESS.search(raw) is not None)
         or b"\\\\" in raw
         or (b"-0" in raw and _MINUS_ZERO.search(raw) is not None)
-        or any(blank in raw for blank in _BEFORE_COLON)
+        or b" :" in raw
+        or b"\n:" in raw
+        or b"\t:" in raw
+        or b"\r:" in raw
         or raw.count(b'":') - raw.count(b'\\":') != _names(document)
     ):
         return _slowly(raw)
@@ -79,11 +81,11 @@ def read(data: bytes | str) -> Any:
 
 def as_text(value: object) -> str | None:
     """A value as the text of a column: a text is itself, null is None, objects and lists are compact JSON."""
-    if value is None:
-        return None
-    if isinstance(value, str):
+    if type(value) is str or value is None:
+        return value
+    if type(value) is int:
         return str(value)
-    return written(value)
+    return str(value) if isinstance(value, Number) else written(value)
 
 
 def written(value: object) -> str:
@@ -128,13 +130,16 @@ def _names(document: object) -> int:
     for _ in range(DEEPEST):
         below: list[object] = []
         for value in level:
+            parts: Iterable[object] = ()
             if type(value) is dict:
                 found += len(value)
-                below += [
-                    part for part in value.values() if type(part) is dict or type(part) is list
-                ]
+                parts = value.values()
             elif type(value) is list:
-                below += [part for part in value if type(part) is dict or type(part) is list]
+                parts = value
+            for part in parts:
+                kind = type(part)
+                if kind is dict or kind is list:
+                    below.append(part)
         if not below:
             return found
         level = below

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from transforms import json_values
 from transforms.json_values import DEEPEST, MalformedJson, Number, read, written
 
 
@@ -24,7 +23,7 @@ from transforms.json_values import DEEPEST, MalformedJson, Number, read, written
     ],
 )
 def test_a_name_that_stands_twice_is_told_of_however_it_is_written(text: str) -> None:
-    with pytest.raises(MalformedJson, match=r"the name '[ab]' stands twice in one object"):
+    with pytest.raises(MalformedJson, match=r"a name stands twice in one object: [ab]"):
         read(text)
 
 
@@ -82,8 +81,7 @@ def test_written_is_json_without_blanks_in_the_order_of_the_names() -> None:
     assert json.loads(written(read(text))) == json.loads(text)
 
 
-def test_both_readers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_readers_agree() -> None:
     text = '{"a":[1,-2.50,"\\u00e4\\n",null,true],"b":{"c":{}}}'
-    fast = read(text)
-    monkeypatch.setattr(json_values, "_BEFORE_COLON", (b"a",))
-    assert read(text) == fast
+    # A blank before a colon asks for the careful one.
+    assert read(text) == read(text.replace(":", " :", 1))

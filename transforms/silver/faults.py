@@ -30,9 +30,9 @@ def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault 
     if columns is None or key is None:
         return None
     if not declaration.is_keyless:
-        missing = [name for name, part in zip(columns, key, strict=True) if part is None]
-        if not missing:
+        if None not in key:
             return None
+        missing = [name for name, part in zip(columns, key, strict=True) if part is None]
         return Fault("missing_key", f"key column {', '.join(missing)} is absent or null")
     needs_before = event.effect in ("remove", "merge") or (
         event.operation == "replace" and event.before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 
 from transforms.event import Image, Value
@@ -26,15 +27,21 @@ def event_id(
         if image is None:
             parts.append("-")
             continue
-        count = str(len(image))
-        parts.append(f"{len(count)}:{count}")
-        for name in sorted(image):
+        count, names = _spelled(tuple(image))
+        parts.append(count)
+        for name, spelled in names:
             value = image[name]
-            parts.append(f"{len(name)}:{name}")
-            parts.append(
-                f"{len(value)}:{value}" if type(value) is str else _net(value)  # the usual case
-            )
+            if type(value) is str:
+                parts.append(f"{spelled}{len(value)}:{value}")
+            else:
+                parts += (spelled, _net(value))
     return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _spelled(names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
+    """How many names there are, and each name in order, as they are spelled: most images have the same few."""
+    return _net(str(len(names))), [(name, _net(name)) for name in sorted(names)]
 
 
 def _net(value: Value) -> str:
