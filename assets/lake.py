@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
+import pyarrow as pa
 from dagster_pyspark import LazyPySparkResource
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+
+from assets.small_table import SmallTable
 
 LAYERS = (
     "bronze",
@@ -175,3 +178,8 @@ class Lake(dg.ConfigurableResource["Lake"]):
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return LakeTable(self.spark, "/".join(parts))
+
+    def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
+        """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
+        path = "/".join([self.warehouse.rstrip("/"), layer, feed])
+        return SmallTable(f"{layer}.{feed}", path, self.warehouse, columns)

@@ -88,6 +88,11 @@ def s3_client() -> S3Client:
     return session.client("s3", config=by_path)
 
 
+def fault_of_code(code: str) -> tuple[str, str] | None:
+    """The fault that S3 means by an error's code, and what to do about it; None where the store is at fault itself."""
+    return None if code == "SlowDown" else _BY_CODE.get(code)
+
+
 def fault_and_remedy(error: Exception) -> tuple[str, str]:
     """The fault and what to do about it."""
     if isinstance(error, exceptions.ClientError):

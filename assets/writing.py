@@ -3,17 +3,13 @@
 A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
 than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
 The lock is the operating system's and ends with the process, however that ends. On an object store there is none.
-Not here: what is written (``lake``), and errors in what is read from a landing (``s3_client``).
+Not here: what is written (``lake``, ``small_table``), and what a failure means (``store_faults``).
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import os
-import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,19 +18,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from assets.lake import Lake
-from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull, WeirError
+from assets.store_faults import in_words
+from transforms.errors import TableBusy, WeirError
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
-
-_FULL = re.compile(r"No space left on device|Disk quota exceeded")
-_CONFLICT = re.compile(
-    r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
-    r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
-)
-_STORE = re.compile(
-    r"software\.amazon\.awssdk\.[\w.]*Exception: ([^\n]*)|(AWS\w+Exception: [^\n]*)"
-)
 
 
 @contextmanager
@@ -58,31 +46,6 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
             raise
         # Java's account of it is long; what there is to know of it is in the words.
         raise told from None
-
-
-def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:
-    """What a failure of the warehouse means to the person who runs Weir; None for any other failure."""
-    text = str(failure)
-    if _CONFLICT.search(text):
-        return TableBusy(name)
-    if _FULL.search(text) or getattr(failure, "errno", None) == errno.ENOSPC:
-        return WarehouseFull(name, _room(warehouse))
-    if "://" in warehouse and (found := _STORE.search(text)):
-        return WarehouseFailed(name, warehouse, (found[1] or found[2])[:200])
-    return None
-
-
-def _room(warehouse: str) -> str:
-    """How much is free where the tables are, and where Spark keeps its own files while it works."""
-    places = {"Spark's own files": os.environ.get("SPARK_LOCAL_DIRS") or tempfile.gettempdir()}
-    if "://" not in warehouse:
-        places = {"the warehouse": warehouse, **places}
-    free = {
-        what: f"{shutil.disk_usage(place).free / 2**20:,.1f} MB free in {place} ({what})"
-        for what, place in places.items()
-        if Path(place).exists()
-    }
-    return ", ".join(free.values())
 
 
 @contextmanager

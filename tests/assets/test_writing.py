@@ -19,7 +19,8 @@ from pyspark.sql import functions as F
 
 from assets import bronze, current_state, ledger, silver
 from assets.lake import Lake
-from assets.writing import LOCKS, in_words, writing
+from assets.store_faults import in_words
+from assets.writing import LOCKS, writing
 from orchestration import planning
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names

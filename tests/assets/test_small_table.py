@@ -1,0 +1,318 @@
+"""Weir's own small tables: read and committed without Spark, side by side with Spark, in a folder and in a store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from assets import delta_store
+from assets.lake import Lake
+from assets.small_table import SmallTable
+from tests.services.seaweed import SECRET_KEY, Store
+from transforms.errors import TableBusy, UnreadableWarehouse, WarehouseFailed, WarehouseFull
+
+COLUMNS = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("number", pa.int64()),
+        pa.field("at", pa.timestamp("us", "UTC")),
+        pa.field("words", pa.map_(pa.string(), pa.int64())),
+        pa.field("parts", pa.list_(pa.struct([pa.field("name", pa.string())]))),
+    ]
+)
+SPARKS = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("number", T.LongType(), False),
+        T.StructField("at", T.TimestampType(), True),
+        T.StructField("words", T.MapType(T.StringType(), T.LongType()), False),
+        T.StructField(
+            "parts",
+            T.ArrayType(T.StructType([T.StructField("name", T.StringType(), False)]), False),
+            True,
+        ),
+    ]
+)
+NOON = datetime(2025, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)
+
+
+def row(window: str, number: int = 1, at: datetime | None = NOON) -> dict[str, object]:
+    return {
+        "window": window,
+        "number": number,
+        "at": at,
+        "words": {"seen": number},
+        "parts": [{"name": window}],
+    }
+
+
+def table_at(path: Path, columns: pa.Schema = COLUMNS) -> SmallTable:
+    return SmallTable("progress.zoo", str(path / "progress" / "zoo"), str(path), columns)
+
+
+def numbers(table: SmallTable) -> dict[object, object]:
+    return {one["window"]: one["number"] for one in table.rows(["window", "number"])}
+
+
+@pytest.fixture(params=["folder", pytest.param("store", marks=pytest.mark.services)])
+def small(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SmallTable]:
+    """An empty table, in a folder and in a real S3 server."""
+    if request.param == "folder":
+        yield table_at(tmp_path)
+        return
+    store: Store = request.getfixturevalue("store")
+    patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    use(store.environment(), patch)
+    bucket = f"small-{tmp_path.name.replace('_', '-').lower()}"[:60].rstrip("-")
+    store.put(bucket, {})
+    warehouse = f"s3a://{bucket}/tables"
+    yield SmallTable("progress.zoo", f"{warehouse}/progress/zoo", warehouse, COLUMNS)
+
+
+def use(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_rows_come_back_as_they_were_written(small: SmallTable) -> None:
+    assert not small.exists()
+    assert small.version() == -1
+    assert small.rows() == []
+    assert small.append([row("a"), row("b", 2, at=None)])
+    assert small.append([{"window": "c"}])
+    assert small.exists()
+    assert small.version() == 1
+    found = sorted(small.rows(), key=lambda one: str(one["window"]))
+    nothing = {"window": "c", "number": None, "at": None, "words": None, "parts": None}
+    assert found == [row("a"), row("b", 2, at=None), nothing]
+    assert small.read(["number"], {"window": ["b", "x"]}).to_pydict() == {"number": [2]}
+    assert small.read().schema == COLUMNS
+
+
+def test_windows_are_replaced_in_one_commit_and_the_others_stay(small: SmallTable) -> None:
+    small.replace_windows([row("a"), row("b")], ["a", "b"])
+    small.replace_windows([row("b", 7), row("c", 8)], ["b", "c"])
+    assert numbers(small) == {"a": 1, "b": 7, "c": 8}
+    # Nothing comes: the window's rows go all the same.
+    small.replace_windows([], ["c", "d"])
+    assert numbers(small) == {"a": 1, "b": 7}
+    version = small.version()
+    assert version == 2
+    # Nothing goes and nothing comes.
+    small.replace_windows([], ["c", "it's"])
+    small.replace_windows([], [])
+    assert small.version() == version
+
+
+def test_many_windows_are_replaced_in_one_commit(tmp_path: Path) -> None:
+    """delta-rs dies of a list of fifty thousand values."""
+    table = table_at(tmp_path)
+    names = [f"w{number:05}" for number in range(50_000)]
+    table.append([{"window": name, "number": 1} for name in names])
+    every_other = names[::2]
+    table.replace_windows([{"window": name, "number": 2} for name in every_other], every_other)
+    assert table.version() == 1
+    found = numbers(table)
+    assert len(found) == 50_000
+    assert {name for name, number in found.items() if number == 2} == {*every_other}
+
+
+def test_a_row_of_no_replaced_window_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    table = table_at(tmp_path)
+    table.append([row("a")])
+    with pytest.raises(ValueError, match=r"^progress\.zoo: rows with {'b'} in window"):
+        table.replace_windows([row("b")], ["a"])
+    assert numbers(table) == {"a": 1}
+
+
+def test_of_two_writers_that_saw_the_same_one_adds_rows(small: SmallTable) -> None:
+    assert small.append([row("a")], seen=-1)
+    assert not small.append([row("b")], seen=-1)
+    assert small.append([row("c")], seen=0)
+    assert not small.append([row("d")], seen=0)
+    # Commits without such a number in between take nothing away.
+    small.append([row("e")])
+    assert not small.append([row("f")], seen=0)
+    assert set(numbers(small)) == {"a", "c", "e"}
+
+
+def test_a_commit_that_another_writer_forestalls_is_told_as_such(
+    small: SmallTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small.append([row("a")])
+    opened = delta_store.opened
+
+    def opened_just_before_another_writes(path: str, warehouse: str) -> DeltaTable | None:
+        monkeypatch.setattr(delta_store, "opened", opened)
+        before = opened(path, warehouse)
+        small.replace_windows([row("a", 2)], ["a"])
+        return before
+
+    monkeypatch.setattr(delta_store, "opened", opened_just_before_another_writes)
+    with pytest.raises(TableBusy, match=r"^progress\.zoo: another run is writing"):
+        small.replace_windows([row("a", 3)], ["a"])
+    assert numbers(small) == {"a": 2}
+
+
+def test_a_column_of_a_newer_version_is_null_in_older_rows_and_an_unknown_one_is_left_out(
+    tmp_path: Path,
+) -> None:
+    older, newer = table_at(tmp_path, pa.schema(list(COLUMNS)[:2])), table_at(tmp_path)
+    older.append([row("a")])
+    assert newer.rows(["window", "at"]) == [{"window": "a", "at": None}]
+    newer.append([row("b")])
+    assert older.read().column_names == ["window", "number"]
+    older.replace_windows([row("a", 5)], ["a"])
+    assert {one["window"]: one["at"] for one in newer.rows()} == {"a": None, "b": NOON}
+
+
+def test_tidying_leaves_one_file_and_all_rows(small: SmallTable) -> None:
+    for number in range(5):
+        small.append([row(f"w{number}", number)])
+    small.tidy()
+    opened = delta_store.opened(small.path, small.warehouse)
+    assert opened is not None
+    assert len(opened.file_uris()) == 1
+    assert len(numbers(small)) == 5
+    table_at(Path("/nowhere")).tidy()
+
+
+def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
+    spark, small = lake.table("progress", "zoo"), lake.small_table("progress", "zoo", COLUMNS)
+    far = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+    old = datetime(1600, 2, 29, tzinfo=UTC)
+
+    def frame(*rows: Mapping[str, object]) -> DataFrame:
+        made = lake.spark.createDataFrame([tuple(one.values()) for one in rows], SPARKS)
+        # One file, so that what stays is rewritten with what goes.
+        return made.coalesce(1)
+
+    # An earlier version made it, with Spark.
+    spark.replace_windows(frame(row("a"), row("b", 2, far), row("c", 3, old)), ["a"], ())
+    assert sorted(small.rows(), key=str) == sorted(
+        [row("a"), row("b", 2, far), row("c", 3, old)], key=str
+    )
+    # delta-rs rewrites Spark's file, with the rows that stay.
+    small.replace_windows([row("a", 4), row("d", 5)], ["a", "d"])
+    small.append([row("e", 6, None)])
+    mine = {"a": 4, "b": 2, "c": 3, "d": 5, "e": 6}
+    assert {one["window"]: one["number"] for one in spark.read().collect()} == mine
+    times = spark.read().selectExpr("window", "unix_micros(at) AS at").collect()
+    assert {one["window"]: one["at"] for one in times} == {
+        "a": micros(NOON),
+        "b": micros(far),
+        "c": micros(old),
+        "d": micros(NOON),
+        "e": None,
+    }
+    spark.replace_windows(frame(row("d", 7)), ["d"], ())
+    spark.append(frame(row("f", 8)))
+    spark.delete("window = 'e'")
+    assert numbers(small) == {"a": 4, "b": 2, "c": 3, "d": 7, "f": 8}
+    # One that delta-rs made is Spark's, too.
+    other = lake.small_table("landed", "zoo", COLUMNS)
+    other.append([row("a")])
+    again = lake.table("landed", "zoo")
+    again.replace_windows(frame(row("a", 9)), ["a"], ())
+    again.append(frame(row("b")))
+    assert numbers(other) == {"a": 9, "b": 1}
+
+
+def test_rows_that_spark_has_marked_as_deleted_are_not_read(lake: Lake) -> None:
+    spark, small = lake.table("progress", "zoo"), lake.small_table("progress", "zoo", COLUMNS)
+    small.append([row(f"w{number}", number) for number in range(6)])
+    spark.set_properties({"delta.enableDeletionVectors": "true"})
+    spark.delete("number IN (1, 4)")
+    small.append([row("w6", 6)])
+    assert sorted(numbers(small).values(), key=str) == [0, 2, 3, 5, 6]
+    small.replace_windows([row("w3", 30)], ["w3", "w5"])
+    small.tidy()
+    assert sorted(numbers(small).values(), key=str) == [0, 2, 30, 6]
+
+
+def micros(at: datetime) -> int:
+    since = at - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+@pytest.mark.services
+def test_what_a_store_refuses_is_told_without_its_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put("told", {})
+    warehouse = "s3a://told/tables"
+    table = SmallTable("progress.zoo", f"{warehouse}/progress/zoo", warehouse, COLUMNS)
+    use(store.environment() | {"AWS_SECRET_ACCESS_KEY": "not-the-secret"}, monkeypatch)
+    said = []
+    for work in (table.rows, lambda: table.append([row("a")])):
+        with pytest.raises(UnreadableWarehouse) as refused:
+            work()
+        said.append(str(refused.value))
+    assert said[0] == (
+        f"cannot read the warehouse {warehouse}: the secret key is wrong for the access key. "
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_SESSION_TOKEN if temporary), or AWS_PROFILE."
+    )
+    use(store.environment(), monkeypatch)
+    nowhere = SmallTable("progress.zoo", "s3a://nowhere/p", "s3a://nowhere", COLUMNS)
+    with pytest.raises(UnreadableWarehouse, match=r"the bucket does not exist\. .*the warehouse"):
+        nowhere.rows()
+    use({**store.environment(), "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, monkeypatch)
+    with pytest.raises(WarehouseFailed, match="nothing answers at the store's address") as failed:
+        table.rows()
+    for secret in ("not-the-secret", SECRET_KEY, store.endpoint, "127.0.0.1"):
+        assert secret not in f"{said} {failed.value}"
+
+
+def test_credentials_are_those_that_boto3_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = tmp_path / "credentials"
+    profile.write_text(
+        "[night]\naws_access_key_id = one\naws_secret_access_key = two\naws_session_token = three\n"
+    )
+    use({"AWS_SHARED_CREDENTIALS_FILE": str(profile), "AWS_PROFILE": "night"}, monkeypatch)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://store:1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://other:1")
+    found = delta_store.options("s3a://lake/tables")
+    assert found["aws_access_key_id"] == "one"
+    assert found["aws_secret_access_key"] == "two"
+    assert found["aws_session_token"] == "three"
+    assert found["aws_endpoint_url"] == "http://store:1"
+    assert found["aws_allow_http"] == "true"
+    assert found["aws_virtual_hosted_style_request"] == "false"
+    assert delta_store.options("/a/folder") == {}
+
+
+def test_a_full_disk_is_told_with_what_is_free(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    try:
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("a small disk cannot be mounted here, which takes root")
+    except FileNotFoundError:
+        pytest.skip("there is no `mount` here, so no small disk")
+    try:
+        table = table_at(disk)
+        with pytest.raises(WarehouseFull, match=rf"progress\.zoo: no space left .* free in {disk}"):
+            table.append([{"window": os.urandom(32).hex()} for _ in range(5000)])
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_other_failures_are_left_as_they_are(tmp_path: Path) -> None:
+    table = table_at(tmp_path)
+    write_deltalake(table.path, pa.table({"window": [1]}), mode="append")
+    with pytest.raises(Exception, match="Cannot cast"):
+        table.append([row("a")])
