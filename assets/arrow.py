@@ -376,6 +376,7 @@ def _classified(
             horizons.get(one.table or ""), one.position, one.settled
         ):
             kinds.append(COVERED)
+            accounts.left_out += 1
             continue
         count(accounts, one, outcome)
         kinds.append(CHANGES if outcome is None else REFUSED if outcome == QUARANTINED else None)

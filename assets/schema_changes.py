@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases
+from assets.books import Book
 from assets.lake import Lake, LakeTable
 from transforms import typed_columns as types
 from transforms.errors import KeyDrift, SchemaChangeRefused
@@ -43,7 +44,7 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
 
 
-def refuse_in_stream(feed: Feed, books: Sequence[Row], fated: DataFrame) -> None:
+def refuse_in_stream(feed: Feed, books: Sequence[Book], fated: DataFrame) -> None:
     """Raise before anything is written where these windows bring a change that the feed file refuses.
 
     Raises:
@@ -85,7 +86,7 @@ def _first(fated: DataFrame, condition: Column) -> str:
     return f", first in {rows[0]['object']}, line {rows[0]['line']}" if rows else ""
 
 
-def _refuse_key_drift(feed: Feed, books: Sequence[Row], fated: DataFrame) -> None:
+def _refuse_key_drift(feed: Feed, books: Sequence[Book], fated: DataFrame) -> None:
     suspects = {
         (book["window"], book["declared"])
         for book in books

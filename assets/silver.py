@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from time import monotonic
 
 import dagster as dg
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases, decisions, ledger, partitions, schema_changes, silver_derive, verdicts
 from assets import books as books_of
 from assets import transactions as transactions_of
 from assets import violations as violations_of
+from assets.books import Book
 from assets.lake import Lake, columns_of
 from assets.wording import counted
 from assets.writing import writing
@@ -29,7 +30,7 @@ from transforms.tables import table_of_object
 class Derived:
     """A run's books, one row per window and table, and the violations of every rule."""
 
-    books: list[Row]
+    books: Sequence[books_of.Book]
     violations: Mapping[str, int]
     samples: Mapping[str, str]
 
@@ -66,8 +67,8 @@ def derive_alone(
         in_proof = judged_by is not None
         fated = late.judged(known, covered(horizons), repeats_count=in_proof).localCheckpoint()
     books = books_of.counted(feed, fated)
-    books_table = lake.table("accounting", feed.name)
-    earlier = books_table.read() if books_table.exists() else None
+    books_table = lake.small_table("accounting", feed.name, books_of.COLUMNS)
+    earlier = books_table.rows()
     books_of.refuse_collisions(feed, books, earlier)
     schema_changes.refuse_in_stream(feed, books, fated)
     books_of.announce(books_table, books, earlier)
@@ -78,9 +79,8 @@ def derive_alone(
     if FORMATS[feed.format].transactional:
         waiting = transactions.open_events(fated).coalesce(1)
         lake.table("transactions", feed.name).replace_windows(waiting, windows, partition_by=())
-    rows = lake.spark.createDataFrame(books, accounting.ACCOUNTING).coalesce(1)
-    books_table.replace_windows(rows, windows, partition_by=())
-    falls = accounting.falls(books_table.read()).collect()
+    books_table.replace_windows(books, windows)
+    falls = books_of.falls(books_table.rows())
     landed = sum(one.records for one in objects)
     counts = violations_of.count(feed, books, landed, written, refused, falls)
     told = violations_of.samples(books, falls)
@@ -105,23 +105,18 @@ def _derived_by_decoder(
     """The same, of a format that is read by its decoder."""
     horizons = bases.drawn(judged_by or lake, feed)
     bases.refuse_altered_past(lake, feed)
-    # Another run may add to these windows meanwhile: a run of any window reads all that is new in a topic.
-    bronze = lake.table("bronze", feed.name).read_fixed()
-    objects = ledger.read_objects(lake, feed, windows, rows=bronze)
-    landed = sum(one.records for one in objects)
-    records = bronze.where(F.col("window").isin(list(windows)) & (F.col("line") > 0))
-    found = silver_derive.made(lake, feed, records, landed, judged_by)
+    found = silver_derive.made(lake, feed, windows, judged_by)
     books = silver_derive.stored(feed, found.accounts)
-    books_table = lake.table("accounting", feed.name)
-    earlier = books_table.read() if books_table.exists() else None
-    silver_derive.refuse(feed, found, earlier)
-    books_of.announce(books_table, books, earlier)
+    table = lake.small_table("accounting", feed.name, books_of.COLUMNS)
+    earlier = table.rows()
+    silver_derive.refuse(feed, found, books, earlier)
+    books_of.announce(table, books, earlier)
     written, refused = silver_derive.write(lake, feed, found, windows)
-    rows = lake.spark.createDataFrame(books, accounting.ACCOUNTING).coalesce(1)
-    books_table.replace_windows(rows, windows, partition_by=())
+    table.replace_windows(books, windows)
     found.rows.unpersist()
-    falls = accounting.falls(books_table.read()).collect()
-    counts = violations_of.count(feed, books, landed, written, refused, falls)
+    others = [row for row in earlier if row["window"] not in set(windows)]
+    falls = books_of.falls([*others, *books])
+    counts = violations_of.count(feed, books, found.landed, written, refused, falls)
     told = violations_of.samples(books, falls)
     if FORMATS[feed.format].transactional:
         waits = transactions_of.still_open(lake, feed)
@@ -232,7 +227,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     return silver
 
 
-def book(row: Row) -> dict[str, object]:
+def book(row: Book) -> dict[str, object]:
     """One row of the books as plain JSON."""
     return {
         name: row[name]
@@ -240,7 +235,7 @@ def book(row: Row) -> dict[str, object]:
     }
 
 
-def as_table(books: Sequence[Row]) -> str:
+def as_table(books: Sequence[Book]) -> str:
     """The books as a Markdown table: one line per window and table."""
     head = ["window", "table", *accounting.FATES, "events"]
     lines = [

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import arrow, bases, schema_changes, silver_frames
+from assets import arrow, bases, schema_changes, silver_frames, silver_local
 from assets import books as books_of
+from assets.books import Book
+from assets.bronze_files import BronzeFiles
 from assets.lake import Lake
 from assets.silver_schema import (
     ACCOUNT,
@@ -36,11 +38,16 @@ from transforms.silver.accounting import Account, Accounts
 from transforms.silver_columns.accounting import ACCOUNTING
 from transforms.silver_columns.transactions import OPEN
 
+SMALL_RECORDS = 5_000
+SMALL_BYTES = 8 << 20
+"""So few records of so few bytes are worked on in this process: Spark's jobs alone would take longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them."""
 
+    landed: int
     accounts: list[Account]
     rows: DataFrame
 
@@ -48,32 +55,42 @@ class Made:
         """The rows of some kinds."""
         return self.rows.where(F.col("kind").isin(*kinds))
 
+    def count(self, *names: str) -> int:
+        """Some of the accounts' counts, over all windows and tables."""
+        return sum(account[name] for account in self.accounts for name in names)
 
-def made(lake: Lake, feed: Feed, bronze: DataFrame, records: int, judged_by: Lake | None) -> Made:
-    """Read, decode and classify these records, once; ``judged_by``: the lake whose base rows tell repeats, if another.
+
+def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None) -> Made:
+    """Read, decode and classify these windows' records, once; ``judged_by``: the lake that tells repeats, if another.
 
     A proof in a lake of its own has no base rows, but what came too late there is so here.
     """
     base_lake = judged_by or lake
     horizons = bases.drawn(base_lake, feed)
-    rows = silver_frames.classified(feed, bronze, records, horizons)
+    bronze = BronzeFiles.of(lake, feed, windows)
+    landed = bronze.records()
     accounts = Accounts()
     with raise_clearly():
-        for text in silver_frames.texts_of(rows, ACCOUNT):
+        if landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES:
+            table = silver_local.classified(feed, bronze.batches(), horizons)
+            texts: Sequence[str] = silver_local.texts_of(table, ACCOUNT)
+            rows = lake.spark.createDataFrame(table)
+        else:
+            records = bronze.frame(lake.spark)
+            rows = silver_frames.classified(feed, records, landed, horizons)
+            texts = silver_frames.texts_of(rows, ACCOUNT)
+        for text in texts:
             accounts.read(text)
-        if horizons:
+        if accounts.left_out:
             rows = _with_covered(base_lake, feed, rows, accounts, keeps_known=judged_by is not None)
-    return Made(accounts.rows(), rows)
+    return Made(landed, accounts.rows(), rows)
 
 
 def _with_covered(
     lake: Lake, feed: Feed, rows: DataFrame, accounts: Accounts, *, keeps_known: bool
 ) -> DataFrame:
     """The rows, with those at or below a horizon judged by what the base has; their accounts are added."""
-    covered = rows.where(F.col("kind") == COVERED)
-    if covered.isEmpty():
-        return rows
-    known = bases.with_known(lake, feed, covered)
+    known = bases.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
     stage = arrow.JudgeCovered(feed, keeps_known=keeps_known)
     judged = silver_frames.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     for text in silver_frames.texts_of(judged, ACCOUNT):
@@ -81,42 +98,37 @@ def _with_covered(
     return rows.where(F.col("kind") != COVERED).unionByName(judged)
 
 
-def refuse(feed: Feed, found: Made, earlier: DataFrame | None) -> None:
+def refuse(feed: Feed, found: Made, books: Sequence[Book], earlier: Sequence[Book]) -> None:
     """Raise before anything is written where these windows bring what the feed does not take."""
-    books = stored(feed, found.accounts)
     books_of.refuse_collisions(feed, books, earlier)
     rows = found.of_kind(CHANGES, REFUSED)
     told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
     schema_changes.refuse_in_stream(feed, books, rows.select("*", told))
 
 
-def stored(feed: Feed, accounts: Sequence[Account]) -> list[Row]:
+def stored(feed: Feed, accounts: Sequence[Account]) -> list[Book]:
     """The accounts as their table has them (``ACCOUNTING``)."""
     return [
-        Row(
-            **{
-                **{name: account[name] for name in _SAME},
-                "traits": account["change_kinds"],
-                "segments": [
-                    Row(
-                        epoch=epoch,
-                        segment=segment,
-                        event_at=_moment(made_at),
-                        extracted_at=_moment(read_at),
-                    )
-                    for epoch, segment, made_at, read_at in account["segments"]
-                ],
-                "remarks": account["warnings"],
-                "told": [
-                    Row(
-                        key=told["key"],
-                        columns=[Row(name=name, type=kind) for name, kind in told["columns"]],
-                    )
-                    for told in account["stream_schemas"]
-                ],
-                "declaration": feed_digest(feed, account["window"]),
-            }
-        )
+        {
+            **{name: account[name] for name in _SAME},
+            "traits": account["change_kinds"],
+            "segments": [
+                {
+                    **{"epoch": epoch, "segment": segment},
+                    **{"event_at": _moment(made_at), "extracted_at": _moment(read_at)},
+                }
+                for epoch, segment, made_at, read_at in account["segments"]
+            ],
+            "remarks": account["warnings"],
+            "told": [
+                {
+                    "key": told["key"],
+                    "columns": [{"name": name, "type": kind} for name, kind in told["columns"]],
+                }
+                for told in account["stream_schemas"]
+            ],
+            "declaration": feed_digest(feed, account["window"]),
+        }
         for account in accounts
     ]
 
@@ -126,25 +138,22 @@ _SAME = tuple(
     for field in ACCOUNTING.fields
     if field.name not in ("traits", "segments", "remarks", "told", "declaration")
 )
-
-
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def _moment(microseconds: int | None) -> object:
-    if microseconds is None:
-        return None
-    return _1970 + timedelta(microseconds=microseconds)
+def _moment(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)
 
 
 def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
     """Replace these windows in silver and quarantine; how many rows each commit says that it wrote."""
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
-    written = silver.replace_windows_counted(
-        as_table(found.of_kind(CHANGES), feed, SILVER), windows
-    )
-    refused = quarantine.replace_windows_counted(
-        as_table(found.of_kind(REFUSED), feed, REFUSALS), windows
+    changes, refusals = found.of_kind(CHANGES), found.of_kind(REFUSED)
+    any_changes = found.count("changes", "control", "held", "derived") > 0
+    any_refused = found.count("quarantined", "too_late", "derived_quarantined") > 0
+    written = silver.put_windows(as_table(changes, feed, SILVER), windows, any_rows=any_changes)
+    refused = quarantine.put_windows(
+        as_table(refusals, feed, REFUSALS), windows, any_rows=any_refused
     )
     if FORMATS[feed.format].transactional:
         waiting = open_events(found.of_kind(CHANGES, IN_BASE)).coalesce(1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Row
-
+from assets.books import Book
 from expectations import silver as rules
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -16,7 +15,12 @@ STORED = ("changes", "control", "held", "derived")
 
 
 def count(
-    feed: Feed, books: Sequence[Row], landed: int, written: int, refused: int, falls: Sequence[Row]
+    feed: Feed,
+    books: Sequence[Book],
+    landed: int,
+    written: int,
+    refused: int,
+    falls: Sequence[Book],
 ) -> dict[str, int]:
     """The violations of each rule, from the books and from what the commits say of themselves."""
     total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
@@ -43,7 +47,7 @@ def count(
     }
 
 
-def remarked(feed: Feed, books: Sequence[Row]) -> dict[str, int]:
+def remarked(feed: Feed, books: Sequence[Book]) -> dict[str, int]:
     """The events with each of the format's remarks, by the rule that it breaks."""
     return {
         remark.rule: sum(row["remarks"].get(remark.word, 0) for row in books)
@@ -51,7 +55,7 @@ def remarked(feed: Feed, books: Sequence[Row]) -> dict[str, int]:
     }
 
 
-def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
+def samples(books: Sequence[Book], falls: Sequence[Book]) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
     undeclared = sorted(
         {str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]}
@@ -70,6 +74,6 @@ def samples(books: Sequence[Row], falls: Sequence[Row]) -> dict[str, str]:
     }
 
 
-def undeclared_columns(books: Sequence[Row]) -> list[str]:
+def undeclared_columns(books: Sequence[Book]) -> list[str]:
     """``table.column`` for every column of a declared table that its stream has and the feed file has not."""
     return sorted({f"{row['table']}.{name}" for row in books for name in row["undeclared_columns"]})

@@ -1,0 +1,80 @@
+"""The files of some windows' bronze as they are at one moment: found in Delta's log, without a Spark job.
+
+Another run may add records meanwhile: what is read here is what was there when it was looked for. Not here: what the
+records mean (``silver_derive``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from assets import delta_store
+from assets.delta_store import Files
+from assets.lake import Lake
+from transforms.feed import Feed
+from transforms.record import BRONZE
+
+_ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class BronzeFiles:
+    """The data files of some windows: their paths below the table, their sizes in bytes, and the window of each."""
+
+    root: str
+    files: Files
+    parts: tuple[tuple[str, int, str], ...]
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed, windows: Sequence[str]) -> BronzeFiles:
+        """The files that these windows have now."""
+        path = lake.table("bronze", feed.name).path
+        table = delta_store.opened(path, lake.warehouse)
+        assert table is not None  # bronze comes first
+        found = pa.table(table.get_add_actions(flatten=True))
+        mine = found.filter(pc.is_in(found["partition.window"], pa.array([*windows], pa.string())))
+        columns = ("path", "size_bytes", "partition.window")
+        rows = zip(*[mine[name].to_pylist() for name in columns], strict=True)
+        parts = tuple((unquote(name), size, window) for name, size, window in rows)
+        return cls(path, Files.of(table, path, lake.warehouse), parts)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the files have."""
+        return sum(size for _, size, _ in self.parts)
+
+    def records(self) -> int:
+        """How many records there are: the mark of an object without any is none."""
+        return sum(
+            pc.sum(pc.greater(self.files.read(name, size, ["line"])["line"], 0)).as_py() or 0
+            for name, size, _ in self.parts
+        )
+
+    def batches(self) -> list[pa.RecordBatch]:
+        """All of their records, in this process."""
+        columns = [name for name in _ARROW.names if name != "window"]
+        found = []
+        for name, size, window in self.parts:
+            rows = self.files.read(name, size, columns)
+            of_window = pa.array([window] * rows.num_rows, pa.string())
+            whole = rows.append_column("window", of_window)
+            for column in set(_ARROW.names) - set(whole.schema.names):
+                # A table that an earlier version made has no such column.
+                nothing = pa.nulls(rows.num_rows, _ARROW.field(column).type)
+                whole = whole.append_column(column, nothing)
+            found += whole.select(_ARROW.names).cast(_ARROW).combine_chunks().to_batches()
+        return found
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """All of their records, for Spark to read."""
+        if not self.parts:
+            return spark.createDataFrame([], BRONZE)
+        paths = [f"{self.root}/{name}" for name, _, _ in self.parts]
+        return spark.read.schema(BRONZE).option("basePath", self.root).parquet(*paths)
