@@ -25,7 +25,7 @@ from transforms.change import CONTROL
 from transforms.errors import RecordFailed, WeirError
 from transforms.event import Event, Pending
 from transforms.feed import Feed
-from transforms.formats.spec import Decode
+from transforms.formats.spec import Decode, SourceFormat
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver import duplicates, too_late, transactions
@@ -58,13 +58,15 @@ class DecodeRows:
     """Bronze records to rows, for formats whose records mean what they mean by themselves."""
 
     feed: Feed
+    format: SourceFormat
     surveyed: Surveyed = field(default_factory=dict)
     horizons: Mapping[str, Horizon] = field(default_factory=dict)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
-        decode = decoder_of(self.feed, self.surveyed)
-        conform = conformer(self.feed, self.horizons)
+        decode = decoder_of(self.feed, self.format, self.surveyed)
+        tells_tables = self.format.tells_tables
+        conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
         with told_clearly(self.feed):
             for records in _bounded(self.feed, batches):
                 yield row_batch(_rows(self.feed, records, decode, conform))
@@ -75,11 +77,12 @@ class DecodePending:
     """Bronze records to what their neighbours have to decide, pickled, with the group and the order of each."""
 
     feed: Feed
+    format: SourceFormat
     surveyed: Surveyed = field(default_factory=dict)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``PENDING`` from batches of bronze."""
-        decode = decoder_of(self.feed, self.surveyed)
+        decode = decoder_of(self.feed, self.format, self.surveyed)
         with told_clearly(self.feed):
             for records in _bounded(self.feed, batches):
                 yield _pending_batch(self.feed, records, decode)
@@ -90,12 +93,14 @@ class ResolveRows:
     """Groups of pending records, in their order, to rows."""
 
     feed: Feed
+    format: SourceFormat
     horizons: Mapping[str, Horizon] = field(default_factory=dict)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
-        conform = conformer(self.feed, self.horizons)
-        resolver = format_of(self.feed).resolver
+        tells_tables = self.format.tells_tables
+        conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
+        resolver = self.format.resolver
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)
         with told_clearly(self.feed):
@@ -121,10 +126,11 @@ class Survey:
     """Bronze records to the facts that others of their window need to know."""
 
     feed: Feed
+    format: SourceFormat
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``window`` and ``fact``, pickled, from batches of bronze."""
-        surveyor = format_of(self.feed).surveyor
+        surveyor = self.format.surveyor
         assert surveyor is not None  # only such formats have marks
         survey = surveyor(self.feed)
         with told_clearly(self.feed):
@@ -163,19 +169,10 @@ class Classify:
             yield _account_batch(accounts)
 
 
-def format_of(feed: Feed) -> Any:
-    """The feed's format."""
-    from transforms.formats import FORMATS
-
-    return FORMATS[feed.format]
-
-
-def decoder_of(feed: Feed, surveyed: Surveyed) -> Decode:
+def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
     """The feed's decode function."""
-    decoder = format_of(feed).decoder
-    assert decoder is not None  # every format has one
-    decode: Decode = decoder(feed, surveyed)
-    return decode
+    assert source.decoder is not None  # every format has one
+    return source.decoder(feed, surveyed)
 
 
 @contextmanager

@@ -152,8 +152,11 @@ def by_declared(
     if books.exists():
         here = F.lit(True) if windows is None else F.col("window").isin(list(windows))
         rows = books.read().where(F.col("changes") + F.col("derived") > 0)
-        for row in rows.groupBy("declared", "table").agg(F.bool_or(here).alias("here")).collect():
-            found.get(row["declared"], {})[row["table"]] = row["here"]
+        # What waits for a description of its table is that table's, once there is one.
+        whose = F.coalesce("declared", "source_table").alias("whose")
+        for row in rows.groupBy(whose, "table").agg(F.bool_or(here).alias("here")).collect():
+            of_table = found.get(row["whose"], {})
+            of_table[row["table"]] = row["here"] or of_table.get(row["table"], False)
     return found
 
 

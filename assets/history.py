@@ -13,7 +13,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, reaching, silver_rows
+from assets import bases, decisions, reaching, silver_rows, waiting_changes
 from assets.broadcasting import hinted
 from assets.lake import Lake
 from assets.transactions import released
@@ -48,6 +48,10 @@ class History:
         silver = lake.table("silver", feed.name).read()
         changes = silver.where(silver_rows.are_of(name, table.name))
         traits, most_new = booked(lake, feed, name, windows)
+        if waiting_changes.there_are(lake, feed, table, name):
+            changes = changes.unionByName(waiting_changes.conformed(silver, feed, table, name))
+            # Whether one moves a row to another key could not be told when it was counted.
+            traits = replace(traits, moves=True)
         if traits.transactions:
             found = released(lake, feed, windows)
             changes = transactions.visible(changes, found)

@@ -58,12 +58,12 @@ def tasks_for(frame: DataFrame, records: int) -> int:
 
 def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon]) -> DataFrame:
     """The records as rows (``ROWS_SCHEMA``); where neighbours decide, they are brought together first."""
-    surveyed = _surveyed(feed, bronze)
-    if FORMATS[feed.format].resolver is None:
-        return staged(bronze, arrow.DecodeRows(feed, surveyed, horizons), ROWS_SCHEMA)
-    pending = staged(bronze, arrow.DecodePending(feed, surveyed), PENDING_SCHEMA)
+    surveyed, source = _surveyed(feed, bronze), FORMATS[feed.format]
+    if source.resolver is None:
+        return staged(bronze, arrow.DecodeRows(feed, source, surveyed, horizons), ROWS_SCHEMA)
+    pending = staged(bronze, arrow.DecodePending(feed, source, surveyed), PENDING_SCHEMA)
     groups = pending.repartition(tasks, "shard").sortWithinPartitions("group", "order")
-    return staged(groups, arrow.ResolveRows(feed, horizons), ROWS_SCHEMA)
+    return staged(groups, arrow.ResolveRows(feed, source, horizons), ROWS_SCHEMA)
 
 
 def _surveyed(feed: Feed, bronze: DataFrame) -> arrow.Surveyed:
@@ -75,7 +75,9 @@ def _surveyed(feed: Feed, bronze: DataFrame) -> arrow.Surveyed:
     marked: list[Column] = [F.contains(payload, F.lit(mark)) for mark in marks]
     told = bronze.where(reduce(Column.__or__, marked))
     facts: dict[str, set[tuple[object, ...]]] = {}
-    for row in staged(told, arrow.Survey(feed), "window string, fact binary").collect():
+    for row in staged(
+        told, arrow.Survey(feed, FORMATS[feed.format]), "window string, fact binary"
+    ).collect():
         facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
     return {window: frozenset(some) for window, some in facts.items()}
 

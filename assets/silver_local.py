@@ -37,14 +37,14 @@ def classified(
 def _rows(
     feed: Feed, bronze: Sequence[pa.RecordBatch], horizons: Mapping[str, Horizon]
 ) -> pa.Table:
-    surveyed = _surveyed(feed, bronze)
-    if FORMATS[feed.format].resolver is None:
-        return _through(arrow.DecodeRows(feed, surveyed, horizons), bronze, ROWS)
-    pending = _through(arrow.DecodePending(feed, surveyed), bronze, PENDING)
+    surveyed, source = _surveyed(feed, bronze), FORMATS[feed.format]
+    if source.resolver is None:
+        return _through(arrow.DecodeRows(feed, source, surveyed, horizons), bronze, ROWS)
+    pending = _through(arrow.DecodePending(feed, source, surveyed), bronze, PENDING)
     keys = zip(pending["group"].to_pylist(), pending["order"].to_pylist(), strict=True)
     order = [at for _, at in sorted((key, at) for at, key in enumerate(keys))]
     groups = pending.take(pa.array(order, pa.int64())).combine_chunks()
-    return _through(arrow.ResolveRows(feed, horizons), groups.to_batches(), ROWS)
+    return _through(arrow.ResolveRows(feed, source, horizons), groups.to_batches(), ROWS)
 
 
 def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> arrow.Surveyed:
@@ -56,7 +56,7 @@ def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> arrow.Surveyed:
         is_marked = pa.array(
             [any(mark in (one or b"") for mark in marks) for one in batch["payload"].to_pylist()]
         )
-        for told in arrow.Survey(feed)([batch.filter(is_marked)]):
+        for told in arrow.Survey(feed, FORMATS[feed.format])([batch.filter(is_marked)]):
             for row in told.to_pylist():
                 fact = pickle.loads(row["fact"])
                 facts.setdefault(row["window"], set()).add(fact)

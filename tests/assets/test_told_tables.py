@@ -137,3 +137,36 @@ def run(lake: Lake, feed: Feed) -> None:
     for table in told_tables.tables_of(lake, feed).values():
         current_state.apply(lake, feed, table, windows)
     ledger.finish(lake, feed, windows)
+
+
+def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_table(
+    lake: Lake, folder: Path, feed: Feed
+) -> None:
+    """A Debezium delete may come so, before the description or after it, in its window or in another."""
+
+    def untold(at: int, row: Mapping[str, str | None], effect: str = "remove") -> str:
+        return json.dumps(json.loads(put(at, row, effect=effect)) | {"told": None})
+
+    lay(folder, "2025-11-20/03/a.jsonl", drop(untold(5, {"id": "01"})))
+    lay(
+        folder,
+        "2025-11-20/04/b.jsonl",
+        drop(*(put(n, {"id": str(n), "name": f"pet {n}"}) for n in (1, 2, 3))),
+    )
+    lay(
+        folder,
+        "2025-11-20/05/c.jsonl",
+        drop(
+            untold(6, {"id": "2"}),
+            untold(7, {"id": "3", "name": "Kim"}, "merge"),
+            # What does not fit goes on waiting.
+            untold(8, {"id": "no number"}),
+        ),
+    )
+    for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
+        bring(lake, feed, [window])
+        for table in told_tables.told(lake, feed).values():
+            current_state.apply(lake, feed, table, [window])
+    assert gold(lake) == [{"id": 3, "name": "Kim"}]
+    waiting = lake.table("silver", "zoo").read().where("declared IS NULL").count()
+    assert waiting == 4

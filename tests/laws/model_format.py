@@ -6,26 +6,18 @@ becomes of events of every kind, by the laws.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import pytest
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from transforms.event import Event, StreamSchema, Transaction
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.spec import NO_FAULT, SourceFormat, as_events
-from transforms.record import Record
-
-RECORD = (
-    "`table` string, operation string, effect string, before map<string,string>, after map<string,string>,"
-    " attribute_ops map<string,string>, scope map<string,string>, stream string, transaction struct<id:string,"
-    "expected:bigint,has_begin:boolean,at_commit:boolean>, derived string, position array<bigint>,"
-    " identity array<string>, settled int, event_at_ms bigint,"
-    " told struct<key:array<string>,columns:array<struct<name:string,type:string>>>"
-)
+from transforms.formats.spec import Decode, SourceFormat
+from transforms.record import BronzeRecord, Record
 
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
@@ -36,24 +28,45 @@ def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
         offset += len(line)
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per record."""
-    said = F.from_json(F.col("payload").cast("string"), RECORD)
-    return as_events(
-        bronze.withColumn("said", said)
-        .select(*bronze.columns, "said.*")
-        .withColumnRenamed("table", "name")
-        .withColumn("catalog", F.lit(None).cast("string"))
-        .withColumn("schema", F.lit(None).cast("string"))
-        .withColumn("segment", F.lit(None).cast("bigint"))
-        .withColumn("event_at", F.timestamp_millis("event_at_ms"))
-        .withColumn("extracted_at", F.col("event_at"))
-        .withColumn("fault", F.lit(None).cast(NO_FAULT))
-    )
+def decoder(feed: Feed, surveyed: object) -> Decode:
+    """One event per record."""
+
+    def decode(record: BronzeRecord) -> list[Event]:
+        said = json.loads(record.payload or b"")
+        told, transaction = said.get("told"), said.get("transaction")
+        at = said.get("event_at_ms")
+        moment = None if at is None else at * 1000
+        event = Event(
+            operation=said["operation"],
+            effect=said["effect"],
+            name=said.get("table"),
+            before=said.get("before") or {},
+            after=said.get("after") or {},
+            attribute_ops=said.get("attribute_ops") or {},
+            scope=said.get("scope"),
+            stream=said.get("stream"),
+            transaction=transaction and Transaction(**transaction),
+            derived=said.get("derived"),
+            position=tuple(said["position"]),
+            identity=tuple(said["identity"]),
+            stable_prefix=said["settled"],
+            event_at=moment,
+            extracted_at=moment,
+            stream_schema=told and schema_of(told),
+        )
+        return [event]
+
+    return decode
+
+
+def schema_of(told: dict[str, Any]) -> StreamSchema:
+    """The description of a table that a record gives."""
+    key = None if told["key"] is None else tuple(told["key"])
+    return StreamSchema(key, tuple((one["name"], one["type"]) for one in told["columns"]))
 
 
 FORMAT = SourceFormat(
-    name="model", files=("**/*.jsonl",), split=split, to_events=to_events, transactional=True
+    name="model", files=("**/*.jsonl",), split=split, decoder=decoder, transactional=True
 )
 
 

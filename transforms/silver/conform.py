@@ -40,12 +40,15 @@ Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
 _REMOVES = ("remove", "remove_if")
 
 
-def conformer(feed: Feed, horizons: Mapping[str, Horizon] | None = None) -> Conform:
+def conformer(
+    feed: Feed, *, tells_tables: bool, horizons: Mapping[str, Horizon] | None = None
+) -> Conform:
     """The function that applies a feed's declarations to the events of one record; for one process to keep.
 
-    ``horizons``: of the gold tables that have one: what is at or below it keeps its record, for it may be refused yet.
+    ``tells_tables``: whether the feed's stream may describe tables. ``horizons``: of the gold tables that have one:
+    what is at or below it keeps its record, for it may be refused yet.
     """
-    declarations, epochs = Declarations(feed), Epochs(feed)
+    declarations, epochs = Declarations(feed, tells_tables=tells_tables), Epochs(feed)
     holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
     holds = feed.scope_deletes == "hold" or holds_drops
     released = frozenset(one.event_id for one in feed.decisions.releases)

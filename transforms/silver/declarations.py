@@ -14,7 +14,6 @@ from typing import Final
 from transforms.event import StreamSchema
 from transforms.fault import Fault
 from transforms.feed import Feed, Table
-from transforms.formats import FORMATS
 from transforms.schema_changes import Policies
 from transforms.silver import renames
 from transforms.table_names import HISTORY, TOMBSTONES, UNFIT
@@ -52,12 +51,12 @@ class Declaration:
 
 
 class Declarations:
-    """All declarations of one feed, by what its events say."""
+    """All declarations of one feed, by what its events say; ``tells_tables``: its stream may describe tables."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, *, tells_tables: bool) -> None:
         self._feed = feed
         self._known = {name: name for name in feed.tables} | renames.earlier_names(feed)
-        self._tells_tables = FORMATS[feed.format].tells_tables
+        self._tells_tables = tells_tables
         self._found: dict[object, Declaration] = {}
 
     def of(

@@ -1,0 +1,89 @@
+"""Changes that wait in silver for a description of their table, once another record of the feed has given one.
+
+A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
+window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it. Not here:
+what a description makes of a table (``transforms/silver_columns/told.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from transforms.event import Event, StreamSchema, Transaction
+from transforms.feed import Feed, Table
+from transforms.record import BronzeRecord
+from transforms.silver.changes import Row
+from transforms.silver.conform import conformer
+
+__all__ = ["Row", "WaitingRow", "conformed"]
+
+WaitingRow = Mapping[str, Any]
+"""One row of silver by its columns' names; images are mappings, times are microseconds since 1970."""
+
+
+def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
+    """The function that conforms a waiting row of a table to what the feed's stream says of it.
+
+    It gives the row's change, two where its key changes, and none where a value does not fit or the key is not told:
+    such a row goes on waiting.
+    """
+    conform = conformer(feed, tells_tables=True)
+    described = StreamSchema(table.key, tuple(table.columns.items()))
+
+    def of_row(waiting: WaitingRow) -> list[Row]:
+        rows = conform(_record(waiting), [_event(waiting, described)])
+        if any(row.fault is not None for row in rows):
+            return []
+        for row in rows:
+            # What the event was known by is not in silver; what it is known by, is.
+            row.event_id, row.ordinal = waiting["event_id"], waiting["ordinal"]
+        return rows
+
+    return of_row
+
+
+def _record(waiting: WaitingRow) -> BronzeRecord:
+    return BronzeRecord(
+        window=waiting["window"],
+        object=waiting["object"],
+        generation=waiting["generation"],
+        line=waiting["line"],
+        byte_offset=waiting["byte_offset"],
+        header=None,
+        payload=None,
+        defect=None,
+        landed_at=0,
+    )
+
+
+def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
+    catalog, schema, name = _parts(waiting["source_table"])
+    told = waiting["transaction"]
+    return Event(
+        operation=waiting["operation"],
+        effect=waiting["effect"],
+        catalog=catalog,
+        schema=schema,
+        name=name,
+        before=dict(waiting["before"]),
+        after=dict(waiting["after"]),
+        attribute_ops=dict(waiting["attribute_ops"]),
+        scope=None if waiting["scope"] is None else dict(waiting["scope"]),
+        stream=waiting["stream"],
+        transaction=None
+        if told is None
+        else Transaction(told["id"], told["expected"], told["has_begin"], told["at_commit"]),
+        derived=waiting["derived"],
+        position=tuple(waiting["position"]),
+        stable_prefix=waiting["settled"],
+        event_at=waiting["event_at"],
+        extracted_at=waiting["extracted_at"],
+        stream_schema=described,
+    )
+
+
+def _parts(source_table: str) -> tuple[str | None, str | None, str]:
+    *qualifiers, name = source_table.split(".")
+    told: list[str | None] = [None, None, *qualifiers]
+    return told[-2], told[-1], name
