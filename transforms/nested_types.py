@@ -11,18 +11,18 @@ base64). So nothing is rounded, cut to milliseconds or wrapped around, as ``from
 - Fields that a struct does not declare are left out, and those that it has not are null.
 - In place of a text anything may stand, and is its JSON; numbers keep their digits.
 
-Not here: reading and writing JSON (``json_values``, ``json_texts``), and simple types (``number_types``,
-``moment_types``).
+Not here: reading JSON (``json_values``), and simple types (``number_types``, ``moment_types``).
 """
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from transforms import json_texts, json_values, moment_types
+from transforms import json_values, moment_types
 from transforms.json_values import Number
 from transforms.type_names import element, entries, fields, is_nested, is_set
 
@@ -31,8 +31,16 @@ _JudgeOf: TypeAlias = "Callable[[str], _Judge]"
 _Spelling: TypeAlias = "Callable[[Any], str]"
 """How a value that is not null is written, once JSON is read."""
 
-_INFINITIES: Final = {"+INF": "Infinity", "+Infinity": "Infinity", "-INF": "-Infinity"}
-_NAMED: Final = {"NaN", "Infinity", "-Infinity"}
+_ESCAPED: Final = re.compile(r'["\\\x00-\x1f]')
+_ESCAPES: Final = {
+    **{sign: f"\\u{sign:04X}" for sign in range(0x20)},
+    **{ord(sign): f"\\{letter}" for sign, letter in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
+}
+_TRUTHS: Final = {True: "true", False: "false"}
+_NAMED: Final = {
+    **{name: name for name in ("NaN", "Infinity", "-Infinity")},
+    **{"+INF": "Infinity", "+Infinity": "Infinity", "-INF": "-Infinity"},
+}
 
 
 class _Unfit(Exception):
@@ -102,7 +110,7 @@ def _of_map(key: _Judge, spelled: _Spelling) -> _Spelling:
             if text is None or text in found:
                 raise _Unfit
             found[text] = "null" if one is None else spelled(one)
-        written = [f"{json_texts.quoted(name)}:{text}" for name, text in found.items()]
+        written = [f"{_quoted(name)}:{text}" for name, text in found.items()]
         return f"{{{','.join(written)}}}"
 
     return spelling
@@ -118,7 +126,7 @@ def _key(type_name: str, judge_of: _JudgeOf) -> _Judge:
 
 
 def _of_struct(spelled: dict[str, _Spelling]) -> _Spelling:
-    every = [(name, f"{json_texts.quoted(name)}:", one) for name, one in spelled.items()]
+    every = [(name, f"{_quoted(name)}:", one) for name, one in spelled.items()]
 
     def spelling(value: Any) -> str:
         if type(value) is not dict:
@@ -134,7 +142,7 @@ def _of_struct(spelled: dict[str, _Spelling]) -> _Spelling:
 
 def _of_simple(name: str, judge: _Judge) -> _Spelling:
     if name == "boolean":
-        return _truth
+        return lambda value: _judged(_TRUTHS[value] if type(value) is bool else None, judge)
     if name == "string":
         return _text
     if name in ("float", "double"):
@@ -142,7 +150,10 @@ def _of_simple(name: str, judge: _Judge) -> _Spelling:
     if name.startswith("decimal"):
         return _decimal(judge)
     if name.endswith("int"):
-        return lambda value: _judged(str(value) if type(value) is int else None, judge)
+        # To keep its sign for a floating number, -0 is read as it is written.
+        return lambda value: _judged(
+            _digits(value) if type(value) is int or value == "-0" else None, judge
+        )
     if name == "date":
         return lambda value: f'"{_judged(_words(value), judge)}"'
     if name == "binary":
@@ -181,24 +192,22 @@ def _of_base64(judge: _Judge) -> _Judge:
     return judged
 
 
-def _truth(value: Any) -> str:
-    if type(value) is not bool:
-        raise _Unfit
-    return "true" if value else "false"
-
-
 def _text(value: Any) -> str:
-    return json_texts.quoted(value if type(value) is str else json_texts.written(value))
+    return _quoted(value if type(value) is str else json_values.written(value))
+
+
+def _quoted(text: str) -> str:
+    """A text in JSON as Jackson writes it."""
+    return f'"{text.translate(_ESCAPES) if _ESCAPED.search(text) else text}"'
 
 
 def _floating(judge: _Judge) -> _Spelling:
     def spelling(value: Any) -> str:
         if type(value) is not str:
             return _judged(_digits(value), judge)
-        name = _INFINITIES.get(value, value)
-        if name not in _NAMED:
+        if value not in _NAMED:
             raise _Unfit
-        return f'"{name}"'
+        return f'"{_NAMED[value]}"'
 
     return spelling
 

@@ -6,9 +6,7 @@ value, and writes it again; and where the judge differs from ``typed_columns``, 
 
 from __future__ import annotations
 
-import json
 import re
-from base64 import b64encode
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -17,7 +15,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from tests.transforms import drawn_documents, drawn_texts
-from transforms import typed_columns, types
+from transforms import json_values, typed_columns, types
 
 UNASKED: Final = ("array<timestamp_ntz>", "map<decimal(12,2),int>")
 """Of these types the old columns knew nothing: what they do not like ends the query."""
@@ -49,7 +47,10 @@ def found_of(spark: SparkSession, kind: str, texts: list[str]) -> list[Found]:
     frame = spark.createDataFrame([(one, judge(one)) for one in texts], "text string, new string")
     text, new = F.col("text"), F.col("new")
     raw, fits, old = F.lit(None).cast(types.stored(kind)), F.lit(False), F.lit(None).cast("string")
-    if kind not in UNASKED:
+    if kind == "binary":
+        # Of these the old columns' ``typed`` reads canonical texts only.
+        raw, fits, old = text.cast(kind), F.lit(True), typed_columns.canonical(text, kind)
+    elif kind not in UNASKED:
         raw, fits = typed_columns.typed(text, kind), typed_columns.fits(text, kind)
         old = F.when(fits, typed_columns.canonical(text, kind))
     value, again, in_full = read_again(new, kind)
@@ -69,8 +70,9 @@ def read_again(text: Column, kind: str) -> tuple[Column, Column, Column]:
     read = F.from_json(text, types.written(kind), {"mode": "FAILFAST"})
     value = read.cast(types.stored(kind))
     again = typed_columns.text_of(value, kind)
-    has_moments = "timestamp" in kind and types.entries(kind) is None
-    return value, again, F.to_json(value, MICROSECONDS) if has_moments else again
+    if "timestamp" not in kind or kind.startswith("map<timestamp"):
+        return value, again, again
+    return value, again, F.to_json(value, MICROSECONDS)
 
 
 class Difference(NamedTuple):
@@ -96,18 +98,22 @@ def _is_huge_or_tiny(found: Found) -> bool:
     return any(0 < size < low or size >= high for size in sizes)
 
 
-def _has_no_moment(found: Found) -> bool:
-    """True where some part of a document is no day, or no moment, by itself."""
-    inner = re.search("date|timestamp", found.kind)
-    assert inner is not None
-    judge, waiting = types.judge_of(inner[0]), [json.loads(found.text)]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list | dict):
-            waiting += part.values() if isinstance(part, dict) else part
-        elif part is not None and judge(str(part)) is None:
-            return found.canonical is None
-    return False
+def _holds_a_misfit(pattern: str) -> Callable[[Found], object]:
+    """True where some part of a document is no value of the type that the pattern finds, by itself."""
+
+    def holds(found: Found) -> bool:
+        inner = re.search(pattern, found.kind)
+        assert inner is not None
+        judge, waiting = types.judge_of(inner[0]), [json_values.read(found.text)]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, list | dict):
+                waiting += part.values() if isinstance(part, dict) else part
+            elif part is not None and judge(str(part)) is None:
+                return found.canonical is None
+        return False
+
+    return holds
 
 
 CONTROLS: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
@@ -149,16 +155,10 @@ DIFFERENCES: Final = [
         lambda found: found.canonical and _is_huge_or_tiny(found),
     ),
     Difference(
-        "the canonical text of bytes is base64, no longer the text",
-        "binary$",
-        ("binary", "h\u00e9"),
-        lambda found: found.canonical == b64encode(found.text.encode()).decode(),
-    ),
-    Difference(
         "from 128 to 255 Jackson counts on from -128",
         r"<tinyint>",
         ("array<tinyint>", "[200]"),
-        _is_refused(r"1[2-9]\d|2\d\d"),
+        _holds_a_misfit("tinyint"),
     ),
     Difference(
         "numbers in a text's place lost their spelling, and digits with it",
@@ -170,19 +170,19 @@ DIFFERENCES: Final = [
         "decimals within JSON were rounded, and commas dropped",
         r"<.*decimal",
         ("array<decimal(12,2)>", "[1.239]"),
-        _is_refused(r'\.\d{3}|E-7|"1,5"'),
+        _holds_a_misfit(r"decimal\([0-9,]+\)"),
     ),
     Difference(
         "floating numbers within JSON became infinity, or zero",
         r"<.*(float|double)",
         ("array<double>", "[1e400]"),
-        _is_refused("1e-?400"),
+        _holds_a_misfit("float|double"),
     ),
     Difference(
         "days and moments within JSON were read as leniently as Spark does",
         r"<.*(date|timestamp)",
         ("array<timestamp>", '["2026"]'),
-        _has_no_moment,
+        _holds_a_misfit("date|timestamp"),
     ),
     Difference(
         "moments within JSON were cut to milliseconds",
@@ -197,16 +197,16 @@ DIFFERENCES: Final = [
         lambda found: "0.0" in (found.canonical or "") and "-0.0" in (found.old or ""),
     ),
     Difference(
+        "-0 within JSON lost its sign",
+        "<.*(float|double)",
+        ("array<double>", "[-0]"),
+        lambda found: re.search(r"-0(?![0-9.])", found.text) and "-0.0" in (found.canonical or ""),
+    ),
+    Difference(
         "null was a struct of nulls",
         r"^struct",
         ("struct<a:int,b:string,c:boolean>", "null"),
         _is_refused(r"^\s*null\s*$"),
-    ),
-    Difference(
-        "half of a surrogate pair became a question mark",
-        r"string",
-        ("array<string>", '["\\ud800"]'),
-        _is_refused(r"\\ud800"),
     ),
 ]
 
