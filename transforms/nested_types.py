@@ -7,6 +7,7 @@ base64). So nothing is rounded, cut to milliseconds or wrapped around, as ``from
 
 - A set is an array in its elements' order, nulls last, without repeats.
 - The keys of a map are texts; two that say the same value are a fault, and their order is kept.
+- In a set and as a key there is one floating zero, without a sign.
 - Fields that a struct does not declare are left out, and those that it has not are null.
 - In place of a text anything may stand, and is its JSON; numbers keep their digits.
 
@@ -26,16 +27,20 @@ from transforms.json_values import Number
 from transforms.type_names import element, entries, fields, is_nested, is_set
 
 _Judge: TypeAlias = "Callable[[str | bytes], str | None]"
-_Spelling: TypeAlias = "Callable[[Any], str]"
 _JudgeOf: TypeAlias = "Callable[[str], _Judge]"
+_Spelling: TypeAlias = "Callable[[Any], str]"
+"""How a value that is not null is written, once JSON is read."""
 
 _ESCAPED: Final = re.compile(r'["\\\x00-\x1f]')
 _ESCAPES: Final = {
     **{sign: f"\\u{sign:04X}" for sign in range(0x20)},
     **{ord(sign): f"\\{letter}" for sign, letter in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
 }
-_INFINITIES: Final = {"+INF": "Infinity", "+Infinity": "Infinity", "-INF": "-Infinity"}
-_NAMED: Final = {"NaN", "Infinity", "-Infinity"}
+_TRUTHS: Final = {True: "true", False: "false"}
+_NAMED: Final = {
+    **{name: name for name in ("NaN", "Infinity", "-Infinity")},
+    **{"+INF": "Infinity", "+Infinity": "Infinity", "-INF": "-Infinity"},
+}
 
 
 class _Unfit(Exception):
@@ -61,18 +66,16 @@ def judge(type_name: str, judge_of: _JudgeOf) -> _Judge:
 
 
 def _spelling(type_name: str, judge_of: _JudgeOf) -> _Spelling:
-    """How values of a type that are not null are written, once they are read as JSON."""
     if (inner := element(type_name)) is not None:
         spelled = _spelling(inner, judge_of)
         return _of_set(spelled, _order(inner)) if is_set(type_name) else _of_array(spelled)
     if pair := entries(type_name):
-        key, spelled = judge_of(pair[0]), _spelling(pair[1], judge_of)
-        return _of_map(_of_bytes(key) if pair[0].lower() == "binary" else key, spelled)
+        return _of_map(_key(pair[0].lower(), judge_of), _spelling(pair[1], judge_of))
     if (named := fields(type_name)) is not None:
         return _of_struct({name: _spelling(kind, judge_of) for name, kind in named.items()})
     if is_nested(type_name):
         raise ValueError(f"{type_name!r}: the keys of a map must be of a simple type")
-    return _of_simple(type_name, judge_of(type_name))
+    return _of_simple(type_name.lower(), judge_of(type_name))
 
 
 def _of_array(spelled: _Spelling) -> _Spelling:
@@ -89,6 +92,8 @@ def _of_set(spelled: _Spelling, order: Callable[[Any], Any]) -> _Spelling:
         if type(value) is not list:
             raise _Unfit
         texts = {spelled(one) for one in value if one is not None}
+        if "-0.0" in texts:
+            texts = texts - {"-0.0"} | {"0.0"}
         ordered = sorted(texts, key=lambda text: order(json_values.read(text)))
         return f"[{','.join([*ordered, 'null'] if None in value else ordered)}]"
 
@@ -105,9 +110,19 @@ def _of_map(key: _Judge, spelled: _Spelling) -> _Spelling:
             if text is None or text in found:
                 raise _Unfit
             found[text] = "null" if one is None else spelled(one)
-        return f"{{{','.join([f'{_quoted(name)}:{text}' for name, text in found.items()])}}}"
+        written = [f"{_quoted(name)}:{text}" for name, text in found.items()]
+        return f"{{{','.join(written)}}}"
 
     return spelling
+
+
+def _key(type_name: str, judge_of: _JudgeOf) -> _Judge:
+    judge = judge_of(type_name)
+    if type_name == "binary":
+        return _of_base64(judge)
+    if type_name in ("float", "double"):
+        return lambda value: "0.0" if (text := judge(value)) == "-0.0" else text
+    return judge
 
 
 def _of_struct(spelled: dict[str, _Spelling]) -> _Spelling:
@@ -116,20 +131,18 @@ def _of_struct(spelled: dict[str, _Spelling]) -> _Spelling:
     def spelling(value: Any) -> str:
         if type(value) is not dict:
             raise _Unfit
-        found = value.get
-        return f"{{{','.join([_field(found(name), label, one) for name, label, one in every])}}}"
+        found = [
+            label + ("null" if (one := value.get(name)) is None else spelled(one))
+            for name, label, spelled in every
+        ]
+        return f"{{{','.join(found)}}}"
 
     return spelling
 
 
-def _field(value: Any, label: str, spelled: _Spelling) -> str:
-    return label + ("null" if value is None else spelled(value))
-
-
-def _of_simple(type_name: str, judge: _Judge) -> _Spelling:
-    name = type_name.strip().lower()
+def _of_simple(name: str, judge: _Judge) -> _Spelling:
     if name == "boolean":
-        return _truth
+        return lambda value: _judged(_TRUTHS[value] if type(value) is bool else None, judge)
     if name == "string":
         return _text
     if name in ("float", "double"):
@@ -137,12 +150,15 @@ def _of_simple(type_name: str, judge: _Judge) -> _Spelling:
     if name.startswith("decimal"):
         return _decimal(judge)
     if name.endswith("int"):
-        return lambda value: _judged(str(value) if type(value) is int else None, judge)
-    if name == "binary":
-        of_bytes = _of_bytes(judge)
-        return lambda value: f'"{_judged(_words(value), of_bytes)}"'
+        # To keep its sign for a floating number, -0 is read as it is written.
+        return lambda value: _judged(
+            _digits(value) if type(value) is int or value == "-0" else None, judge
+        )
     if name == "date":
         return lambda value: f'"{_judged(_words(value), judge)}"'
+    if name == "binary":
+        of_base64 = _of_base64(judge)
+        return lambda value: f'"{_judged(_words(value), of_base64)}"'
     zone = "Z" if name == "timestamp" else ""
     return lambda value: f'"{moment_types.in_json(_judged(_words(value), judge))}{zone}"'
 
@@ -159,8 +175,13 @@ def _words(value: Any) -> str | None:
     return value if type(value) is str else None
 
 
-def _of_bytes(judge: _Judge) -> _Judge:
-    """The judge of base64, which is how JSON has bytes."""
+def _digits(value: Any) -> str | None:
+    """A JSON number as it was written; None for everything else."""
+    return str(value) if type(value) in (int, Number) else None
+
+
+def _of_base64(judge: _Judge) -> _Judge:
+    """The judge of bytes as JSON has them."""
 
     def judged(value: str | bytes) -> str | None:
         try:
@@ -171,24 +192,22 @@ def _of_bytes(judge: _Judge) -> _Judge:
     return judged
 
 
-def _truth(value: Any) -> str:
-    if type(value) is not bool:
-        raise _Unfit
-    return "true" if value else "false"
-
-
 def _text(value: Any) -> str:
-    return _quoted(value if type(value) is str else _json(value))
+    return _quoted(value if type(value) is str else json_values.written(value))
+
+
+def _quoted(text: str) -> str:
+    """A text in JSON as Jackson writes it."""
+    return f'"{text.translate(_ESCAPES) if _ESCAPED.search(text) else text}"'
 
 
 def _floating(judge: _Judge) -> _Spelling:
     def spelling(value: Any) -> str:
-        if type(value) is str:
-            name = _INFINITIES.get(value, value)
-            if name not in _NAMED:
-                raise _Unfit
-            return f'"{name}"'
-        return _judged(_digits(value), judge)
+        if type(value) is not str:
+            return _judged(_digits(value), judge)
+        if value not in _NAMED:
+            raise _Unfit
+        return f'"{_NAMED[value]}"'
 
     return spelling
 
@@ -202,50 +221,27 @@ def _decimal(judge: _Judge) -> _Spelling:
     return spelling
 
 
-def _digits(value: Any) -> str | None:
-    """A JSON number as it was written; None for everything else."""
-    return str(value) if type(value) in (int, Number) else None
-
-
-def _json(value: Any) -> str:
-    """Any document as JSON without blanks."""
-    if value is None:
-        return "null"
-    if type(value) is str:
-        return _quoted(value)
-    if type(value) is bool:
-        return _truth(value)
-    if type(value) is list:
-        return f"[{','.join(map(_json, value))}]"
-    if type(value) is dict:
-        return f"{{{','.join(f'{_quoted(name)}:{_json(one)}' for name, one in value.items())}}}"
-    return str(value)
-
-
-def _quoted(text: str) -> str:
-    """A text as Jackson writes it in JSON."""
-    return f'"{text.translate(_ESCAPES) if _ESCAPED.search(text) else text}"'
-
-
 def _order(type_name: str) -> Callable[[Any], Any]:
     """By what the elements of a set are sorted, once their canonical text is read as JSON."""
     if (inner := element(type_name)) is not None:
-        held = _order(inner)
-        return lambda value: [(one is not None, one is not None and held(one)) for one in value]
+        held = _or_null(_order(inner))
+        return lambda value: [held(one) for one in value]
     if (named := fields(type_name)) is not None:
-        orders = [(name, _order(kind)) for name, kind in named.items()]
-        return lambda value: [
-            (value[name] is not None, value[name] is not None and order(value[name]))
-            for name, order in orders
-        ]
-    name = type_name.strip().lower()
-    if is_nested(name):
+        orders = [(name, _or_null(_order(kind))) for name, kind in named.items()]
+        return lambda value: [order(value[name]) for name, order in orders]
+    if is_nested(type_name):
         raise ValueError(f"{type_name!r} has no order: it cannot be in a set")
+    name = type_name.lower()
     if name in ("float", "double"):
         return lambda value: (value == "NaN", 0.0 if value == "NaN" else float(value))
     if name.startswith("decimal"):
         return lambda value: Decimal(str(value))
     if name == "binary":
         return b64decode
-    # Of two moments within a second, one has more digits.
+    # Of two moments within a second, one may have more digits.
     return (lambda value: value.rstrip("Z")) if name == "timestamp" else lambda value: value
+
+
+def _or_null(order: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Within an element, null comes before every value."""
+    return lambda value: (value is not None, None if value is None else order(value))
