@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from transforms.feed import Feed
 from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
-from transforms.formats.tigergraph import faults, graphs, tables
+from transforms.formats.tigergraph import constants, faults, graphs, tables
 from transforms.formats.tigergraph.effects import EFFECT, effects, scopes
 from transforms.formats.tigergraph.message import no_texts, parsed
 from transforms.formats.tigergraph.partners import elsewhere
@@ -101,7 +101,7 @@ def itself() -> Column:
 
 def is_contained(feed: Feed) -> Column:
     """True for a message that the backup held of which the feed names the last tids."""
-    last = tables.constant(dict(feed.baseline), "map<string,bigint>")
+    last = constants.constant(dict(feed.baseline), "map<string,bigint>")
     return F.coalesce(F.col("tid") <= F.try_element_at(last, F.col("stream")), F.lit(False))
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transforms.feed import Feed
-from transforms.formats.tigergraph import tables
+from transforms.formats.tigergraph import constants, tables
 from transforms.formats.tigergraph.message import (
     EDGE,
     OVERWRITE,
@@ -58,9 +58,9 @@ def scopes(feed: Feed) -> Column:
     of_type = F.when(F.col("kind") == EDGE, F.col("from_type")).otherwise(F.col("typename"))
     uid = F.when(F.col("kind") == EDGE, F.col("from_uid")).otherwise(F.col("uid"))
     touching, beginning, at = (
-        tables.touching(feed),
-        tables.beginning(feed),
-        tables.beginning_at(feed),
+        constants.touching(feed),
+        constants.beginning(feed),
+        constants.beginning_at(feed),
     )
     of_edge = F.when(F.col("typename").isNull(), _of_vertex_type(at, of_type)).otherwise(
         F.coalesce(
@@ -72,7 +72,7 @@ def scopes(feed: Feed) -> Column:
     reach = (
         F.when((F.col("kind") == EDGE) & (F.col("action") == "delete-all"), of_edge)
         .when(F.col("kind").isin(VERTEX, VERTEX_TYPE), _of_vertex_type(touching, of_type))
-        .otherwise(F.array().cast(f"array<{tables.REACH}>"))
+        .otherwise(F.array().cast(f"array<{constants.REACH}>"))
     )
 
     def scope(one: Column) -> Column:
@@ -121,7 +121,7 @@ def edge_removed() -> Column:
 def source_merged(feed: Feed) -> Column:
     """The vertex where an edge begins, which the source makes without a message where it is missing."""
     table = F.concat(F.lit("vertex_"), F.col("from_type"))
-    names = F.try_element_at(tables.vertex_keys(feed), F.col("from_type"))
+    names = F.try_element_at(constants.vertex_keys(feed), F.col("from_type"))
     keys = joined(feed, names, F.col("from_uid"), ",", table)
     after = F.map_concat(_uid(F.col("from_uid")), keys)
     return _effect(table, "merge", after=after, derived=EDGE_SOURCE)

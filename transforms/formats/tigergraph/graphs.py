@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from transforms.feed import Feed
-from transforms.formats.tigergraph import tables
+from transforms.formats.tigergraph import constants
 from transforms.formats.tigergraph.tables import GLOBAL
 
 
@@ -39,7 +39,7 @@ def is_unknown(feed: Feed) -> Column:
     reached = F.concat(
         F.array_compact(F.array("name")), F.transform("scopes", lambda one: one["table"])
     )
-    known = tables.graphs(feed)
+    known = constants.graphs(feed)
     strange = F.exists(reached, lambda name: F.try_element_at(known, name).isNull())
     return (F.col("graph") == GLOBAL) & strange
 
@@ -65,4 +65,4 @@ def _reached(one: Column, feed: Feed) -> Column:
 
 
 def _declared(one: Column, feed: Feed) -> Column:
-    return F.try_element_at(tables.graphs(feed), one["name"])
+    return F.try_element_at(constants.graphs(feed), one["name"])

@@ -17,7 +17,7 @@ from transforms.change import EPOCH, STREAM
 from transforms.feed import Feed
 from transforms.formats._kafka import messages
 from transforms.formats.spec import moment
-from transforms.formats.tigergraph import tables, values
+from transforms.formats.tigergraph import constants, tables, values
 
 MID: Final = r"^\s*(\d{1,18})\|(\d{1,18})\|(\d{1,18})(?:\|(\d{1,18}))?\|(\d{1,18})\s*$"
 """partition, timestamp, tid, split_index (of transactions only), index."""
@@ -65,7 +65,7 @@ def parsed(bronze: DataFrame, feed: Feed) -> DataFrame:
         .withColumn("tid", F.col("numbers.tid"))
         .withColumn("position", position())
         .withColumn("event_at", moment(stated_time()))
-        .withColumn("edge", F.try_element_at(tables.edge_types(feed), F.col("typename")))
+        .withColumn("edge", F.try_element_at(constants.edge_types(feed), F.col("typename")))
         .withColumn("swapped", is_swapped())
         .withColumn("name", table_name())
         .withColumn("cells", cells(content))
@@ -181,7 +181,7 @@ def with_texts(feed: Feed) -> Column:
     every = [one.attributes for one in feed.vertices.values()]
     every += [one.attributes for one in feed.edges.values()]
     kinds = sorted({kind for attributes in every for kind in attributes.values()})
-    declared = F.try_element_at(tables.attribute_types(feed), shown_table())
+    declared = F.try_element_at(constants.attribute_types(feed), shown_table())
 
     def text(value: Column, kind: Column, op: Column) -> Column:
         by_kind = {name: values.text_of(value, name) for name in kinds}
@@ -205,7 +205,7 @@ def with_texts(feed: Feed) -> Column:
 
 def keyed(feed: Feed) -> Column:
     """The key attributes of the vertex, or the discriminator's of the edge, with their values."""
-    of_vertex = F.try_element_at(tables.vertex_keys(feed), F.col("typename"))
+    of_vertex = F.try_element_at(constants.vertex_keys(feed), F.col("typename"))
     is_edge = F.col("kind") == EDGE
     return F.when(
         is_edge,
@@ -218,8 +218,8 @@ def joined(feed: Feed, names: Column, text: Column, mark: str, table: Column) ->
 
     Null stands for a value of which nothing says where it ends, or that its type cannot hold.
     """
-    kinds = tables.key_types(feed)
-    declared = F.try_element_at(tables.attribute_types(feed), table)
+    kinds = constants.key_types(feed)
+    declared = F.try_element_at(constants.attribute_types(feed), table)
     # One value is the whole text, whatever is in it.
     parts = F.when(F.size(names) == 1, F.array(text)).otherwise(cut(text, mark))
     given = F.when(F.size(parts) == F.size(names), parts)
