@@ -19,7 +19,6 @@ from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
 from transforms.formats.tigergraph import constants, faults, graphs, tables
 from transforms.formats.tigergraph.effects import EFFECT, effects, scopes
 from transforms.formats.tigergraph.message import no_texts, parsed
-from transforms.formats.tigergraph.partners import elsewhere
 from transforms.record import Record
 from transforms.splitting import json_documents
 
@@ -134,7 +133,7 @@ FORMAT = SourceFormat(
     declares=("vertices", "edges", "baseline"),
     remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
-    elsewhere=elsewhere,
+    crosses_streams=True,
     unknowable=(
         "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
         "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",
