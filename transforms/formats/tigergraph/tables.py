@@ -11,12 +11,15 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from transforms import typed_columns as types
+from transforms import types
 from transforms.feed import EdgeType, Feed, Table
 
 UID: Final = "uid"
 ENDS: Final = ("from_type", "from_uid", "to_type", "to_uid")
 DISCRIMINATOR: Final = "discriminator"
+OWN_COLUMNS: Final = frozenset((UID, *ENDS, DISCRIMINATOR))
+"""What gold calls its own columns, in lower case: attributes that are called so get another name."""
+
 ANY: Final = "*"
 """Instead of vertex types: an edge type whose ends may be of every type."""
 
