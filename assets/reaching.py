@@ -1,6 +1,7 @@
 """Scoped changes of one stream that reach keys of another by time.
 
-Not here: where they stand among those keys' changes (``transforms/gold/streams.py``).
+TigerGraph's are the only ones so far. Not here: where they stand among those keys' changes
+(``transforms/gold/streams.py``).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets import tigergraph_places
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import streams
@@ -21,13 +23,13 @@ def spread(
 
     What was delivered several times is there several times; the fold takes it once.
     """
-    elsewhere = FORMATS[feed.format].elsewhere
-    if elsewhere is None or not any(shape.of_stream for shape in traits.scopes):
+    crosses = FORMATS[feed.format].crosses_streams
+    if not crosses or not any(shape.of_stream for shape in traits.scopes):
         return None
     # Most feeds have one partition, and there no delete has anywhere to go.
     if not has_streams(silver):
         return None
-    places = elsewhere(silver, feed, table.name)
+    places = tigergraph_places.elsewhere(silver, feed, table.name)
     found = streams.spread(changes, silver, traits.scopes, table.identity, places)
     # Asked for more than once.
     return found.localCheckpoint()

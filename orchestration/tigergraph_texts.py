@@ -7,16 +7,16 @@ Types of attributes are TigerGraph's or Spark SQL's. Not here: what gold makes o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orchestration.column_types import UnknownType, canonical_type
 from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
 from orchestration.table_texts import Misdeclared, TableTexts
-from transforms import typed_columns as types
+from transforms import types
 from transforms.feed import EdgeType, VertexType
-from transforms.formats.tigergraph.tables import ANY, DISCRIMINATOR, ENDS, GLOBAL, UID
+from transforms.formats.tigergraph.tables import ANY, GLOBAL, OWN_COLUMNS
 
 KNOWN_TYPES: Final = (
     *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
@@ -58,7 +58,7 @@ def vertices_from(
     for name, one in declared.items():
         place = f"vertices.{name}"
         _check_name(name, place, misdeclared)
-        attributes = _attributes(place, one.attributes, (UID,), misdeclared)
+        attributes = _attributes(place, one.attributes, misdeclared)
         if twice := {key for key in one.key if one.key.count(key) > 1}:
             raise misdeclared(f"{place}.key", f"names {min(twice)} twice")
         defaults = _defaults(place, one.defaults, attributes, misdeclared)
@@ -80,7 +80,7 @@ def edges_from(
     for name, one in declared.items():
         place = f"edges.{name}"
         _check_name(name, place, misdeclared)
-        attributes = _attributes(place, one.attributes, (*ENDS, DISCRIMINATOR), misdeclared)
+        attributes = _attributes(place, one.attributes, misdeclared)
         for key, ends in (("from", one.sources), ("to", one.targets)):
             for end in ends:
                 if end != ANY:
@@ -168,13 +168,12 @@ def _tuple_type(text: str, inside: str) -> str:
     return f"struct<{','.join(f'{name}:{kind}' for name, kind in fields.items())}>"
 
 
-def _attributes(
-    place: str, declared: dict[str, str], taken: Collection[str], misdeclared: Misdeclared
-) -> dict[str, str]:
+def _attributes(place: str, declared: dict[str, str], misdeclared: Misdeclared) -> dict[str, str]:
     place = f"{place}.attributes"
     attributes = TableTexts(misdeclared).columns(place, declared, attribute_type, KNOWN_TYPES)
     for name in attributes:
-        if name.lower() in taken:
+        # The messages' attributes of these names get the other ones, on vertices and edges alike.
+        if name.lower() in OWN_COLUMNS:
             fault = f"is the name of a column that gold has anyway: declare it as content_{name}"
             raise misdeclared(f"{place}.{name}", fault)
     return attributes

@@ -113,6 +113,14 @@ def test_other_types_are_refused(written: str, fault: str) -> None:
         ("vertices: {'a b': {}}", "vertices.a b", "'a b' is no name"),
         ("vertices: {P: {attributes: {n: nmber}}}", "vertices.P.attributes.n", "is not a Spark"),
         ("vertices: {P: {attributes: {uid: int}}}", "vertices.P.attributes.uid", "gold has anyway"),
+        (
+            *("vertices: {P: {attributes: {From_uid: int}}}", "vertices.P.attributes.From_uid"),
+            "declare it as content_From_uid",
+        ),
+        (
+            *("edges: {E: {from: P, to: P, attributes: {uid: int}}}", "edges.E.attributes.uid"),
+            "declare it as content_uid",
+        ),
         ("vertices: {P: {graph: 'a b'}}", "vertices.P.graph", "'a b' is no name"),
         ("edges: {E: {from: P, to: P, graph: [A, GLOBAL]}}", "edges.E.graph", "name that alone"),
         ("vertices: {P: {attributes: {_weir_x: int}}}", "vertices.P.attributes._weir_x", "own"),

@@ -159,8 +159,8 @@ class SourceFormat:
     (``transforms/offsets.py``). ``decoder`` gives the function that says what a record means, for a feed and for what
     was surveyed in each window; it is called once in each process. ``resolver`` does the same for pending ones.
     ``surveyor`` reads what other records of the window need to know, of records with one of ``survey_marks`` in their
-    payload. ``elsewhere``: scoped changes reach other streams by time, and this says which changes
-    of a table have places there, too (``transforms/gold/streams.py``); None: they are for their own stream only.
+    payload. ``crosses_streams``: scoped changes reach other streams by time (``transforms/gold/streams.py``), and are
+    not for their own stream only.
     """
 
     name: str
@@ -180,12 +180,12 @@ class SourceFormat:
     resolver: Callable[[Feed], Resolve] | None = None
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()
-    elsewhere: Callable[[DataFrame, Feed, str], tuple[str, DataFrame] | None] | None = None
+    crosses_streams: bool = False
 
     @property
     def reaches_everywhere(self) -> bool:
         """Whether an event may change what becomes of others, in windows and tables that are not its own."""
-        return self.transactional or self.elsewhere is not None
+        return self.transactional or self.crosses_streams
 
 
 def fault(reason: str, *detail: Column | str) -> Column:

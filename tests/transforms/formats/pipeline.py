@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import silver_derive, silver_rows
+from assets import silver_derive, silver_rows, tigergraph_places
 from assets.object_source import records_of
 from assets.silver_schema import OUTPUT, SILVER
 from tests.transforms.formats import in_process
@@ -272,11 +272,10 @@ def with_scopes(
         scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
     )
     whole = of_keys.unionByName(met.select(*mine.columns))
-    elsewhere = FORMATS[feed.format].elsewhere
-    if elsewhere is None:
+    if not FORMATS[feed.format].crosses_streams:
         return whole
     both = of_keys.unionByName(scoped)
-    places = elsewhere(every, feed, declared.name)
+    places = tigergraph_places.elsewhere(every, feed, declared.name)
     return whole.unionByName(streams.spread(both, every, shapes, table.identity, places))
 
 
