@@ -17,25 +17,12 @@ from pyspark.sql import DataFrame
 
 from transforms.feed import Feed, Table
 from transforms.formats import _kafka
-from transforms.formats.dgraph import deliveries, effects, exports, messages, values
+from transforms.formats.dgraph import deliveries, effects, exports, messages, rdf, records, values
 from transforms.formats.dgraph.remarks import REMARKS
+from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
 from transforms.formats.spec import SourceFormat, as_events
 from transforms.record import Record
 from transforms.splitting import json_documents
-
-TRIPLES = "triples"
-
-COLUMNS = {
-    "namespace": "decimal(20,0)",
-    "uid": "decimal(20,0)",
-    "predicate": "string",
-    "value": "string",
-    "value_type": "string",
-    "_weir_member": "string",
-}
-"""``_weir_member``: of a list predicate the value once more, so that each is a row; empty where there is one value."""
-
-KEY = ("namespace", "uid", "predicate", "_weir_member")
 
 
 def tables(feed: Feed) -> Mapping[str, Table]:
@@ -45,7 +32,7 @@ def tables(feed: Feed) -> Mapping[str, Table]:
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
     """JSON documents, or the lines of an RDF export."""
-    return exports.lines(data) if exports.is_rdf(object_name) else json_documents.split(data)
+    return rdf.lines(data) if rdf.is_rdf(object_name) else json_documents.split(data)
 
 
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
@@ -65,6 +52,8 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.ndjson*", "**/*.log*", "**/*.rdf*"),
     split=split,
     to_events=to_events,
+    decoder=records.decoder,
+    resolver=records.resolver,
     tables=tables,
     declares=("predicates", "types"),
     remarks=REMARKS,
