@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pyspark.sql import DataFrame
-
 from transforms.feed import Feed, Table
-from transforms.formats import _kafka
-from transforms.formats.dgraph import deliveries, effects, exports, messages, rdf, records, values
+from transforms.formats.dgraph import rdf, records
 from transforms.formats.dgraph.remarks import REMARKS
 from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
-from transforms.formats.spec import SourceFormat, as_events
+from transforms.formats.spec import SourceFormat
 from transforms.record import Record
 from transforms.splitting import json_documents
 
@@ -35,23 +32,10 @@ def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
     return rdf.lines(data) if rdf.is_rdf(object_name) else json_documents.split(data)
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per record (see ``spec.EVENT_COLUMNS``)."""
-    return as_events(
-        _kafka.messages(bronze, feed)
-        .transform(lambda said: messages.parsed(said, feed))
-        .transform(lambda said: exports.parsed(said, feed))
-        .transform(lambda said: values.with_values(said, feed))
-        .transform(deliveries.with_places)
-        .transform(lambda said: effects.with_effects(said, TRIPLES))
-    )
-
-
 FORMAT = SourceFormat(
     name="dgraph",
     files=("**/*.json*", "**/*.ndjson*", "**/*.log*", "**/*.rdf*"),
     split=split,
-    to_events=to_events,
     decoder=records.decoder,
     resolver=records.resolver,
     tables=tables,
