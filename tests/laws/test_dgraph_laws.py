@@ -1,141 +1,19 @@
-"""Random histories of a Dgraph cluster, as its file sink writes them: gold is what the cluster holds in the end.
-
-The cluster here is plain Python and shares no code with the packages: values of a node's predicate, single or many, and
-commits that change them. What is drawn besides is the delivery: where a restart sends commits again and a crash cuts
-them, how the lines are cut into files, and how the files are named.
-"""
+"""Random histories of a Dgraph cluster, as its file sink writes them: gold is what the cluster holds in the end."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent
 from tests.transforms.formats.in_process import Scenario
 from tests.transforms.formats.pipeline import outcomes
-from transforms.feed import Feed, Predicate
-from transforms.formats import FORMATS
 
 HISTORIES = 60
-SINGLE = {"name": "string", "age": "int", "boss": "uid"}
-MANY = {"nick": "string", "friend": "uid"}
-VALUES: dict[str, list[object]] = {
-    "name": ["Ann", "Bo", '<a> & "b"', ""],
-    "age": [1, -7, 9_007_199_254_740_993],
-    "boss": [1, 2**63 + 1],
-    "nick": ["a", "b", "é"],
-    "friend": [1, 2, 2**64 - 1],
-}
-STAR = ("_STAR_ALL", "default")
-
-Node = tuple[int, int, str]
-Triple = tuple[str, str, str, str, str]
-
-
-@dataclass
-class Cluster:
-    """What a cluster holds, and the events of its commits: each a list of lines."""
-
-    rng: Random
-    held: dict[Node, list[object]] = field(default_factory=dict)
-    commits: list[list[str]] = field(default_factory=list)
-    clock: int = 4
-
-    def transaction(self) -> None:
-        """A commit of one namespace; within it no event of a predicate of a node comes twice."""
-        self.clock += self.rng.choice([1, 2, 90])
-        namespace = self.rng.choice([0, 0, 1])
-        lines: list[str] = []
-        for _ in range(self.rng.randint(1, 5)):
-            uid, predicate = self.rng.choice([3, 4, 2**63]), self.rng.choice([*SINGLE, *MANY])
-            value = self.rng.choice(VALUES[predicate])
-            does = self.rng.choice(["set", "set", "set", "del", "star"])
-            line = self.mutation(namespace, does, uid, predicate, value)
-            if line in lines:
-                continue
-            lines.append(line)
-            self.apply((namespace, uid, predicate), does, value)
-        self.commits.append(lines)
-
-    def mutation(self, namespace: int, does: str, uid: int, predicate: str, value: object) -> str:
-        told, kind = (value, {**SINGLE, **MANY}[predicate]) if does != "star" else STAR
-        event = {
-            "operation": "set" if does == "set" else "del",
-            **{"uid": uid, "attr": predicate, "value": told, "value_type": kind},
-        }
-        return self.line(namespace, "mutation", event)
-
-    def line(self, namespace: int, kind: str, event: dict[str, object]) -> str:
-        document = {"meta": {"commit_ts": self.clock}, "type": kind, "event": event}
-        # Go's encoder escapes these three.
-        text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-        for sign in "<>&":
-            text = text.replace(sign, f"\\u{ord(sign):04x}")
-        return f'{{ "key": "{namespace}", "value": {text}}}\n'
-
-    def apply(self, node: Node, does: str, value: object) -> None:
-        values = self.held.setdefault(node, [])
-        if does == "set" and node[2] in SINGLE:
-            values[:] = [value]
-        elif does == "set" and value not in values:
-            values.append(value)
-        elif does == "star":
-            values.clear()
-        elif does == "del" and value in values:
-            values.remove(value)
-
-    def drop(self) -> None:
-        """A drop, which has a timestamp of its own."""
-        self.clock += 1
-        kind, namespace = (
-            self.rng.choice(["all", "data", "predicate", "type"]),
-            self.rng.choice([0, 1]),
-        )
-        predicate = self.rng.choice([*SINGLE, *MANY]) if kind == "predicate" else ""
-        event: dict[str, object] = {"operation": kind, "type": "", "pred": predicate}
-        self.commits.append([self.line(0 if kind == "all" else namespace, "drop", event)])
-        for node in list(self.held):
-            mine = node[0] == namespace
-            if kind == "all" or (mine and (kind == "data" or (predicate and node[2] == predicate))):
-                del self.held[node]
-
-    def triples(self) -> set[Triple]:
-        return {
-            (str(namespace), str(uid), predicate, str(value), {**SINGLE, **MANY}[predicate])
-            for (namespace, uid, predicate), values in self.held.items()
-            for value in values
-        }
-
-
-def sent(commits: list[list[str]], rng: Random) -> Iterator[str]:
-    """The lines as a sink gets them: restarts send earlier commits again, and a crash cuts the commit it hits."""
-    at = 0
-    while at < len(commits):
-        if at > 1 and rng.random() < 0.15:
-            yield from commits[at][: rng.randint(1, len(commits[at]))]
-            at = rng.randint(0, at - 1)
-        yield from commits[at]
-        at += 1
-
-
-def files(lines: list[str], rng: Random) -> dict[str, bytes]:
-    """The lines in files of six and more, whose names say nothing; some of them landed twice."""
-    pieces: list[list[str]] = []
-    while lines:
-        size = rng.choice([6, 9, 20, 40])
-        size = size if len(lines) >= size + 6 else len(lines)
-        pieces.append(lines[:size])
-        lines = lines[size:]
-    pieces += [rng.choice(pieces)] if rng.random() < 0.3 else []
-    names = rng.sample(range(len(pieces)), len(pieces))
-    return {
-        f"{name}.log": "".join(piece).encode() for name, piece in zip(names, pieces, strict=True)
-    }
 
 
 @pytest.fixture(scope="module")
@@ -146,17 +24,7 @@ def seed() -> int:
 def test_gold_is_what_the_cluster_holds_however_its_stream_was_delivered(
     spark: SparkSession, seed: int, record_property: Callable[[str, object], None]
 ) -> None:
-    predicates = {
-        name: Predicate(name, kind, list=name in MANY) for name, kind in {**SINGLE, **MANY}.items()
-    }
-    feed = Feed("golden", "dgraph", "/nowhere", predicates=predicates)
-    feed = Feed(
-        "golden",
-        "dgraph",
-        "/nowhere",
-        predicates=predicates,
-        tables=FORMATS["dgraph"].tables(feed),
-    )
+    feed = cluster_feed()
     clusters: dict[str, Cluster] = {}
     scenarios: dict[str, Scenario] = {}
     for number in range(HISTORIES):

@@ -13,29 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pyspark.sql import DataFrame
-
 from transforms.feed import Feed, Table
-from transforms.formats import _kafka
-from transforms.formats.dgraph import deliveries, effects, exports, messages, values
+from transforms.formats.dgraph import rdf, records
 from transforms.formats.dgraph.remarks import REMARKS
-from transforms.formats.spec import SourceFormat, as_events
+from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
+from transforms.formats.spec import SourceFormat
 from transforms.record import Record
 from transforms.splitting import json_documents
-
-TRIPLES = "triples"
-
-COLUMNS = {
-    "namespace": "decimal(20,0)",
-    "uid": "decimal(20,0)",
-    "predicate": "string",
-    "value": "string",
-    "value_type": "string",
-    "_weir_member": "string",
-}
-"""``_weir_member``: of a list predicate the value once more, so that each is a row; empty where there is one value."""
-
-KEY = ("namespace", "uid", "predicate", "_weir_member")
 
 
 def tables(feed: Feed) -> Mapping[str, Table]:
@@ -45,26 +29,15 @@ def tables(feed: Feed) -> Mapping[str, Table]:
 
 def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
     """JSON documents, or the lines of an RDF export."""
-    return exports.lines(data) if exports.is_rdf(object_name) else json_documents.split(data)
-
-
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per record (see ``spec.EVENT_COLUMNS``)."""
-    return as_events(
-        _kafka.messages(bronze, feed)
-        .transform(lambda said: messages.parsed(said, feed))
-        .transform(lambda said: exports.parsed(said, feed))
-        .transform(lambda said: values.with_values(said, feed))
-        .transform(deliveries.with_places)
-        .transform(lambda said: effects.with_effects(said, TRIPLES))
-    )
+    return rdf.lines(data) if rdf.is_rdf(object_name) else json_documents.split(data)
 
 
 FORMAT = SourceFormat(
     name="dgraph",
     files=("**/*.json*", "**/*.ndjson*", "**/*.log*", "**/*.rdf*"),
     split=split,
-    to_events=to_events,
+    decoder=records.decoder,
+    resolver=records.resolver,
     tables=tables,
     declares=("predicates", "types"),
     remarks=REMARKS,

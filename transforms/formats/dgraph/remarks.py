@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transforms.formats.spec import Remark
+from transforms.remark import Remark
 
 REMARKS = (
     Remark(

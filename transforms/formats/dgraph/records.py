@@ -1,0 +1,109 @@
+"""A record of the stream or of an export becomes a statement: an export's is an event at once, the others' wait.
+
+Where an event stands in its commit is told by the others of its object (``places``), records that cannot be read
+included: what was cut there is not known. Not here: reading what stands in a record (``events``, ``rdf``,
+``documents``), and what it does (``triples``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from transforms.event import Event, Pending
+from transforms.families import kafka_records
+from transforms.families.kafka_records import KafkaMessage
+from transforms.fault import Fault, shown
+from transforms.feed import Feed
+from transforms.formats.dgraph import documents, events, exported, rdf, triples
+from transforms.formats.dgraph.places import OF_EXPORT, places
+from transforms.formats.dgraph.statement import Statement, Waiting, awaited, waiting
+from transforms.formats.spec import Decode, Resolve
+from transforms.json_values import MalformedJson
+from transforms.record import BronzeRecord
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """What a record of the feed means."""
+    of_topic = feed.reads_topics
+    types = {one.name: one.type for one in feed.predicates.values() if one.type}
+    read_ts_of = exported.read_ts_of(feed)
+    event_of = triples.events_of(feed)
+
+    def decode(record: BronzeRecord) -> tuple[Event | Pending]:
+        if rdf.is_rdf(record.object):
+            said = _line(record, read_ts_of(record.object))
+            return (event_of(said, OF_EXPORT),)
+        message = kafka_records.message(record, feed)
+        found, document = _read(record, message)
+        if found is None and documents.is_document(document):
+            said = _document(document, types, read_ts_of(record.object))
+            return (event_of(said, OF_EXPORT),)
+        said = events.event(document, message, of_topic=of_topic, found=found)
+        return (_pending(said, record, message),)
+
+    return decode
+
+
+def resolver(feed: Feed) -> Resolve:
+    """What the events of one object mean."""
+    event_of = triples.events_of(feed)
+
+    def resolve(said: Sequence[Waiting]) -> Iterator[Event]:
+        for one, place in zip(said, places(said), strict=True):
+            yield event_of(awaited(one), place)
+
+    return resolve
+
+
+def _read(record: BronzeRecord, message: KafkaMessage) -> tuple[Fault | None, Mapping[str, object]]:
+    """The JSON object in a record, and why it is none."""
+    found = None if record.defect is None else Fault("damaged_record", shown(record.defect))
+    if found is None and not message.is_utf8:
+        found = Fault("invalid_utf8", "the record is not valid UTF-8")
+    if found is None and (message.is_null or record.payload is None):
+        found = Fault("missing_field", "the record has no value")
+    try:
+        document = message.read()
+    except MalformedJson as why:
+        return found or Fault("malformed_json", f"the record is no JSON object: {why}"), {}
+    if type(document) is not dict:
+        return found or Fault("malformed_json", "the record is no JSON object"), {}
+    return found, document
+
+
+def _line(record: BronzeRecord, read_ts: int | None) -> Statement:
+    """What a line of RDF says."""
+    if record.defect is not None:
+        return exported.unreadable(read_ts, Fault("damaged_record", shown(record.defect)))
+    try:
+        line = (record.payload or b"").decode()
+    except UnicodeDecodeError:
+        fault = Fault("invalid_utf8", "the record is not valid UTF-8")
+        return exported.unreadable(read_ts, fault)
+    triple = rdf.triple(line)
+    if triple is None:
+        fault = Fault("malformed_rdf", "the line is no triple of an export")
+        return exported.unreadable(read_ts, fault)
+    return exported.statement(triple, read_ts)
+
+
+def _document(
+    document: Mapping[str, object], types: Mapping[str, str], read_ts: int | None
+) -> Statement:
+    """What a document of an export says."""
+    triple = documents.triple(document, types)
+    if triple is None:
+        fault = Fault("malformed_json", "the document of an export holds not exactly one value")
+        return exported.unreadable(read_ts, fault)
+    return exported.statement(triple, read_ts)
+
+
+def _pending(said: Statement, record: BronzeRecord, message: KafkaMessage) -> Pending:
+    """The statement with what belongs together: all of an object, or of a partition of a topic."""
+    offset = message.offset
+    at = record.byte_offset if offset is None else offset
+    return Pending(
+        (record.object, record.generation, message.topic, message.partition),
+        (at, record.byte_offset),
+        waiting(said, at=at, has_offset=offset is not None),
+    )

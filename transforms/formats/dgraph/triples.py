@@ -1,0 +1,184 @@
+"""What a statement does to the triples: sets, deletes and drops as events of the one table that gold has.
+
+Not here: reading it (``events``, ``exported``), and where it stands in its commit (``places``).
+
+Vendor: dgraph-io/dgraph v25.3.8, posting/index.go (addMutationHelper), worker/cdc.go (toCDCEvent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from transforms.change import EPOCH, STREAM
+from transforms.event import Event, Image
+from transforms.fault import Fault, shown
+from transforms.feed import Feed
+from transforms.formats.dgraph.documents import RESERVED
+from transforms.formats.dgraph.places import Place
+from transforms.formats.dgraph.statement import DROP, EXPORT, OPERATIONS, Statement
+
+TRIPLES: Final = "triples"
+
+COLUMNS: Final = {
+    "namespace": "decimal(20,0)",
+    "uid": "decimal(20,0)",
+    "predicate": "string",
+    "value": "string",
+    "value_type": "string",
+    "_weir_member": "string",
+}
+"""``_weir_member``: of a list predicate the value once more, so that each is a row; empty where there is one value."""
+
+KEY: Final = ("namespace", "uid", "predicate", "_weir_member")
+
+STABLE_PREFIX: Final = 3
+"""Epoch, phase and timestamp of the commit: deliveries may differ in the place within it."""
+
+_REMOVING: Final = ("drop_all", "drop_data", "drop_predicate")
+
+
+def events_of(feed: Feed) -> Callable[[Statement, Place], Event]:
+    """The function that says what a statement at its place does."""
+    lists = {one.name: one.list for one in feed.predicates.values()}
+
+    def event(said: Statement, place: Place) -> Event:
+        return _event(said, place, None if said.attr is None else lists.get(said.attr))
+
+    return event
+
+
+def _event(said: Statement, place: Place, listed: bool | None) -> Event:
+    """The event; ``listed``: whether the predicate is declared as a list, None where it is not declared."""
+    operation = (
+        None if said.kind is None or said.op is None else OPERATIONS.get((said.kind, said.op))
+    )
+    fault = said.fault or _fault(said, operation)
+    is_noted, is_star, in_list = _is_noted(said, operation), said.is_star, listed
+    if listed is None and not is_star:
+        # Dgraph makes a predicate that its schema lacks a list for edges, and a single value for all else.
+        in_list = said.value_type == "uid"
+    effect = "remove"
+    if is_noted:
+        effect = "note"
+    elif operation in ("set", "read"):
+        effect = "put"
+    elif operation == "del" and not is_star and not in_list:
+        effect = "remove_if"
+    before: Image = {}
+    after: Image = {}
+    scope: Image | None = None
+    warnings: tuple[str, ...] = ()
+    if fault is None:
+        warnings = _warnings(said, place, operation, listed, is_noted=is_noted)
+        if said.kind == DROP or (is_star and in_list is not False):
+            scope = None if is_noted else _scope(said, operation)
+        elif effect == "put":
+            after = _image(said, in_list=bool(in_list), has_value=True)
+        elif not is_noted:
+            before = _image(said, in_list=bool(in_list), has_value=effect == "remove_if")
+    return Event(
+        operation=operation,
+        effect=effect,
+        name=TRIPLES,
+        before=before,
+        after=after,
+        scope=scope,
+        position=None if said.commit_ts is None else (EPOCH, STREAM, said.commit_ts, *place.within),
+        stable_prefix=STABLE_PREFIX,
+        identity=_identity(said, place),
+        extracted_at=said.sent_at,
+        warnings=warnings,
+        fault=fault,
+    )
+
+
+def _fault(said: Statement, operation: str | None) -> Fault | None:
+    """Why a statement that can be read cannot be taken all the same."""
+    if operation is None:
+        return Fault(
+            "unknown_operation",
+            f"{shown(said.kind)} {shown(said.op)} is not known; known: mutation set, del, ovr;"
+            " drop all, data, predicate, attribute, type",
+        )
+    if operation == "drop_predicate" and said.attr is None:
+        return Fault("missing_field", "the drop of a predicate lacks event.pred")
+    if operation == "del" and said.is_lost:
+        return Fault(
+            "value_lost",
+            f"a delete of one value of {shown(said.attr)}, which is a {said.value_type}: Dgraph writes it as"
+            " {}, so that nothing tells which value, or whether it was there",
+        )
+    return None
+
+
+def _is_noted(said: Statement, operation: str | None) -> bool:
+    """True for what says nothing of any triple: a dropped type, a password, what Dgraph keeps for itself."""
+    if operation == "drop_type" or said.value_type == "password":
+        return True
+    return said.kind == EXPORT and said.attr is not None and said.attr.startswith(RESERVED)
+
+
+def _scope(said: Statement, operation: str | None) -> Image:
+    """What a drop, or a delete of all values of a list, is for."""
+    if operation == "drop_all":
+        return {}
+    if operation == "drop_data":
+        return {"namespace": said.namespace}
+    if operation == "drop_predicate":
+        return {"namespace": said.namespace, "predicate": said.attr}
+    return {"namespace": said.namespace, "uid": said.uid, "predicate": said.attr}
+
+
+def _image(said: Statement, *, in_list: bool, has_value: bool) -> Image:
+    """The key of the triple, and the value where it counts; a value that is lost is null."""
+    value = None if said.is_lost else said.value
+    image = {
+        "namespace": said.namespace,
+        "uid": said.uid,
+        "predicate": said.attr,
+        "_weir_member": value or "" if in_list else "",
+    }
+    if has_value:
+        image["value"] = value
+        image["value_type"] = said.value_type
+    return image
+
+
+def _identity(said: Statement, place: Place) -> tuple[str | None, ...]:
+    """Commit, namespace, the event, and the how-manyth of its kind it is in the commit."""
+    return (
+        None if said.commit_ts is None else str(said.commit_ts),
+        said.namespace,
+        said.kind,
+        said.op,
+        said.uid,
+        said.attr,
+        said.value,
+        said.value_type,
+        None if place.copy is None else str(place.copy),
+    )
+
+
+def _warnings(
+    said: Statement, place: Place, operation: str | None, listed: bool | None, *, is_noted: bool
+) -> tuple[str, ...]:
+    """What is worth knowing of the event (``remarks`` says it in sentences)."""
+    found = []
+    is_triple = said.kind != DROP
+    is_set = operation in ("set", "read")
+    if not said.has_key and operation != "drop_all":
+        found.append("no_namespace")
+    if listed is None and is_triple and not is_noted:
+        found.append("undeclared_predicate")
+    if place.sets > 1 and is_set and not listed and said.value_type in ("string", "default"):
+        found.append("ambiguous_language")
+    if place.is_behind and operation in _REMOVING:
+        found.append("drop_behind")
+    if is_set and said.is_lost:
+        found.append("value_lost")
+    if is_triple and said.value_type == "password":
+        found.append("password_masked")
+    if said.has_facets and not is_noted:
+        found.append("facets_left_out")
+    return tuple(found)
