@@ -22,7 +22,7 @@ from transforms.feed import Feed
 from transforms.formats import _yugabyte
 from transforms.formats import _yugabyte_checkpoints as checkpoints
 from transforms.formats.spec import SourceFormat, as_events, fault, remarks
-from transforms.formats.yugabyte import effects, messages, places, tables
+from transforms.formats.yugabyte import decode, effects, messages, places, survey, tables
 from transforms.gold.ordering import let
 from transforms.record import Record
 from transforms.splitting import json_documents
@@ -211,6 +211,9 @@ FORMAT = SourceFormat(
     remarks=(tables.TIME_TO_LIVE,),
     tells_tables=True,
     has_checkpoints=True,
+    decoder=decode.decoder,
+    surveyor=survey.surveyor,
+    survey_marks=survey.MARKS,
     unknowable=(
         "An update on one tablet and another of the same transaction on a second tablet show at different times: the"
         " stream has commits per tablet.",

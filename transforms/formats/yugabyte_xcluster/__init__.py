@@ -20,7 +20,7 @@ from transforms.formats import _yugabyte
 from transforms.formats import _yugabyte_checkpoints as checkpoints
 from transforms.formats._yugabyte import Shape
 from transforms.formats.spec import SourceFormat, as_events, fault
-from transforms.formats.yugabyte_xcluster import effects, values
+from transforms.formats.yugabyte_xcluster import decode, effects, values
 from transforms.gold.ordering import let
 from transforms.record import Record
 from transforms.splitting import json_documents
@@ -163,6 +163,7 @@ FORMAT = SourceFormat(
     to_events=to_events,
     transactional=True,
     remarks=(effects.NOT_BASE64,),
+    decoder=decode.decoder,
     unknowable=(
         "Truncates and schema changes: this form of the stream does not have them.",
         "Aborted transactions: an abort says nothing, so that their intents wait until they are reported.",

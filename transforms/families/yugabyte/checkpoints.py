@@ -1,0 +1,92 @@
+"""Checkpoints: how far a response has come in its tablet, which of two is further, and the note that says so.
+
+A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
+index; the write_id is the order within a transaction and says something only beside a key: then the next response goes
+on in the middle of that transaction. Not here: what follows from all notes of a feed (``transforms/offsets.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from transforms.change import EPOCH, STREAM
+from transforms.event import Event
+from transforms.families.yugabyte.messages import Names, filled, names, part, text, whole
+from transforms.families.yugabyte.tablets import Origin
+from transforms.offsets import BEHIND, CHECKPOINT, REACHED
+
+OWN: Final[Names] = names("term", "index", "key", "write_id", "snapshot_time")
+"""CDCSDKCheckpointPB."""
+
+OLDER: Final[Names] = names("op_id")
+"""CDCCheckpointPB, which both forms have: an op id alone."""
+
+_OP_ID: Final[Names] = names("term", "index")
+
+START: Final = (EPOCH, STREAM)
+"""What the position of everything in a stream begins with."""
+
+FIELDS: Final = ("term", "index", "write_id", "key", "snapshot_time", *REACHED, "stream_id")
+"""What a note says of its checkpoint, of how far its response has come, and of its stream."""
+
+Reached = tuple[int | None, int | None]
+"""Term and index from which a consumer could go on without losing anything that is committed; None for nothing."""
+
+NOTHING: Final[Reached] = (None, None)
+
+
+class Checkpoint(NamedTuple):
+    """The checkpoint that a response tells; all None where it tells none.
+
+    ``term`` and ``log_index`` are an op id of the tablet's Raft log; ``write_id`` says something only beside a ``key``.
+    """
+
+    term: int | None = None
+    log_index: int | None = None
+    write_id: int | None = None
+    key: str | None = None
+    snapshot_time: str | None = None
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Its op id; None where it has none."""
+        if self.term is None or self.log_index is None:
+            return None
+        return self.term, self.log_index
+
+
+def told(response: Mapping[str, Any]) -> Checkpoint:
+    """The checkpoint of a response: the CDC SDK's own, else the op id that both forms have."""
+    own = part(response, "cdc_sdk_checkpoint", OWN)
+    older = part(part(response, "checkpoint", OLDER), "op_id", _OP_ID)
+    key = filled(own.get("key"))
+    term, index = own.get("term"), own.get("index")
+    return Checkpoint(
+        whole(older.get("term") if term is None else term),
+        whole(older.get("index") if index is None else index),
+        None if key is None else whole(own.get("write_id")) or 0,
+        key,
+        text(own.get("snapshot_time")),
+    )
+
+
+def note(checkpoint: Checkpoint, reached: Reached, origin: Origin) -> Event:
+    """The note of a response: it stands after all that its checkpoint covers.
+
+    Responses that come to the same checkpoint leave one note: the images say the rest.
+    """
+    place = checkpoint.place
+    behind = BEHIND if checkpoint.write_id is None else checkpoint.write_id
+    told = zip(FIELDS, (*checkpoint, *reached, origin.stream_id), strict=True)
+    return Event(
+        operation=CHECKPOINT,
+        effect="note",
+        name=None,
+        after={name: None if one is None else str(one) for name, one in told},
+        stream=origin.tablet,
+        derived=CHECKPOINT,
+        position=START if place is None else (*START, *place, behind),
+        stable_prefix=len(START),
+        identity=(origin.tablet, origin.stream_id),
+    )

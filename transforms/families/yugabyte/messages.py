@@ -1,0 +1,161 @@
+"""Protobuf messages as JSON, whichever client wrote them down: their fields under protobuf's names, scalars as texts.
+
+Go's own ``encoding/json`` writes ``row_message``, enums and 64-bit numbers as numbers, bytes as base64; protojson
+writes ``row_message`` or ``rowMessage``, enums by name and 64-bit numbers as texts. Put here what is true of every
+message. Not here: which messages there are (``formats``), and the values of columns (``values``).
+
+Vendor: https://protobuf.dev/programming-guides/json (ProtoJSON), https://pkg.go.dev/encoding/json.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, cast
+
+from transforms import json_values
+from transforms.fault import Fault, shown
+from transforms.record import BronzeRecord
+
+
+class Names(NamedTuple):
+    """The fields of one kind of message: every spelling of each, to protobuf's name, and those that are not its own."""
+
+    of_spelled: Mapping[str, str]
+    other_spellings: frozenset[str]
+
+
+class UnreadableResponse(ValueError):
+    """A record is no response that can be read; ``fault`` says why. Nothing of it can be taken."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.detail)
+        self.fault = fault
+
+
+def camel(name: str) -> str:
+    """A field's name as protojson writes it by default."""
+    return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def names(*known: str) -> Names:
+    """The fields of one kind of message, in both spellings."""
+    others = {camel(name): name for name in known if camel(name) != name}
+    return Names({**others, **{name: name for name in known}}, frozenset(others))
+
+
+ADDED: Final = ("tablet", "tablet_id", "stream", "stream_id", "db_stream_id")
+"""Fields that no response has, and that a client may add to it."""
+
+
+def of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
+    """The message that a record of bronze is.
+
+    Raises:
+        UnreadableResponse: The record was damaged, is no JSON object, or has other bytes than UTF-8.
+    """
+    if record.defect is not None:
+        raise UnreadableResponse(Fault("damaged_record", shown(record.defect)))
+    payload = record.payload or b""
+    try:
+        document = json_values.read(payload)
+    except json_values.MalformedJson as fault:
+        raise UnreadableResponse(_unread(payload, str(fault))) from None
+    if type(document) is not dict:
+        raise UnreadableResponse(
+            Fault("malformed_json", f"no JSON object: {shown(text(document))}")
+        )
+    return fields(document, known, "the response")
+
+
+def _unread(payload: bytes, why: str) -> Fault:
+    try:
+        payload.decode()
+    except UnicodeDecodeError:
+        return Fault("invalid_utf8", "the record is not valid UTF-8")
+    return Fault("malformed_json", why)
+
+
+def fields(message: object, known: Names, what: str) -> Mapping[str, Any]:
+    """The fields of a message under protobuf's names; one that is null has no value. Those of no concern may be left.
+
+    Raises:
+        UnreadableResponse: It is no message, or says one field in both spellings. ``what`` names it then.
+    """
+    if type(message) is not dict:
+        raise other_shape(f"{what} is no object")
+    if message.keys().isdisjoint(known.other_spellings):
+        return message
+    found: dict[str, Any] = {}
+    for spelled, value in message.items():
+        name = known.of_spelled.get(spelled)
+        if name is not None and value is not None:
+            if name in found:
+                raise other_shape(f"{what} has {name} in two spellings")
+            found[name] = value
+    return found
+
+
+def part(message: Mapping[str, Any], name: str, known: Names) -> Mapping[str, Any]:
+    """The fields of the message that a field holds; none where the field has no value."""
+    inside = message.get(name)
+    return _NO_FIELDS if inside is None else fields(inside, known, name)
+
+
+_NO_FIELDS: Final[Mapping[str, Any]] = {}
+
+
+def listed(value: object, what: str) -> list[Any]:
+    """The messages of a repeated field; one that is not there has none.
+
+    Raises:
+        UnreadableResponse: It is no list. ``what`` names it then.
+    """
+    if value is None:
+        return []
+    if type(value) is not list:
+        raise other_shape(f"{what} is no list")
+    return value
+
+
+def other_shape(what: str) -> UnreadableResponse:
+    """The error for a field that its message cannot have so; ``what`` says which, and how it is wrong."""
+    return UnreadableResponse(
+        Fault("malformed_json", f"a field has another shape than its message: {what}")
+    )
+
+
+def text(value: Any) -> str | None:
+    """A scalar as text, so that both encodings say the same: 1 and "1", true and "true"; None for none."""
+    kind = type(value)
+    if kind is str or value is None:
+        return cast("str | None", value)
+    return str(value) if kind is int or kind is json_values.Number else json_values.written(value)
+
+
+def filled(value: Any) -> str | None:
+    """The scalar as text, or None where it is empty: what protobuf calls unset."""
+    return (value if type(value) is str else text(value)) or None
+
+
+def whole(value: Any) -> int | None:
+    """A signed 64-bit number, however it is written; None for all else."""
+    number = _integer(value)
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
+def unsigned(value: Any) -> int | None:
+    """An unsigned 64-bit number, however it is written; None for all else."""
+    number = _integer(value)
+    return number if number is not None and 0 <= number < 2**64 else None
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
+
+
+def _integer(value: Any) -> int | None:
+    if type(value) is int:
+        return value
+    if type(value) is str and _INTEGER.fullmatch(value):
+        return int(value)
+    return None

@@ -1,0 +1,205 @@
+"""The server's own values (QLValuePB) as JSON: those of xCluster's records, and YCQL's in the CDC SDK.
+
+Texts are bytes there, so that JSON has them as base64. Collections become JSON, as columns of such types are declared.
+Not here: PostgreSQL's values, which the CDC SDK has in messages of its own (``formats/yugabyte``).
+
+Vendor: yugabyte-db, src/yb/common/value.proto.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from transforms.event import Value
+from transforms.families.yugabyte import octets
+from transforms.families.yugabyte.hybrid_times import day, timestamp
+from transforms.families.yugabyte.messages import (
+    camel,
+    fields,
+    listed,
+    names,
+    other_shape,
+    text,
+    unsigned,
+    whole,
+)
+
+PLAIN: Final = (
+    *("int8_value", "int16_value", "int32_value", "int64_value", "uint32_value", "uint64_value"),
+    *("float_value", "double_value", "bool_value", "time_value"),
+)
+"""Numbers and flags: the text is the value. A time is the number of nanoseconds since midnight."""
+
+SINGLE: Final = (
+    *PLAIN,
+    *("string_value", "binary_value", "uuid_value", "timeuuid_value", "inetaddress_value"),
+    *("timestamp_value", "date_value"),
+)
+
+SEQUENCES: Final = ("list_value", "set_value", "tuple_value", "frozen_value")
+
+READ: Final = frozenset((*SINGLE, *SEQUENCES, "map_value"))
+
+UNREAD: Final = ("decimal_value", "varint_value", "jsonb_value", "virtual_value", "gin_null_value")
+"""Values in the server's own encodings: not read, and not taken for null."""
+
+
+class Own(NamedTuple):
+    """What one value says.
+
+    ``kind``: the member of QLValuePB that is set, None for null; of a collection with something in it that is not read,
+    the kind of that. ``value`` is a column's value. ``is_read``: whether it is what the server has; else the column
+    cannot be taken. ``is_base64``: False for a text that is none, and so was taken as it stands.
+    """
+
+    kind: str | None
+    value: Value
+    is_read: bool = True
+    is_base64: bool = True
+
+
+NULL: Final = Own(None, None)
+
+_KINDS: Final[Mapping[str, str]] = {
+    spelled: name
+    for name in (*READ, *UNREAD)
+    for spelled in (name, camel(name), camel(name)[0].upper() + camel(name)[1:])
+}
+"""The members of the oneof as protobuf, protojson and Go name them."""
+
+
+def read(value: object) -> Own:
+    """A value; one that is not there, or in which no member is set, is null."""
+    kind, told = _member(value)
+    if kind == "string_value" and type(told) is str:
+        decoded = octets.decoded_text(told)
+        return Own(kind, told, is_base64=False) if decoded is None else Own(kind, decoded)
+    if kind is None:
+        return NULL
+    if kind not in READ:
+        return Own(kind, text(told), is_read=False)
+    if kind in _COLLECTIONS:
+        return _COLLECTIONS[kind](kind, told)
+    return Own(kind, _READERS[kind](text(told) or ""))
+
+
+def _member(value: object) -> tuple[str | None, Any]:
+    """The member that is set, by protobuf's name, or its own where protobuf does not know it; None for none.
+
+    Go writes the oneof as a field ``Value`` that holds it, or null; protojson writes its member alone.
+    """
+    if value is None:
+        return None, None
+    if type(value) is not dict:
+        raise other_shape("a value is no object")
+    inside = value.get("Value")
+    if inside is None:
+        inside = value
+    elif type(inside) is not dict:
+        raise other_shape("Value is no object")
+    for name, told in inside.items():
+        if told is not None:
+            return _KINDS.get(name, name), told
+    return None, None
+
+
+def _bytes(base64: str) -> Value:
+    data = octets.decoded(base64)
+    return base64 if data is None else data
+
+
+def _uuid(base64: str) -> str:
+    data = octets.decoded(base64)
+    return base64 if data is None else octets.uuid(data)
+
+
+def _address(base64: str) -> str:
+    data = octets.decoded(base64)
+    return (data is not None and octets.address(data)) or base64
+
+
+_DAY_OF_1970: Final = 1 << 31
+
+
+def _day(number: str) -> str:
+    """Days are unsigned, and 2^31 is the first of January 1970; what is no such number stays as it is written."""
+    days = unsigned(number)
+    return number if days is None or days >= 1 << 32 else day(days - _DAY_OF_1970)
+
+
+def _timestamp(number: str) -> str:
+    micros = whole(number)
+    return number if micros is None else timestamp(micros)
+
+
+_READERS: Final[Mapping[str, Callable[[str], Value]]] = {
+    **dict.fromkeys((*PLAIN, "string_value"), lambda written: written),
+    "binary_value": _bytes,
+    "uuid_value": _uuid,
+    "timeuuid_value": _uuid,
+    "inetaddress_value": _address,
+    "timestamp_value": _timestamp,
+    "date_value": _day,
+}
+
+
+class _Unread(ValueError):
+    """Something in a collection is not read; its text is what."""
+
+
+_SEQUENCE: Final = names("elems")
+_MAP: Final = names("keys", "values")
+_JSON_WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
+
+
+def _sequence(kind: str, told: Any) -> Own:
+    elements = listed(fields(told, _SEQUENCE, kind).get("elems"), f"elems of {kind}")
+    try:
+        return Own(kind, f"[{','.join([_json(one) for one in elements])}]")
+    except _Unread as unread:
+        return Own(str(unread), None, is_read=False)
+
+
+def _map(kind: str, told: Any) -> Own:
+    parts = fields(told, _MAP, kind)
+    keys = listed(parts.get("keys"), f"keys of {kind}")
+    values = listed(parts.get("values"), f"values of {kind}")
+    if len(keys) != len(values):
+        raise other_shape(f"{kind} has {len(keys)} keys and {len(values)} values")
+    try:
+        entries = [
+            f"{_as_name(_json(key))}:{_json(value)}"
+            for key, value in zip(keys, values, strict=True)
+        ]
+    except _Unread as unread:
+        return Own(str(unread), None, is_read=False)
+    return Own(kind, f"{{{','.join(entries)}}}")
+
+
+_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], Own]]] = {
+    **dict.fromkeys(SEQUENCES, _sequence),
+    "map_value": _map,
+}
+
+
+def _json(value: object) -> str:
+    """An element of a collection as JSON; a collection in a collection is not read."""
+    if _member(value)[0] in _COLLECTIONS:
+        raise _Unread("collection_of_collections")
+    own = read(value)
+    if not own.is_read:
+        raise _Unread(own.kind)
+    if own.value is None:
+        return "null"
+    written = octets.written(own.value) if isinstance(own.value, bytes) else own.value
+    if own.kind in PLAIN and _JSON_WORD.fullmatch(written):
+        return written
+    return json.dumps(written, ensure_ascii=False)
+
+
+def _as_name(written: str) -> str:
+    """A key of a JSON object is a text."""
+    return written if written.startswith('"') else f'"{written}"'

@@ -1,0 +1,175 @@
+"""What a row message does, and why one cannot be taken.
+
+Not here: the values of its tuples (``tuples``), where it stands (``positions``), and what a DDL says (``schemas``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from transforms.event import Event, StreamSchema, Transaction, Value
+from transforms.families.yugabyte import checkpoints, declared, tablets
+from transforms.families.yugabyte.checkpoints import Checkpoint
+from transforms.families.yugabyte.hybrid_times import moment
+from transforms.families.yugabyte.messages import UnreadableResponse, filled, of_record
+from transforms.families.yugabyte.tablets import Origin
+from transforms.fault import Fault, shown
+from transforms.feed import Feed
+from transforms.formats.spec import Decode
+from transforms.formats.yugabyte import batches, get_changes, positions, schemas, survey, tuples
+from transforms.formats.yugabyte.get_changes import OPERATIONS, ROWS, RowMessage
+from transforms.formats.yugabyte.positions import Position
+from transforms.record import BronzeRecord
+from transforms.schema_changes import DROP_COLUMN
+
+EFFECTS: Final[Mapping[str | None, str]] = {
+    **{"INSERT": "put", "READ": "put", "UPDATE": "merge", "DELETE": "remove", "TRUNCATE": "remove"},
+    **{"BEGIN": "begin", "COMMIT": "commit", "DDL": "note", "SAFEPOINT": "note"},
+}
+"""An insert puts a whole row, an update merges what it says: the record type cannot be told from a tuple."""
+
+_OF_NEW_ROW: Final = frozenset(("INSERT", "READ"))
+_OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
+"""Messages of one row: what stands in the tuples of others is nothing."""
+
+_IN_TRANSACTION: Final = frozenset((*ROWS, "BEGIN", "COMMIT"))
+_AT_OP_ID: Final = frozenset((*ROWS, "COMMIT"))
+
+
+class Source(NamedTuple):
+    """What all messages of a response have in common: where it comes from, and what its window says of tables."""
+
+    origin: Origin
+    checkpoint: Checkpoint
+    window: str
+    described: survey.Described
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
+    """The function that reads a response: first the note with its checkpoint, then its row messages."""
+    known = declared.tables(feed)
+    described = {window: survey.newest(facts) for window, facts in surveyed.items()}
+
+    def decode(record: BronzeRecord) -> list[Event]:
+        said: Mapping[str, Any] = {}
+        try:
+            said = of_record(record, get_changes.RESPONSE)
+            response = get_changes.read(said, known)
+        except UnreadableResponse as unreadable:
+            return [_unreadable(tablets.of_response(said, record.object, feed), unreadable.fault)]
+        batches.place(response.messages)
+        origin = tablets.of_response(said, record.object, feed)
+        source = Source(
+            origin, response.checkpoint, record.window, described.get(record.window, {})
+        )
+        note = checkpoints.note(response.checkpoint, get_changes.reached(response), origin)
+        return [note, *[_event(message, source) for message in response.messages]]
+
+    return decode
+
+
+def _unreadable(origin: Origin, fault: Fault) -> Event:
+    return Event(
+        operation=None,
+        effect="note",
+        name=None,
+        stream=origin.tablet,
+        position=checkpoints.START,
+        stable_prefix=len(checkpoints.START),
+        identity=(origin.tablet,),
+        fault=fault,
+    )
+
+
+def _event(message: RowMessage, source: Source) -> Event:
+    op, tablet = message.op, source.origin.tablet
+    place = positions.position(message, source.checkpoint)
+    fault = _fault(message, place)
+    dropped = _dropped(message, source.window)
+    transaction = None
+    if message.transaction_id is not None and op in _IN_TRANSACTION:
+        transaction = Transaction(f"{tablet}/{message.transaction_id}")
+    expire = message.schema is not None and message.schema.rows_expire
+    return Event(
+        operation=_operation(message) if dropped is None else DROP_COLUMN,
+        effect=EFFECTS.get(op, "note") if dropped is None else "merge",
+        name=message.name,
+        schema=message.schema_name,
+        before=_before(message) if fault is None and op in _OF_ROW else {},
+        after=_after(message, dropped) if fault is None else {},
+        scope={} if op == "TRUNCATE" or dropped is not None else None,
+        stream=tablet,
+        transaction=transaction,
+        position=place,
+        stable_prefix=positions.stable_prefix(message, place),
+        identity=positions.identity(message, tablet, place, source.checkpoint),
+        event_at=moment(message.row.get("commit_time")),
+        stream_schema=_stream_schema(message, source),
+        warnings=(schemas.TIME_TO_LIVE.word,) if expire else (),
+        fault=fault,
+    )
+
+
+def _operation(message: RowMessage) -> str | None:
+    """What the source did, as Weir's other formats call it."""
+    if message.op == "DDL" and filled(message.row.get("new_table_name")):
+        return "rename_table"
+    return None if message.op is None else message.op.lower()
+
+
+def _dropped(message: RowMessage, window: str) -> dict[str, Value] | None:
+    """The columns that a DDL empties, because the table no longer has them."""
+    if message.op != "DDL" or message.schema is None or message.declared is None:
+        return None
+    return schemas.dropped(message.schema, message.declared.table, window)
+
+
+def _after(message: RowMessage, dropped: dict[str, Value] | None) -> dict[str, Value]:
+    """What a row message says of the new row; of a dropped column that it is null."""
+    if dropped is not None:
+        return dropped
+    return tuples.image(message.new) if message.op in _OF_ROW else {}
+
+
+def _before(message: RowMessage) -> dict[str, Value]:
+    """The old row as far as it is told, with the key's values where no tuple has them."""
+    if message.op in _OF_NEW_ROW:
+        return {}
+    image = tuples.image(message.old)
+    if message.key:
+        told = {one.name for one in (*message.new, *message.old)}
+        image |= tuples.image([one for one in message.key if one.name not in told])
+    return image
+
+
+def _stream_schema(message: RowMessage, source: Source) -> StreamSchema | None:
+    """What the stream says of the table: a DDL says all, a message only its own columns."""
+    described = source.described.get((message.schema_name, message.name))
+    if described is None and message.key:
+        return schemas.described_by_row(message.key, message.new, message.old)
+    return described
+
+
+def _fault(message: RowMessage, place: Position | None) -> Fault | None:
+    """Why a row message cannot be read, or put in order."""
+    op = message.op
+    if message.told is None:
+        return Fault("missing_field", "the row message has no op")
+    if op is None:
+        known = f"known: {', '.join(OPERATIONS.values())}, and 0 to 8"
+        return Fault("unknown_operation", f"op {shown(message.told)} is not known; {known}")
+    if place is None and op in _AT_OP_ID:
+        what = "no cdc_sdk_op_id with term and index: it has no place in its tablet"
+        return Fault("missing_field", f"{op} has {what}")
+    told = (message.new, message.old, message.key)
+    for values in told:
+        for one in values:
+            if not one.is_read:
+                comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
+                return Fault("unread_value", f"{comes}, which is not read")
+    for values in told:
+        if tuples.names_twice(values):
+            names = shown(", ".join(one.name for one in values))
+            return Fault("column_twice", f"a tuple names a column twice: {names}")
+    return None

@@ -1,0 +1,189 @@
+"""A GetChanges response of the CDC SDK: its row messages, as they are written.
+
+Not here: where each stands (``batches``, ``positions``), and what it does (``decode``).
+
+Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from transforms.families.yugabyte import checkpoints, declared
+from transforms.families.yugabyte.checkpoints import Checkpoint, Reached
+from transforms.families.yugabyte.declared import NOT_DECLARED, Declared
+from transforms.families.yugabyte.messages import (
+    ADDED,
+    Names,
+    UnreadableResponse,
+    fields,
+    filled,
+    listed,
+    names,
+    part,
+    text,
+    whole,
+)
+from transforms.families.yugabyte.transactions import transaction_id
+from transforms.fault import Fault, shown
+from transforms.formats.yugabyte import schemas, tuples
+from transforms.formats.yugabyte.tuples import Told
+
+_PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
+
+RESPONSE: Final[Names] = names(
+    *("error", "checkpoint", "cdc_sdk_proto_records", "cdc_sdk_checkpoint"),
+    *(*_PROTO_RECORD, *ADDED),
+)
+"""GetChangesResponsePB, what a client may add to it, and the fields of one record that stands alone in a line."""
+
+PROTO_RECORD: Final[Names] = names(*_PROTO_RECORD)
+
+ROW_MESSAGE: Final[Names] = names(
+    *("transaction_id", "commit_time", "table", "op", "new_tuple", "old_tuple", "primary_key"),
+    *("schema", "schema_version", "new_table_name", "pgschema_name"),
+)
+
+_OP_ID: Final[Names] = names("term", "index", "write_id")
+
+OPERATIONS: Final[Mapping[str, str]] = {
+    **{"0": "INSERT", "1": "UPDATE", "2": "DELETE", "3": "BEGIN", "4": "COMMIT", "5": "DDL"},
+    **{"6": "TRUNCATE", "7": "READ", "8": "SAFEPOINT"},
+}
+"""RowMessage.Op by number; UNKNOWN (-1) is what a server says that does not know itself."""
+
+_KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
+
+ROWS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
+"""Operations that stand at their op id."""
+
+AFTER_ALL: Final = 2_147_483_647
+"""No write_id is larger: what stands here comes after all of its op."""
+
+OpId = tuple[int, int, int]
+"""Term, index and write_id."""
+
+
+@dataclass(slots=True)
+class RowMessage:
+    """One row message, with its place in the response.
+
+    ``row``: its fields, as they are written; the others are what most messages need of them. ``told``: the operation as
+    it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none. ``key``: the values
+    of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the table, where the
+    feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
+    """
+
+    row: Mapping[str, Any]
+    told: str | None
+    op: str | None
+    op_id: OpId | None
+    transaction_id: str | None
+    schema_name: str | None
+    name: str | None
+    new: Sequence[Told]
+    old: Sequence[Told]
+    key: Sequence[Told]
+    schema: schemas.TableSchema | None
+    declared: Declared | None
+    in_batch: int = 0
+    occurrence: int | None = None
+    before: OpId | None = None
+    after: OpId | None = None
+
+
+class Response(NamedTuple):
+    """A response: its checkpoint, and its row messages in their order."""
+
+    checkpoint: Checkpoint
+    messages: Sequence[RowMessage]
+
+
+def read(response: Mapping[str, Any], known: Mapping[str, Declared]) -> Response:
+    """The response that has these fields; ``known`` are the declared tables.
+
+    Raises:
+        UnreadableResponse: It is none, or one of its fields has another shape than it should.
+    """
+    if fault := _no_response(response):
+        raise UnreadableResponse(fault)
+    every = response.get("cdc_sdk_proto_records")
+    records = listed(every, "cdc_sdk_proto_records")
+    if every is None and response.get("row_message") is not None:
+        records = [response]
+    messages = [_message(record, known) for record in records]
+    return Response(checkpoints.told(response), messages)
+
+
+def _no_response(response: Mapping[str, Any]) -> Fault | None:
+    """Why a JSON object is no response that can be read."""
+    error = response.get("error")
+    if error is not None:
+        answer = shown(text(error))
+        return Fault("error_response", f"the server answered with an error: {answer}")
+    parts = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
+    if all(response.get(name) is None for name in parts):
+        return Fault(
+            "missing_field", "neither cdc_sdk_proto_records, row_message nor a checkpoint is there"
+        )
+    return None
+
+
+def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
+    said = _NOTHING if record is None else fields(record, PROTO_RECORD, "a record")
+    row = part(said, "row_message", ROW_MESSAGE)
+    told = text(row.get("op"))
+    op = None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper())
+    schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
+    table = declared.of_message(known, schema_name, name)
+    texts = NOT_DECLARED if table is None else table.text_columns
+    key, schema = row.get("primary_key"), row.get("schema")
+    return RowMessage(
+        row,
+        told,
+        op,
+        _op_id(said.get("cdc_sdk_op_id"), op),
+        transaction_id(row.get("transaction_id")),
+        schema_name,
+        name,
+        tuples.read(row.get("new_tuple"), "new_tuple", texts),
+        tuples.read(row.get("old_tuple"), "old_tuple", texts),
+        # Newer servers send their own form of the key (DocKey), in bytes, of which nobody else can tell the values.
+        tuples.read(key, "primary_key", texts) if type(key) is list else (),
+        None if schema is None else schemas.read(schema),
+        table,
+    )
+
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def _op_id(told: object, op: str | None) -> OpId | None:
+    """The op id as numbers; None where it is none. A commit has write_id 0 and comes after all of its transaction."""
+    if told is None:
+        return None
+    said = fields(told, _OP_ID, "cdc_sdk_op_id")
+    term, index = whole(said.get("term")), whole(said.get("index"))
+    if term is None or index is None:
+        return None
+    return term, index, AFTER_ALL if op == "COMMIT" else whole(said.get("write_id")) or 0
+
+
+def reached(response: Response) -> Reached:
+    """Where a consumer stands behind what is committed in a response.
+
+    What ends something is a COMMIT, or a row that is in no transaction. Then it is the checkpoint, if that is not
+    within a transaction; else the op id of the last COMMIT that has one. Where nothing is committed, nothing moves.
+    """
+    has_end, last = False, None
+    for message in response.messages:
+        if message.op == "COMMIT":
+            has_end, last = True, message.op_id or last
+        elif message.transaction_id is None and (message.op in ROWS or message.op == "READ"):
+            has_end = True
+    place = response.checkpoint.place
+    if has_end and place is not None and response.checkpoint.key is None:
+        return place
+    return last[:2] if last is not None else checkpoints.NOTHING

@@ -1,0 +1,83 @@
+"""Where a row message stands in its tablet, and what identifies it there.
+
+The op id (term, index, write_id) is a tablet's own order. Not here: the places within a response that both rest on
+(``batches``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from transforms.change import EPOCH, SNAPSHOT
+from transforms.families.yugabyte.checkpoints import START, Checkpoint
+from transforms.families.yugabyte.hybrid_times import instant
+from transforms.families.yugabyte.messages import text, unsigned
+from transforms.formats.yugabyte.get_changes import AFTER_ALL, ROWS, RowMessage
+
+Position = tuple[int, ...]
+
+_OF_ROW: Final = 5
+"""How many numbers of a row's position are the same in every delivery: its op id, and what stands before it."""
+
+
+def position(message: RowMessage, checkpoint: Checkpoint) -> Position | None:
+    """The position; None where it needs an op id and has none."""
+    op, own = message.op, message.op_id
+    if op in ROWS:
+        return None if own is None else (*START, *own, message.in_batch)
+    if op == "READ":
+        micros, logical = instant(read_time(message, checkpoint))
+        return EPOCH, SNAPSHOT, micros or 0, logical or 0
+    if op == "BEGIN":
+        first = own or message.after
+        return (*START, *(first[:2] if first is not None else checkpoint.place or ()))
+    return _among(message, checkpoint)
+
+
+def _among(message: RowMessage, checkpoint: Checkpoint) -> Position | None:
+    """At its op id; else after what came before it, and else before what comes after it.
+
+    A COMMIT tells its place; where it does not, it comes after what it follows. A DDL shows what holds from there on.
+    """
+    if message.op_id is not None:
+        return (*START, *message.op_id)
+    if message.before is not None:
+        return (*START, *message.before, AFTER_ALL)
+    if message.after is not None and message.op != "COMMIT":
+        return (*START, *message.after[:2])
+    if checkpoint.place is not None:
+        return (*START, *checkpoint.place, AFTER_ALL)
+    return None if message.op == "COMMIT" else START
+
+
+def stable_prefix(message: RowMessage, place: Position | None) -> int:
+    """How many numbers of the position are the same in every delivery."""
+    if message.op in ROWS:
+        return _OF_ROW
+    if message.op == "READ" or (message.op == "COMMIT" and message.op_id is not None):
+        return len(place or ())
+    return len(START)
+
+
+def read_time(message: RowMessage, checkpoint: Checkpoint) -> int | None:
+    """When the snapshot of a READ is of: what the checkpoint tells, which the last response does not; else the row."""
+    return unsigned(checkpoint.snapshot_time) or unsigned(message.row.get("commit_time")) or None
+
+
+def identity(
+    message: RowMessage, tablet: str, place: Position | None, checkpoint: Checkpoint
+) -> tuple[str | None, ...]:
+    """What, with table, operation and images, makes two deliveries of a row message one event."""
+    op = message.op
+    if op in ROWS:
+        own = (tablet, *map(str, message.op_id or ()))
+        return own if message.occurrence is None else (*own, str(message.occurrence))
+    if op == "READ":
+        at = read_time(message, checkpoint)
+        return tablet, "snapshot", None if at is None else str(at)
+    if op in ("BEGIN", "COMMIT") and message.transaction_id is not None:
+        return tablet, message.transaction_id
+    numbers = map(str, place or ())
+    if op == "DDL" and message.schema is not None:
+        return tablet, message.schema.digest, *numbers
+    return tablet, text(message.row.get("commit_time")), *numbers

@@ -1,0 +1,173 @@
+"""What DDL messages say of a table: its key and types, the columns that it no longer has, its rows' time to live.
+
+A DDL message holds the whole list of columns as it is from there on (CDCSDKSchemaPB). It is sent once per tablet, at
+the start of every stream and after every ALTER. Not here: where it stands (``positions``), and which of several counts
+(``survey``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from transforms.event import StreamSchema, Value
+from transforms.families.yugabyte.messages import (
+    Names,
+    fields,
+    filled,
+    listed,
+    names,
+    part,
+    text,
+    unsigned,
+    whole,
+)
+from transforms.feed import Table
+from transforms.formats.spec import Remark
+from transforms.formats.yugabyte.tuples import Told
+
+TIME_TO_LIVE: Final = Remark(
+    "time_to_live",
+    "rows_live_for_ever",
+    "No table of the source has rows that expire.",
+    "Rows that expire leave the source without an event: gold keeps them. Set the table's time to live to 0, or delete"
+    " its rows.",
+)
+
+_SCHEMA: Final[Names] = names("column_info", "tab_info")
+_COLUMN_INFO: Final[Names] = names("name", "type", "is_key", "oid")
+_TYPE: Final[Names] = names("main")
+_TAB_INFO: Final[Names] = names("default_time_to_live")
+
+_TYPE_OF_OID: Final[Mapping[int, str]] = {
+    16: "boolean",
+    17: "binary",
+    **dict.fromkeys((20, 26), "bigint"),
+    21: "smallint",
+    23: "int",
+    700: "float",
+    701: "double",
+    1082: "date",
+    1114: "timestamp_ntz",
+    1184: "timestamp",
+}
+"""PostgreSQL's types that Spark has; all others are kept as the texts that they come as (numerics, too: nothing says
+their scale)."""
+
+_MAINS: Final = (
+    *("NULL_VALUE_TYPE", "INT8", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT", "DOUBLE"),
+    *("BINARY", "TIMESTAMP", "DECIMAL", "VARINT", "INET", "LIST", "MAP", "SET", "UUID", "TIMEUUID"),
+    *("TUPLE", "TYPEARGS", "USER_DEFINED_TYPE", "FROZEN", "DATE", "TIME", "JSONB"),
+)
+"""The server's own types, by number from 0 (value.proto, PersistentDataType)."""
+
+_MAIN_OF_NUMBER: Final[Mapping[str, str]] = {str(at): name for at, name in enumerate(_MAINS)}
+
+_TYPE_OF_MAIN: Final[Mapping[str, str]] = {
+    **{"INT8": "tinyint", "INT16": "smallint", "INT32": "int", "INT64": "bigint"},
+    **{"BOOL": "boolean", "FLOAT": "float", "DOUBLE": "double"},
+    **{"TIMESTAMP": "timestamp", "DATE": "date"},
+}
+"""For columns without an oid."""
+
+
+class ColumnInfo(NamedTuple):
+    """One column of the list: ``main`` is the server's own type by name, ``oid`` PostgreSQL's number of its type."""
+
+    name: str
+    main: str | None
+    is_key: bool
+    oid: int | None
+
+
+class TableSchema(NamedTuple):
+    """What a DDL message says of its table; ``columns`` are None where it has no list."""
+
+    columns: tuple[ColumnInfo, ...] | None
+    time_to_live: str | None
+
+    @property
+    def digest(self) -> str:
+        """One text for what it says, in whichever encoding."""
+        return sha256(json.dumps(self).encode()).hexdigest()
+
+    @property
+    def rows_expire(self) -> bool:
+        """True for a table whose rows have a time to live."""
+        return bool(unsigned(self.time_to_live))
+
+
+def read(told: object) -> TableSchema:
+    """The schema of a message; columns without a name are left out."""
+    said = fields(told, _SCHEMA, "schema")
+    listing = said.get("column_info")
+    columns = None
+    if listing is not None:
+        every = [_column(one) for one in listed(listing, "column_info")]
+        columns = tuple(one for one in every if one is not None)
+    time_to_live = part(said, "tab_info", _TAB_INFO).get("default_time_to_live")
+    return TableSchema(columns, text(time_to_live))
+
+
+def _column(told: object) -> ColumnInfo | None:
+    if told is None:
+        return None
+    said = fields(told, _COLUMN_INFO, "a column of column_info")
+    name = filled(said.get("name"))
+    if name is None:
+        return None
+    main = text(part(said, "type", _TYPE).get("main"))
+    is_key = (text(said.get("is_key")) or "").lower() in ("true", "1")
+    if main is not None:
+        main = _MAIN_OF_NUMBER.get(main, main.upper())
+    return ColumnInfo(name, main, is_key, whole(said.get("oid")))
+
+
+def described(schema: TableSchema) -> StreamSchema | None:
+    """The table as its list of columns describes it; None where there is none with a key."""
+    columns = schema.columns or ()
+    key = tuple(one.name for one in columns if one.is_key)
+    return _sound(key, tuple((one.name, _type_of(one.oid, one.main)) for one in columns))
+
+
+def described_by_row(key: Sequence[Told], *others: Sequence[Told]) -> StreamSchema | None:
+    """The same, of a row message that says its key's values apart: it knows only the columns that it names."""
+    oids: dict[str, Any] = {}
+    for one in (*key, *(told for values in others for told in values)):
+        oids.setdefault(one.name, one.oid)
+    columns = tuple((name, _type_of(whole(oid), None)) for name, oid in oids.items())
+    return _sound(tuple(one.name for one in key), columns)
+
+
+def _sound(key: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> StreamSchema | None:
+    if not key or len({name for name, _ in columns}) < len(columns):
+        return None
+    return StreamSchema(key, columns)
+
+
+def _type_of(oid: int | None, main: str | None) -> str:
+    """The Spark SQL type of a column, by its PostgreSQL oid, or by the server's own type where it has none."""
+    if oid:
+        return _TYPE_OF_OID.get(oid, "string")
+    return _TYPE_OF_MAIN.get(main or "", "string")
+
+
+def dropped(schema: TableSchema, table: Table, window: str) -> dict[str, Value] | None:
+    """The declared columns that a list lacks, as an image that sets them to null; None where it lacks none.
+
+    A column that is not there yet is lacking, too: no row has a value in it by then. A list without the key is of
+    another table.
+    """
+    if schema.columns is None:
+        return None
+    today = {table.renamed.get(one.name, one.name) for one in schema.columns}
+    lacking = [
+        name
+        for name in table.columns
+        if name not in today and not (name in table.since and window < table.since[name])
+    ]
+    if not lacking or not today.issuperset(table.key):
+        return None
+    return dict.fromkeys(lacking)

@@ -1,0 +1,64 @@
+"""What row messages need to know of DDLs elsewhere in their window: the table that they are of.
+
+A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet. Not here:
+what a DDL says (``schemas``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias, cast
+
+from transforms.event import StreamSchema
+from transforms.families.yugabyte import declared
+from transforms.families.yugabyte.messages import UnreadableResponse, of_record, whole
+from transforms.feed import Feed
+from transforms.formats.yugabyte import batches, get_changes, positions, schemas
+from transforms.record import BronzeRecord
+
+Facts: TypeAlias = "frozenset[tuple[object, ...]]"
+Described: TypeAlias = Mapping[tuple[str | None, str | None], StreamSchema | None]
+"""By the schema's and the table's name: the table as its newest DDL describes it, None where that tells no key."""
+
+MARKS: Final = (b"column_info", b"columnInfo")
+"""What the payload of a record with a DDL has in it, in either spelling."""
+
+
+def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]]]:
+    """The function that tells of each DDL of a record: schema, name, version, position, and the description."""
+    known = declared.tables(feed)
+
+    def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:
+        try:
+            response = get_changes.read(of_record(record, get_changes.RESPONSE), known)
+        except UnreadableResponse:
+            return
+        batches.place(response.messages)
+        for message in response.messages:
+            if message.op == "DDL":
+                told = None if message.schema is None else schemas.described(message.schema)
+                place = positions.position(message, response.checkpoint)
+                described = None if told is None else tuple(told)
+                version = whole(message.row.get("schema_version"))
+                yield message.schema_name, message.name, version, place, described
+
+    return survey
+
+
+def newest(facts: Facts) -> Described:
+    """The tables of a window: each as its newest DDL describes it.
+
+    Newer is the higher version; tablets that tell the same version do so at places that do not compare, and say the
+    same.
+    """
+    ordered = sorted(facts, key=_age)
+    return {
+        cast("tuple[str | None, str | None]", (schema, name)): described
+        and StreamSchema(*described)
+        for schema, name, _, _, described in cast("list[tuple[Any, ...]]", ordered)
+    }
+
+
+def _age(fact: tuple[Any, ...]) -> tuple[object, ...]:
+    _, _, version, place, described = fact
+    return (-1 if version is None else version, place or (), described or ())

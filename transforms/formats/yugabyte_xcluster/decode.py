@@ -1,0 +1,178 @@
+"""What a record of xCluster does, where it stands, and why one cannot be taken.
+
+A record stands at its hybrid time; one of a transaction at its commit's, which the APPLY tells, in the order of its
+own. Not here: what a record is made of (``records``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from transforms.event import Event, Transaction
+from transforms.families.yugabyte import checkpoints, declared, tablets
+from transforms.families.yugabyte.hybrid_times import moment
+from transforms.families.yugabyte.messages import (
+    UnreadableResponse,
+    filled,
+    of_record,
+    text,
+)
+from transforms.families.yugabyte.tablets import Origin
+from transforms.fault import Fault, shown
+from transforms.feed import Feed
+from transforms.formats.spec import Decode, Remark
+from transforms.formats.yugabyte_xcluster.records import (
+    OPERATIONS,
+    RESPONSE,
+    Record,
+    image,
+    of_response,
+)
+from transforms.record import BronzeRecord
+
+BYTES_ARE_BASE64: Final = Remark(
+    "not_base64",
+    "bytes_are_base64",
+    "Names of columns and texts are base64, as bytes are in JSON.",
+    "They were taken as they stand; look at how the client writes bytes. A text that happens to be base64 is misread.",
+)
+
+ROWS: Final = frozenset(("WRITE", "DELETE"))
+
+EFFECTS: Final[Mapping[str | None, str]] = {"WRITE": "merge", "DELETE": "remove", "APPLY": "commit"}
+"""What operations do to the current row; all others are notes."""
+
+
+class Source(NamedTuple):
+    """What every record of a response has in common: where it comes from, and which table it is of."""
+
+    origin: Origin
+    table: str | None
+    text_columns: Collection[str]
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """The function that reads a response: first the note with its checkpoint, then its records."""
+    known = declared.tables(feed)
+
+    def decode(record: BronzeRecord) -> list[Event]:
+        response: Mapping[str, Any] = {}
+        try:
+            response = of_record(record, RESPONSE)
+            source = _source(response, record, feed, known)
+            if fault := _no_response(response):
+                raise UnreadableResponse(fault)
+            checkpoint = checkpoints.told(response)
+            records = of_response(response, source.text_columns)
+        except UnreadableResponse as unreadable:
+            return [_unreadable(_source(response, record, feed, known), unreadable.fault)]
+        # Hybrid times order this form, so that no checkpoint can be said to be behind a commit.
+        note = checkpoints.note(checkpoint, checkpoints.NOTHING, source.origin)
+        return [note, *[_event(one, source) for one in records]]
+
+    return decode
+
+
+def _source(
+    response: Mapping[str, Any],
+    record: BronzeRecord,
+    feed: Feed,
+    known: Mapping[str, declared.Declared],
+) -> Source:
+    name = (
+        filled(response.get("table"))
+        or filled(response.get("table_name"))
+        or tablets.segment(record.object, "table")
+        or record.path_table
+    )
+    table = declared.of_message(known, None, name)
+    origin = tablets.of_response(response, record.object, feed)
+    return Source(origin, name, table.text_columns if table else declared.NOT_DECLARED)
+
+
+def _no_response(response: Mapping[str, Any]) -> Fault | None:
+    """Why a JSON object is no response that can be read."""
+    error = response.get("error")
+    if error is not None:
+        answer = shown(text(error))
+        return Fault("error_response", f"the server answered with an error: {answer}")
+    parts = ("records", "operation", "time", "checkpoint")
+    if all(response.get(name) is None for name in parts):
+        return Fault("missing_field", "neither records, operation nor a checkpoint is there")
+    return None
+
+
+def _unreadable(source: Source, fault: Fault) -> Event:
+    return Event(
+        operation=None,
+        effect="note",
+        name=source.table,
+        stream=source.origin.tablet,
+        position=checkpoints.START,
+        identity=(source.origin.tablet,),
+        fault=fault,
+    )
+
+
+def _event(record: Record, source: Source) -> Event:
+    op, tablet = record.op, source.origin.tablet
+    fault = _fault(record)
+    is_apply = op == "APPLY"
+    at = record.commit_at if is_apply else record.at
+    place = (*checkpoints.START, *at) if is_apply else (*checkpoints.START, *at, record.place)
+    transaction = None
+    if record.transaction_id is not None and (is_apply or op in ROWS):
+        name = f"{tablet}/{record.transaction_id}"
+        transaction = Transaction(name, has_begin=False, at_commit=True)
+    is_plain = False in [one.is_base64 for one in record.columns]
+    return Event(
+        operation=None if op is None else op.lower(),
+        effect=EFFECTS.get(op, "note"),
+        name=source.table,
+        before=image(record.key) if fault is None and op == "DELETE" else {},
+        after=image(record.columns) if fault is None and op == "WRITE" else {},
+        stream=tablet,
+        transaction=transaction,
+        position=place,
+        stable_prefix=4,
+        identity=(tablet, record.transaction_id) if is_apply else (tablet, *map(text, at)),
+        event_at=_event_at(record),
+        warnings=(BYTES_ARE_BASE64.word,) if is_plain else (),
+        fault=fault,
+    )
+
+
+def _event_at(record: Record) -> int | None:
+    at_commit = moment(record.commit_time)
+    return moment(record.time) if at_commit is None else at_commit
+
+
+def _fault(record: Record) -> Fault | None:
+    """Why a record cannot be read, or put in order."""
+    op, is_apply = record.op, record.op == "APPLY"
+    if record.told is None:
+        return Fault("missing_field", "the record has no operation")
+    if op is None:
+        known = f"known: {', '.join(OPERATIONS.values())}, and 1 to 7"
+        return Fault("unknown_operation", f"operation {shown(record.told)} is not known; {known}")
+    if (record.commit_at if is_apply else record.at)[0] is None:
+        told = f"time {shown(record.time)}, commit_hybrid_time {shown(record.commit_time)}"
+        return Fault("missing_field", f"{op} has no hybrid time: {told}")
+    if is_apply and record.transaction_id is None:
+        return Fault("missing_field", "APPLY names no transaction")
+    return _column_fault(record) if op in ROWS else None
+
+
+def _column_fault(record: Record) -> Fault | None:
+    names = {one.name for one in record.columns}
+    if None in names:
+        return Fault("missing_field", "a pair of key or changes names no column")
+    if len(names) < len(record.columns):
+        listed = shown(", ".join([str(one.name) for one in record.columns]))
+        return Fault("column_twice", f"key and changes name a column twice: {listed}")
+    for one in record.columns:
+        if not one.is_read:
+            comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
+            return Fault("unread_value", f"{comes}, which is not read")
+    return None

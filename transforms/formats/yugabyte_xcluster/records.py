@@ -1,0 +1,164 @@
+"""The records of an xCluster response (CDCRecordPB): what each says, and its place among those of its time.
+
+Not here: what a record does (``decode``), and the values of columns (``families/yugabyte/values``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from transforms.event import Value
+from transforms.families.yugabyte import octets, values
+from transforms.families.yugabyte.hybrid_times import instant
+from transforms.families.yugabyte.messages import (
+    ADDED,
+    Names,
+    fields,
+    listed,
+    names,
+    other_shape,
+    part,
+    text,
+)
+from transforms.families.yugabyte.transactions import transaction_id
+
+_RECORD: Final = ("time", "operation", "key", "changes", "transaction_state")
+
+RESPONSE: Final[Names] = names(
+    "error", "checkpoint", "records", "table", "table_name", *_RECORD, *ADDED
+)
+"""GetChangesResponsePB, what a client may add to it, and the fields of one record that stands alone in a line."""
+
+RECORD: Final[Names] = names(*_RECORD)
+_STATE: Final[Names] = names("transaction_id", "commit_hybrid_time")
+
+OPERATIONS: Final[Mapping[str, str]] = {
+    **{"1": "WRITE", "2": "DELETE", "3": "APPLY"},
+    **{"4": "SPLIT_OP", "5": "CHANGE_METADATA"},
+    **{"6": "TRANSACTION_COMMITTED", "7": "TRANSACTION_CREATED"},
+}
+"""CDCRecordPB.OperationType by number; those above 3 came later and change no row."""
+
+_KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
+
+
+class Column(NamedTuple):
+    """One pair of a record's key or changes; ``name`` is None where it has none. See ``values.Own`` for the others."""
+
+    name: str | None
+    kind: str | None
+    value: Value
+    is_read: bool
+    is_base64: bool
+
+
+Instant = tuple[int | None, int | None]
+
+
+@dataclass(slots=True)
+class Record:
+    """One record of a response.
+
+    ``told``: the operation as it is written; ``op``: its name, None where it is not known. ``at``, ``commit_at``: the
+    record's hybrid time, and the one at which its transaction commits. ``columns``: those of its key, which are
+    ``key_size``, and then those of its changes. ``place``: see ``numbered``.
+    """
+
+    told: str | None
+    op: str | None
+    time: str | None
+    commit_time: str | None
+    at: Instant
+    commit_at: Instant
+    transaction_id: str | None
+    columns: Sequence[Column]
+    key_size: int
+    place: int = 0
+
+    @property
+    def key(self) -> Sequence[Column]:
+        """The columns of the key."""
+        return self.columns[: self.key_size]
+
+
+def of_response(response: Mapping[str, Any], texts: Collection[str]) -> list[Record]:
+    """The records of a response, in their order, with their places; ``texts`` are its table's text columns."""
+    messages = listed(response.get("records"), "records")
+    if response.get("records") is None and response.get("operation") is not None:
+        messages = [response]
+    found = [_record(one, texts) for one in messages]
+    numbered(found)
+    return found
+
+
+def _record(message: object, texts: Collection[str]) -> Record:
+    said = {} if message is None else fields(message, RECORD, "a record")
+    of_state = part(said, "transaction_state", _STATE)
+    told = text(said.get("operation"))
+    time = text(said.get("time"))
+    commit_time = text(of_state.get("commit_hybrid_time"))
+    at = instant(time)
+    columns: list[Column] = []
+    for pair in listed(said.get("key"), "key"):
+        columns.append(_column(pair, texts))
+    key_size = len(columns)
+    for pair in listed(said.get("changes"), "changes"):
+        columns.append(_column(pair, texts))
+    return Record(
+        told,
+        None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper()),
+        time,
+        commit_time,
+        at,
+        at if commit_time is None else instant(commit_time),
+        transaction_id(of_state.get("transaction_id")),
+        columns,
+        key_size,
+    )
+
+
+def _column(pair: object, texts: Collection[str]) -> Column:
+    """One KeyValuePairPB: its name is bytes, and so base64. Of a table's ``texts`` bytes are written as text."""
+    if pair is None:
+        return Column(None, None, None, is_read=True, is_base64=True)
+    if type(pair) is not dict:
+        raise other_shape("a pair of key or changes is no object")
+    kind, value, is_read, is_base64 = values.read(pair.get("value"))
+    written = text(pair.get("key"))
+    if not written:
+        return Column(None, kind, value, is_read, is_base64)
+    name = octets.name(written)
+    if name is None:
+        name, is_base64 = written, False
+    if type(value) is bytes:
+        value = octets.value(value, name, texts)
+    return Column(name, kind, value, is_read, is_base64)
+
+
+def numbered(records: Sequence[Record]) -> None:
+    """Give each record its place among those of its time: minus the number of others that come after it.
+
+    Copies of one have one place, that of the first. Where a response begins in the middle of a time, places are the
+    same; the longest delivery has the smallest, which are those that count.
+    """
+    of_time: dict[str, dict[tuple[object, ...], int]] = {}
+    whose: list[tuple[Record, dict[tuple[object, ...], int], int]] = []
+    for record in records:
+        if record.time is None:
+            continue
+        others = of_time.setdefault(record.time, {})
+        whose.append((record, others, others.setdefault(_said(record), len(others))))
+    for record, others, at in whose:
+        record.place = at + 1 - len(others)
+
+
+def _said(record: Record) -> tuple[object, ...]:
+    whose = (record.told, record.transaction_id, record.commit_time, record.key_size)
+    return (*whose, *record.columns)
+
+
+def image(columns: Sequence[Column]) -> dict[str, Value]:
+    """Column to value."""
+    return {one.name or "": one.value for one in columns}
