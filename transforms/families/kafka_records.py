@@ -23,7 +23,8 @@ from typing import Any, Final
 
 from transforms import json_values
 from transforms.feed import Feed
-from transforms.json_values import MalformedJson
+from transforms.json_values import MalformedJson, as_text
+from transforms.numbers import whole
 from transforms.record import BronzeRecord
 
 _FIELDS: Final = frozenset(
@@ -36,15 +37,13 @@ _FIELDS: Final = frozenset(
 """What a record may have."""
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
-_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*", re.ASCII)
 _YEARS_1_TO_9999: Final = (-62_135_596_800_000, 253_402_300_799_999)
 """In milliseconds since 1970."""
 
 
 class KafkaMessage:
-    """What one record says of itself; ``read`` and ``text`` give its value.
+    """What one record says of itself; ``read`` and ``text`` give its value, ``read_key`` and ``key`` its key.
 
-    ``key`` is the key's text, None where there is none or it is no UTF-8; ``key_bytes`` the key as it is.
     ``topic``, ``partition``, ``offset`` say where it stood and ``sent_at`` when it was written, in microseconds since
     1970 (UTC); each is None where nobody says so, as for a bare value.
     ``is_null``: a record whose value is known to be null. ``is_keyless``: one that is known to have no key; a bare
@@ -52,26 +51,14 @@ class KafkaMessage:
     """
 
     __slots__ = (
-        "_document",
-        "_is_read",
-        "_text",
-        "is_keyless",
-        "is_null",
-        "is_utf8",
-        "key",
-        "key_bytes",
-        "offset",
-        "partition",
-        "sent_at",
-        "topic",
+        *("_key", "_raw_key", "_value", "is_keyless", "is_null", "is_utf8"),
+        *("offset", "partition", "sent_at", "topic"),
     )
 
-    def __init__(self, text: str | None) -> None:
-        self._text = text
-        self._document: Any = None
-        self._is_read = False
-        self.key: str | None = None
-        self.key_bytes: bytes | None = None
+    def __init__(self, value: _Json, key: _Json, raw_key: bytes | None = None) -> None:
+        self._value = value
+        self._key = key
+        self._raw_key = raw_key
         self.topic: str | None = None
         self.partition: int | None = None
         self.offset: int | None = None
@@ -83,26 +70,59 @@ class KafkaMessage:
     @property
     def text(self) -> str | None:
         """The value as text; None where it is null or no UTF-8. A document that stands in a dump is written anew."""
-        if self._text is None and self._is_read:
-            self._text = json_values.written(self._document)
-        return self._text
+        return self._value.text()
 
     def read(self) -> Any:
         """The value's JSON document, as ``json_values`` gives it: what was read once is not read again.
 
         Raises:
-            MalformedJson: The value is no JSON document, or is null.
+            MalformedJson: The value is no JSON document, is null or no UTF-8.
         """
+        return self._value.read()
+
+    @property
+    def key(self) -> str | None:
+        """The key as text; None where there is none, or it is no UTF-8."""
+        return self._key.text()
+
+    @property
+    def key_bytes(self) -> bytes | None:
+        """The key as it is; None where there is none."""
+        if self._raw_key is None and (text := self._key.text()) is not None:
+            self._raw_key = text.encode()
+        return self._raw_key
+
+    def read_key(self) -> Any:
+        """The key's JSON document.
+
+        Raises:
+            MalformedJson: The key is no JSON document, is null or no UTF-8.
+        """
+        return self._key.read()
+
+
+class _Json:
+    """A text that may be JSON, or JSON that was read already; each is made of the other when somebody asks."""
+
+    __slots__ = ("_document", "_is_read", "_text")
+
+    def __init__(self, text: str | None, document: Any = None) -> None:
+        self._text = text
+        self._document = document
+        self._is_read = document is not None
+
+    def text(self) -> str | None:
+        if self._text is None and self._is_read:
+            self._text = json_values.written(self._document)
+        return self._text
+
+    def read(self) -> Any:
         if not self._is_read:
             if self._text is None:
-                raise MalformedJson("there is no value")
+                raise MalformedJson("there is no text")
             self._document = json_values.read(self._text)
             self._is_read = True
         return self._document
-
-    def _has_read(self, document: Any) -> None:
-        self._document = document
-        self._is_read = True
 
 
 def message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
@@ -112,14 +132,13 @@ def message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
 
 def of_topic(record: BronzeRecord) -> KafkaMessage:
     """The message that was read from a topic: its object is the topic's name and the partition's number."""
-    said = KafkaMessage(_utf8(record.payload))
+    text = _utf8(record.payload)
+    said = KafkaMessage(_Json(text), _Json(_utf8(record.key)), record.key)
     said.is_null = record.payload is None
-    said.is_utf8 = said.is_null or said.text is not None
-    said.key = _utf8(record.key)
-    said.key_bytes = record.key
+    said.is_utf8 = said.is_null or text is not None
     said.is_keyless = record.key is None
     said.topic, _, number = record.object.rpartition("/")
-    said.partition = _number(number, bits=32)
+    said.partition = _partition(number)
     said.offset = record.byte_offset
     said.sent_at = record.landed_at
     return said
@@ -128,7 +147,7 @@ def of_topic(record: BronzeRecord) -> KafkaMessage:
 def of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
     text = _utf8(record.payload)
-    said = KafkaMessage(text)
+    said = KafkaMessage(_Json(text), _Json(None))
     if text is None:
         said.is_utf8 = record.payload is None
         return said
@@ -144,42 +163,30 @@ def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:
     about = line.get("metadata")
     if type(about) is not dict:
         about = {}
-    partition = _number(_first(line.get("partition"), about.get("partition")), bits=32)
-    offset = _number(_first(line.get("offset"), about.get("offset")), bits=64)
-    key, value = line.get("key"), _first(line.get("value"), line.get("payload"))
+    partition = _partition(_first(line, "partition", about))
+    offset = whole(_first(line, "offset", about))
+    key, value = line.get("key"), line.get("value")
+    if value is None:
+        value = line.get("payload")
     has_place = partition is not None and offset is not None
     is_record = (
         (key is not None or value is not None) and "value" in line and line.keys() <= _FIELDS
     )
     if not has_place and not is_record:
         return None
-    said = _with_value(value)
-    said.key = _text_of(key)
-    said.key_bytes = None if said.key is None else said.key.encode()
+    said = KafkaMessage(_dumped_part(value), _dumped_part(key))
+    said.is_null = value is None
     said.is_keyless = key is None and (has_place or "key" in line)
-    topic = _first(line.get("topic"), about.get("topic"))
-    said.topic = topic if type(topic) is str else None
+    said.topic = as_text(_first(line, "topic", about))
     said.partition, said.offset = partition, offset
-    said.sent_at = _moment(_first(line.get("timestamp"), line.get("ts"), about.get("timestamp")))
+    written_at = line.get("ts") if line.get("timestamp") is None else line["timestamp"]
+    said.sent_at = _moment(about.get("timestamp") if written_at is None else written_at)
     return said
 
 
-def _with_value(value: Any) -> KafkaMessage:
-    if type(value) is str:
-        return KafkaMessage(_out_of_base64(value))
-    said = KafkaMessage(None)
-    if value is None:
-        said.is_null = True
-    else:
-        said._has_read(value)
-    return said
-
-
-def _text_of(value: Any) -> str | None:
-    """A key as it was: an object that is in base64 out of it, a document as it is written."""
-    if value is None:
-        return None
-    return _out_of_base64(value) if type(value) is str else json_values.written(value)
+def _dumped_part(part: Any) -> _Json:
+    """A key or value as it was: a text, or a document that stands in the line."""
+    return _Json(_out_of_base64(part)) if type(part) is str else _Json(None, part)
 
 
 def _out_of_base64(text: str) -> str:
@@ -200,21 +207,19 @@ def _utf8(data: bytes | None) -> str | None:
         return None
 
 
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
+def _first(line: Mapping[str, Any], name: str, about: Mapping[str, Any]) -> Any:
+    value = line.get(name)
+    return about.get(name) if value is None else value
 
 
-def _number(value: Any, *, bits: int) -> int | None:
-    """A whole number that fits; some tools write them as texts."""
-    if type(value) is str:
-        value = int(value) if _WHOLE.fullmatch(value) else None
-    fits = type(value) is int and -(1 << bits - 1) <= value < 1 << bits - 1
-    return value if fits else None
+def _partition(value: Any) -> int | None:
+    number = whole(value)
+    return number if number is not None and -(1 << 31) <= number < 1 << 31 else None
 
 
 def _moment(value: Any) -> int | None:
     """Milliseconds since 1970, or a time as ISO 8601 writes it, in microseconds; UTC where it names no zone."""
-    milliseconds = _number(value, bits=64)
+    milliseconds = whole(value)
     if milliseconds is not None:
         first, last = _YEARS_1_TO_9999
         return milliseconds * 1000 if first <= milliseconds <= last else None

@@ -63,6 +63,15 @@ def test_a_value_is_read_as_json_once() -> None:
             of_topic("orders/0", 1, payload, None).read()
 
 
+def test_a_key_is_read_as_json() -> None:
+    assert of_topic("orders/0", 1, None, b'{"id": 1.0}').read_key() == {"id": "1.0"}
+    assert dumped({**LINE, "key": {"id": 1}}).read_key() == {"id": 1}
+    assert dumped({**LINE, "key": '{"id": 1}'}).read_key() == {"id": 1}
+    for key in (None, b"\xff", b"****", b'{"k": 1, "k": 2}'):
+        with pytest.raises(MalformedJson):
+            of_topic("orders/0", 1, None, key).read_key()
+
+
 LINE: dict[str, object] = {
     "topic": "orders",
     "partition": 2,
