@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -72,13 +72,13 @@ class KafkaMessage:
         """The value as text; None where it is null or no UTF-8. A document that stands in a dump is written anew."""
         return self._value.text()
 
-    def read(self) -> Any:
+    def read(self, reader: Callable[[str], Any] = json_values.read) -> Any:
         """The value's JSON document, as ``json_values`` gives it: what was read once is not read again.
 
         Raises:
             MalformedJson: The value is no JSON document, is null or no UTF-8.
         """
-        return self._value.read()
+        return self._value.read(reader)
 
     @property
     def key(self) -> str | None:
@@ -92,13 +92,13 @@ class KafkaMessage:
             self._raw_key = text.encode()
         return self._raw_key
 
-    def read_key(self) -> Any:
+    def read_key(self, reader: Callable[[str], Any] = json_values.read) -> Any:
         """The key's JSON document.
 
         Raises:
             MalformedJson: The key is no JSON document, is null or no UTF-8.
         """
-        return self._key.read()
+        return self._key.read(reader)
 
 
 class _Json:
@@ -116,11 +116,11 @@ class _Json:
             self._text = json_values.written(self._document)
         return self._text
 
-    def read(self) -> Any:
+    def read(self, reader: Callable[[str], Any]) -> Any:
         if not self._is_read:
             if self._text is None:
                 raise MalformedJson("there is no text")
-            self._document = json_values.read(self._text)
+            self._document = reader(self._text)
             self._is_read = True
         return self._document
 

@@ -4,92 +4,162 @@ The format changed four times. One object with key and value numbered (``schema_
 ``payload_2``) and operations in words; then key and value apart; then numbers as texts, tombstones and missing keys as
 the text ``default``; then numbers, ``{}`` for an image that there is none of, and null. All are read, in any mixture.
 ``before`` may hold no more than the key and ``after`` no more than what changed (``before-image-format``,
-``after-image-format``): a column that is absent is unchanged. Messages of ``replication-format: NATIVE`` are read, too
-(``_arcion_native``).
+``after-image-format``): a column that is absent is unchanged.
 
-Vendor: Arcion documentation, "JSON CDC format for Kafka".
+Messages of the other format for Kafka, ``replication-format: NATIVE``, are brought to envelopes first. A change has
+tableName, opType, cursor (an object) and both images, null for one that there is none of. A row of the snapshot is a
+bare object of columns, and nothing in it names its table: it is taken where its path is that of a table that the feed
+declares, and it has all of its columns. Types are the feed's: there is no schema.
+
+Vendor: Arcion documentation, "JSON CDC format for Kafka", and "Native format" of its CDC formats.
 """
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
-from transforms.change import STREAM
+from transforms import json_values
+from transforms.event import Event
+from transforms.families.connect import events, files, places
+from transforms.families.connect.envelopes import Envelope, EnvelopeReader
+from transforms.families.connect.events import Meaning
+from transforms.families.connect.images import ImageReader
+from transforms.families.connect.places import Place
+from transforms.families.connect.vocabulary import Vocabulary
+from transforms.families.kafka_records import message
+from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats import _connect, _connect_events, _connect_files
-from transforms.formats._arcion_native import as_envelopes
-from transforms.formats._connect_images import with_images
-from transforms.formats.spec import SourceFormat, as_events
+from transforms.formats._arcion_kafka_columns import to_events
+from transforms.formats.spec import Decode, SourceFormat
+from transforms.json_values import MalformedJson, as_text
+from transforms.record import BronzeRecord
 
-NOTHING = ("null", "default", "{}")
-"""What stands for an image, a key or a value that there is none of."""
+WORDS: Final = Vocabulary(
+    operations={
+        "r": "read",
+        "c": "insert",
+        "u": "update",
+        "d": "delete",
+        "read": "read",
+        "insert": "insert",
+        "create": "insert",
+        "update": "update",
+        "delete": "delete",
+        "replace": "replace",
+    },
+    nothing=("null", "default", "{}"),
+)
 
-OPERATIONS = {
-    "r": "read",
-    "c": "insert",
-    "u": "update",
-    "d": "delete",
-    "read": "read",
-    "insert": "insert",
-    "create": "insert",
-    "update": "update",
-    "delete": "delete",
-    "replace": "replace",
+_NATIVE_OPERATIONS: Final = {"i": "insert", "u": "update", "d": "delete", "r": "replace"}
+_NATIVE: Final = frozenset({"tableName", "opType", "cursor"})
+_ENVELOPED: Final = frozenset({"op", "source", "before", "after", "payload"})
+_EFFECTS: Final = {"delete": "remove", "update": "merge"}
+"""A delete removes, an update may say no more than what changed; all else puts a whole row."""
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """What a record of this feed means: one event per message."""
+    images_of = ImageReader(feed, WORDS, has_stand_ins=False, numbers_are_texts=True)
+    tables = {name: frozenset(table.columns) for name, table in feed.tables.items()}
+    reader = EnvelopeReader(WORDS, partial(_as_envelope, tables=tables))
+
+    def decode(record: BronzeRecord) -> tuple[Event]:
+        said = reader.read(record, message(record, feed))
+        # What says nothing of any row: a tombstone, and a key that stands alone in a file.
+        said.note = "tombstone" if said.is_tombstone else "key" if said.is_lone_key else None
+        said.is_snapshot = _is_snapshot(said)
+        effect = _EFFECTS.get(said.operation or "", "put")
+        return (events.event(said, images_of.read(said), Meaning(_place(said), effect), WORDS),)
+
+    return decode
+
+
+def _is_snapshot(said: Envelope) -> bool:
+    """True for a row that the snapshot read."""
+    if said.operation == "read":
+        return True
+    flag = (said.source.text("snapshot") or "").lower()
+    return said.operation in ("insert", "replace") and flag == "true"
+
+
+def _place(said: Envelope) -> Place | Fault:
+    """Log file number, position and row; where there is no log, the place in the topic. A snapshot stands before."""
+    log = said.source.log
+    if said.is_snapshot:
+        return places.in_snapshot(said, log)
+    return places.in_topic(said) if log is None else places.in_stream(log)
+
+
+def _as_envelope(
+    document: Mapping[str, Any], record: BronzeRecord, *, tables: Mapping[str, frozenset[str]]
+) -> Mapping[str, Any] | None:
+    """The envelope of a NATIVE message; None for any other."""
+    if document.keys() >= _NATIVE:
+        return _of_change(document)
+    columns = tables.get(record.path_table or "")
+    is_row = columns is not None and document.keys() >= columns
+    if not is_row or "payload_2" in document or not document.keys().isdisjoint(_ENVELOPED):
+        return None
+    source = {"table": record.path_table, "snapshot": "true"}
+    return {"op": "read", "source": source, "after": document}
+
+
+def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The envelope of a change, with its own images; without a cursor it is of the snapshot."""
+    table = document["tableName"]
+    table = table if type(table) is dict else {}
+    namespace = table.get("namespace")
+    namespace = namespace if type(namespace) is dict else {}
+    operation = as_text(document["opType"]) or ""
+    cursor = _cursor(document["cursor"])
+    source = {
+        "db": namespace.get("catalog"),
+        "schema": namespace.get("schema"),
+        "table": table.get("name"),
+        "snapshot": "true" if cursor is None else "false",
+        **{said: (cursor or {}).get(name) for said, name in _OF_CURSOR.items()},
+    }
+    head = {
+        "op": _NATIVE_OPERATIONS.get(operation.strip(" ").lower(), document["opType"]),
+        "ts_ms": (cursor or {}).get("extractionTimestamp"),
+        "source": source,
+    }
+    return {**document, **head}
+
+
+_OF_CURSOR: Final = {
+    "ts_ms": "timestamp",
+    "file": "log",
+    "pos": "position",
+    "row": "logSeqNum",
 }
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per message (see ``spec.EVENT_COLUMNS``)."""
-    parsed = (
-        _connect.read(bronze, feed, NOTHING, as_envelopes)
-        .withColumn("note", note())
-        .withColumn("operation", _connect_events.operation(OPERATIONS))
-        .withColumn("is_snapshot", is_snapshot())
-    )
-    placed = (
-        with_images(parsed, feed, NOTHING, numbers_are_texts=True)
-        .withColumn("stand", place())
-        .withColumn("effect", effect())
-    )
-    return as_events(_connect_events.finished(placed, OPERATIONS))
+def _cursor(cursor: Any) -> Mapping[str, Any] | None:
+    """The cursor's fields, their names without the stray blanks that Arcion writes; None for a null cursor.
 
-
-def note() -> Column:
-    """What says nothing of any row: a tombstone, and a key that stands alone in a file."""
-    return F.when(F.col("is_tombstone"), "tombstone").when(_connect_events.is_lone_key(), "key")
-
-
-def is_snapshot() -> Column:
-    """True for a row that the snapshot read."""
-    flag = F.lower("envelope.source.snapshot") == "true"
-    return (F.col("operation") == "read") | (F.col("operation").isin("insert", "replace") & flag)
-
-
-def effect() -> Column:
-    """A delete removes, an insert is a whole row, an update may say no more than what changed."""
-    return (
-        F.when(F.col("operation") == "delete", "remove")
-        .when(F.col("operation") == "update", "merge")
-        .otherwise("put")
-    )
-
-
-def place() -> Column:
-    """Log file number, position and row; where there is no log, the place in the topic. A snapshot stands before."""
-    logged = F.when(_connect_events.has_log(), _connect_events.log())
-    return (
-        F.when(F.col("is_snapshot"), _connect_events.in_snapshot(logged))
-        .when(_connect_events.has_log(), _connect_events.stand(STREAM, _connect_events.log()))
-        .otherwise(_connect_events.in_topic())
-    )
+    It may be JSON within a text. It has no fields where it is no object, or two names are one without their blanks:
+    neither can be trusted then.
+    """
+    if type(cursor) is str:
+        try:
+            cursor = json_values.read(cursor)
+        except MalformedJson:
+            return {}
+    if type(cursor) is not dict:
+        return None if cursor is None else {}
+    fields = {"".join(name.split()): value for name, value in cursor.items()}
+    return fields if len(fields) == len(cursor) else {}
 
 
 FORMAT = SourceFormat(
     name="arcion_kafka",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=_connect_files.split,
+    split=files.split,
     to_events=to_events,
+    decoder=decoder,
     tells_tables=True,
     reads_kafka=True,
     unknowable=(

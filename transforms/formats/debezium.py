@@ -10,24 +10,38 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import re
+from collections.abc import Mapping
+from typing import Any, Final
 
-from transforms.change import EPOCH, STREAM, TRANSACTION
+from transforms import json_values
+from transforms.event import Event, Transaction
+from transforms.families.connect import events, files, places
+from transforms.families.connect.envelopes import Envelope, EnvelopeReader
+from transforms.families.connect.events import Meaning
+from transforms.families.connect.images import ImageReader, Images
+from transforms.families.connect.places import Place
+from transforms.families.connect.vocabulary import Vocabulary
+from transforms.families.kafka_records import message
+from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats import _connect, _connect_events, _connect_files
-from transforms.formats._connect_images import with_images
-from transforms.formats._kafka import SCHEME
-from transforms.formats.spec import Remark, SourceFormat, as_events, remarks
+from transforms.formats._debezium_columns import to_events
+from transforms.formats.spec import Decode, Remark, SourceFormat
+from transforms.json_values import MalformedJson, as_text
+from transforms.numbers import whole
+from transforms.record import BronzeRecord
 
-OPERATIONS = {
-    "r": "read",
-    "c": "insert",
-    "u": "update",
-    "d": "delete",
-    "t": "truncate",
-    "m": "message",
-}
+WORDS: Final = Vocabulary(
+    operations={
+        "r": "read",
+        "c": "insert",
+        "u": "update",
+        "d": "delete",
+        "t": "truncate",
+        "m": "message",
+    },
+    nothing=("null",),
+)
 
 UNAVAILABLE = Remark(
     "unavailable_value",
@@ -42,31 +56,49 @@ NOT_AWAITED = Remark(
     "Changes that are part of a transaction show when it is committed.",
     "The feed reads no transaction topic, so these changes count as they come: add <prefix>.transaction to its topics.",
 )
+PLACELESS = Remark(
+    "no_place_in_log",
+    "changes_have_their_place_in_the_log",
+    "A change says where it stands in its source's log.",
+    "These changes say file '' and pos 0. They stand as they do in their topic, before all that have a place in the"
+    " log; if those are of the same table, take a new snapshot of it.",
+)
+
+_LOGGED: Final = {"mysql": "file and pos", "mariadb": "file and pos", "postgresql": "lsn"}
+"""Connectors whose events stand in a log, and where ``source`` says so."""
+
+_MARKS: Final = {"begin": "begin", "end": "commit"}
+_TRANSACTION: Final = re.compile(r"([0-9]+):[0-9]+", re.ASCII)
 
 
-def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-    """One row per message (see ``spec.EVENT_COLUMNS``)."""
-    parsed = (
-        _connect.read(bronze, feed)
-        .withColumn("control", control())
-        .withColumn("operation", _connect_events.operation(OPERATIONS))
-        .withColumn("note", note())
-        .withColumn("snapshot_flag", F.lower("envelope.source.snapshot"))
-        .withColumn("is_snapshot", is_snapshot())
-    )
-    placed = (
-        with_images(parsed, feed, stand_ins=True)
-        .withColumn("stand", place())
-        .withColumn("effect", effect())
-        .withColumn("scope", scope())
-        .withColumn("transaction_id", transaction_id())
-    )
-    found = (
-        _connect_events.finished(placed, OPERATIONS)
-        .withColumn("transaction", transaction(feed))
-        .withColumn("remarks", noticed(feed))
-    )
-    return as_events(with_control(found))
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """What a record of this feed means: one event per message."""
+    reader = EnvelopeReader(WORDS)
+    images_of = ImageReader(feed, WORDS, has_stand_ins=True, numbers_are_texts=False)
+    is_awaited = waits(feed)
+
+    def decode(record: BronzeRecord) -> tuple[Event]:
+        said = reader.read(record, message(record, feed))
+        mark = _mark(said)
+        said.note = mark or _note(said)
+        numbers = _numbers(said)
+        said.is_snapshot = _is_snapshot(said, numbers)
+        images = images_of.read(said)
+        meaning = Meaning(_place(said, numbers), _effect(said, images))
+        event = events.event(said, images, meaning, WORDS)
+        if mark is not None:
+            event.effect = mark
+            event.position, event.identity = places.of_mark(mark, as_text(said.body.get("id")))
+        if said.operation == "truncate":
+            event.scope = {}
+        transaction = _transaction(said, mark)
+        if is_awaited:
+            event.transaction = transaction
+        is_left_alone = transaction is not None and mark is None and not is_awaited
+        event.warnings = _warnings(said, images, event, is_left_alone=is_left_alone)
+        return (event,)
+
+    return decode
 
 
 def waits(feed: Feed) -> bool:
@@ -75,137 +107,139 @@ def waits(feed: Feed) -> bool:
     No record says whether the feed reads the transaction topic. A feed of topics that names none that ends in
     ``transaction`` does not, and waiting would be for ever; files may be of any topic, so theirs wait.
     """
-    if not feed.landing.startswith(SCHEME):
+    if not feed.reads_topics:
         return True
-    topics = feed.landing.removeprefix(SCHEME).partition("/")[2].split(",")
+    topics = feed.landing.partition("://")[2].partition("/")[2].split(",")
     return any(topic.strip().endswith("transaction") for topic in topics)
 
 
-def control() -> Column:
-    """``begin`` or ``commit`` for a record of the transaction topic, else null."""
-    status = F.lower("envelope.status")
-    marks = F.col("envelope.op").isNull() & F.col("envelope.id").isNotNull()
-    return F.when(marks & (status == "begin"), "begin").when(marks & (status == "end"), "commit")
+def _mark(said: Envelope) -> str | None:
+    """``begin`` or ``commit`` for a record of the transaction topic, else None."""
+    body = said.body
+    if body.get("op") is not None or body.get("id") is None:
+        return None
+    return _MARKS.get((as_text(body.get("status")) or "").lower())
 
 
-def note() -> Column:
+def _note(said: Envelope) -> str | None:
     """What says nothing of any row: tombstones, messages in the log, changed tables, heartbeats, lone keys."""
-    no_operation = F.col("envelope.op").isNull()
-    ddl = _connect.contains("names", "ddl") | _connect.contains("names", "historyRecord")
-    return (
-        F.when(F.col("is_tombstone"), "tombstone")
-        .when(F.col("control").isNotNull(), F.col("control"))
-        .when(F.col("operation") == "message", "message")
-        .when(no_operation & ddl, "schema_change")
-        .when(F.col("names") == F.array(F.lit("ts_ms")), "heartbeat")
-        .when(_connect_events.is_lone_key(), "key")
-    )
+    body = said.body
+    if said.is_tombstone:
+        return "tombstone"
+    if said.operation == "message":
+        return "message"
+    if body.get("op") is None and ("ddl" in body or "historyRecord" in body):
+        return "schema_change"
+    if len(body) == 1 and "ts_ms" in body:
+        return "heartbeat"
+    return "key" if said.is_lone_key else None
 
 
-def is_snapshot() -> Column:
+def _is_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> bool:
     """True for a row that a snapshot read before the stream began; an incremental one reads amid it."""
-    flag = F.coalesce("snapshot_flag", F.lit("false"))
-    amid = (flag == "incremental") & numbers().isNotNull()
-    of_snapshot = (F.col("operation") == "insert") & ~flag.isin("false", "incremental", "")
-    return ((F.col("operation") == "read") & ~amid) | of_snapshot
+    flag = (said.source.text("snapshot") or "false").lower()
+    if said.operation == "read":
+        return flag != "incremental" or numbers is None
+    return said.operation == "insert" and flag not in ("false", "incremental", "")
 
 
-def effect() -> Column:
+def _effect(said: Envelope, images: Images) -> str:
     """An update is the whole row, but for values that were not sent; a row without a key is told by its images."""
-    in_part = F.col("is_partial") | F.col("key_texts").isNull()
-    return (
-        F.when(F.col("operation").isin("delete", "truncate"), "remove")
-        .when((F.col("operation") == "update") & in_part, "merge")
-        .otherwise("put")
-    )
+    if said.operation in ("delete", "truncate"):
+        return "remove"
+    in_part = images.is_partial or said.key.values is None
+    return "merge" if said.operation == "update" and in_part else "put"
 
 
-def scope() -> Column:
-    """A truncate is for every row of the table."""
-    return F.when(F.col("operation") == "truncate", F.create_map().cast("map<string,string>"))
+def _numbers(said: Envelope) -> tuple[int, ...] | None:
+    """The numbers of the source's log: those of Postgres, else those of MySQL; None where it is none that is known.
 
-
-def numbers() -> Column:
-    """The numbers of the source's log; null where it is none that is known."""
-    source = F.col("envelope.source")
-    lsn = source["lsn"].try_cast("bigint")
-    last_commit = F.get(F.from_json(source["sequence"], "array<string>"), F.lit(0))
-    order = F.coalesce(F.col("envelope.transaction.total_order").try_cast("bigint"), F.lit(0))
-    # Of a source's first transaction no commit stands before it.
-    postgres = F.array(F.coalesce(last_commit.try_cast("bigint"), lsn), lsn, order)
-    return F.when(lsn.isNotNull(), postgres).when(_connect_events.has_log(), _connect_events.log())
-
-
-def place() -> Column:
-    """Postgres: the commit before, the event's own LSN, its number in its transaction. MySQL: file, position, row.
-
-    Others stand where they do in their topic.
+    Of Postgres these are the LSN of the commit before, the event's own, and its number in its transaction.
     """
-    known = numbers()
-    return (
-        F.when(F.col("is_snapshot"), _connect_events.in_snapshot(known))
-        .when(known.isNotNull(), _connect_events.stand(STREAM, known))
-        .otherwise(_connect_events.in_topic())
-    )
+    own = whole(said.source.fields.get("lsn"))
+    if own is None:
+        return said.source.log
+    transaction = said.body.get("transaction")
+    order = transaction.get("total_order") if type(transaction) is dict else None
+    last_commit = _last_commit(said.source.fields.get("sequence"))
+    # Of a source's first transaction no commit stands before it.
+    return (own if last_commit is None else last_commit, own, whole(order) or 0)
 
 
-def transaction_id() -> Column:
-    """The transaction of an event or a mark. Postgres's is its number and an LSN, which differs from event to event."""
-    own = F.coalesce(
-        F.when(F.col("control").isNotNull(), F.col("envelope.id")), "envelope.transaction.id"
-    )
-    return F.nullif(F.regexp_extract(own, r"^(\d+(?=:\d+$)|.+)", 1), F.lit(""))
+def _last_commit(sequence: Any) -> int | None:
+    """The first of two numbers, which stand as JSON in a text."""
+    if type(sequence) is str:
+        try:
+            sequence = json_values.read(sequence)
+        except MalformedJson:
+            return None
+    return whole(sequence[0]) if type(sequence) is list and sequence else None
 
 
-def transaction(feed: Feed) -> Column:
-    """The transaction that an event waits for; its end says of how many events it consists."""
-    if not waits(feed):
-        return F.lit(None).cast(TRANSACTION)
-    expected = F.when(F.col("control") == "commit", F.col("envelope.event_count"))
-    parts = {
-        "id": F.col("transaction_id"),
-        "expected": expected.try_cast("bigint"),
-        "has_begin": F.lit(True),
-        "at_commit": F.lit(False),
-        "commit": F.lit(None).cast("array<bigint>"),
-    }
-    fields = F.struct(*[column.alias(name) for name, column in parts.items()])
-    return F.when(F.col("transaction_id").isNotNull(), fields).cast(TRANSACTION)
+def _place(said: Envelope, numbers: tuple[int, ...] | None) -> Place | Fault:
+    """In the snapshot, or where the log has it. Sources without a log that is known stand as they do in their topic.
+
+    An event that lacks its place in a log that others have would stand after all of them by its offset.
+    """
+    if said.is_snapshot:
+        return places.in_snapshot(said, numbers)
+    if numbers is not None:
+        return places.in_stream(numbers)
+    if _is_placeless(said):
+        return places.before_log(said)
+    connector = (said.source.text("connector") or "").lower()
+    if connector in _LOGGED:
+        needed = f"events of {connector} are put in order by {_LOGGED[connector]} alone"
+        return places.unknown(said, needed)
+    return places.in_topic(said)
 
 
-def noticed(feed: Feed) -> Column:
-    """What is worth knowing of an event that is taken all the same."""
-    makes_row = F.col("operation").isin("insert", "read")
-    is_own = F.col("transaction_id").isNotNull() & F.col("control").isNull()
-    return remarks(
-        unavailable_value=makes_row & F.col("is_partial"),
-        commit_not_awaited=is_own & ~F.lit(waits(feed)),
-    )
+def _is_placeless(said: Envelope) -> bool:
+    """Whether the source says that it does not know its place in the log, as Flink CDC's of MySQL does."""
+    return said.source.fields.get("file") == "" and said.source.fields.get("pos") == 0
 
 
-def with_control(found: DataFrame) -> DataFrame:
-    """The marks of transactions with their effect; what they are is what their record says."""
-    is_mark = F.col("control").isNotNull()
-    at_start = F.array(F.lit(EPOCH), F.lit(STREAM)).cast("array<bigint>")
-    return (
-        found.withColumn("effect", F.when(is_mark, F.col("control")).otherwise(F.col("effect")))
-        .withColumn("position", F.when(is_mark, at_start).otherwise(F.col("position")))
-        .withColumn(
-            "identity",
-            F.when(is_mark, F.array(F.col("control"), F.col("envelope.id"))).otherwise(
-                F.col("identity")
-            ),
-        )
-    )
+def _transaction(said: Envelope, mark: str | None) -> Transaction | None:
+    """The transaction that an event or a mark is part of; its end says of how many events it consists."""
+    found = said.body.get("id" if mark is not None else "transaction")
+    if mark is None:
+        found = found.get("id") if type(found) is dict else None
+    own = as_text(found)
+    if not own:
+        return None
+    # Postgres's is its number and an LSN, which differs from event to event.
+    numbered = _TRANSACTION.fullmatch(own)
+    expected = whole(said.body.get("event_count")) if mark == "commit" else None
+    return Transaction(own if numbered is None else numbered[1], expected)
+
+
+def _warnings(
+    said: Envelope, images: Images, event: Event, *, is_left_alone: bool
+) -> tuple[str, ...]:
+    """What is worth knowing of an event that is taken all the same; seldom anything."""
+    found = []
+    if images.is_partial and said.operation in ("insert", "read"):
+        found.append(UNAVAILABLE.word)
+    if is_left_alone:
+        found.append(NOT_AWAITED.word)
+    if (
+        event.fault is None
+        and event.effect != "note"
+        and not said.is_snapshot
+        and _is_placeless(said)
+    ):
+        found.append(PLACELESS.word)
+    return tuple(found)
 
 
 FORMAT = SourceFormat(
     name="debezium",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
-    split=_connect_files.split,
+    split=files.split,
     to_events=to_events,
+    decoder=decoder,
     transactional=True,
-    remarks=(UNAVAILABLE, NOT_AWAITED),
+    remarks=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
     tells_tables=True,
     reads_kafka=True,
     unknowable=(

@@ -1,0 +1,323 @@
+"""What one message of Debezium means, where the golden cases have no room for it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from transforms.event import Event, StreamSchema, Transaction
+from transforms.feed import Feed, Table
+from transforms.formats.debezium import FORMAT, waits
+from transforms.record import BronzeRecord
+
+TOPIC = Feed("shop", "debezium", "kafka://broker:9092/shop.public.city,shop.transaction")
+FILES = Feed("shop", "debezium", "/drops/shop")
+MYSQL = {"connector": "mysql", "db": "town", "table": "city", "file": "bin.000003", "pos": 40}
+POSTGRES = {"connector": "postgresql", "db": "town", "schema": "public", "table": "city", "lsn": 70}
+
+
+def envelope(**said: Any) -> dict[str, Any]:
+    return {"before": None, "after": {"id": 1}, "source": MYSQL, "op": "c", **said}
+
+
+def schema(*columns: dict[str, Any]) -> dict[str, Any]:
+    sides = [
+        {"field": side, "type": "struct", "fields": [*columns]} for side in ("before", "after")
+    ]
+    return {"type": "struct", "fields": sides, "name": "shop.Envelope"}
+
+
+def key_of(*columns: str, **payload: Any) -> dict[str, Any]:
+    fields = [{"field": name, "type": "int32"} for name in columns]
+    return {"schema": {"type": "struct", "fields": fields, "name": "shop.Key"}, "payload": payload}
+
+
+def record(value: Any, key: Any = None, **about: Any) -> BronzeRecord:
+    """A record of a topic; texts stand as they are."""
+    parts = [
+        None if part is None else (part if isinstance(part, str) else json.dumps(part)).encode()
+        for part in (value, key)
+    ]
+    place = {"object": "shop.public.city/2", "line": 8, "byte_offset": 7, **about}
+    return BronzeRecord(
+        "2026-11-20T03",
+        place["object"],
+        "g",
+        place["line"],
+        place["byte_offset"],
+        place.get("header"),
+        parts[0],
+        place.get("defect"),
+        0,
+        parts[1],
+    )
+
+
+def decoded(*records: BronzeRecord, feed: Feed = TOPIC) -> list[Event]:
+    assert FORMAT.decoder is not None
+    decode = FORMAT.decoder(feed, {})
+    found = [event for one in records for event in decode(one)]
+    assert len(found) == len(records)
+    events = [one for one in found if isinstance(one, Event)]
+    assert events == found
+    return events
+
+
+def event(value: Any, key: Any = None, feed: Feed = TOPIC, **about: Any) -> Event:
+    return decoded(record(value, key, **about), feed=feed)[0]
+
+
+def fault(found: Event) -> tuple[str, str]:
+    assert found.fault is not None
+    return found.fault.reason, found.fault.detail
+
+
+@pytest.mark.parametrize(
+    ("source", "detail"),
+    [
+        (
+            {"connector": "mysql", "table": "city"},
+            "source has file null, pos null, lsn null; events of mysql are put in order by file and pos alone",
+        ),
+        ({**MYSQL, "file": ""}, "file '', pos 40, lsn null; events of mysql"),
+        ({**MYSQL, "file": "bin"}, "file 'bin', pos 40"),
+        ({**MYSQL, "pos": None}, "file 'bin.000003', pos null"),
+        (
+            {**MYSQL, "connector": "MariaDB", "file": None},
+            "events of mariadb are put in order by file and pos",
+        ),
+        ({**POSTGRES, "lsn": None}, "lsn null; events of postgresql are put in order by lsn alone"),
+        ({**POSTGRES, "lsn": "x"}, "lsn x; events of postgresql"),
+    ],
+)
+def test_an_event_without_its_place_in_the_log_is_refused(
+    source: dict[str, Any], detail: str
+) -> None:
+    # By its offset it would stand after every change that has its place.
+    found = event(envelope(source=source))
+    assert fault(found)[0] == "unknown_position"
+    assert detail in fault(found)[1]
+    assert (found.position, found.identity, found.stable_prefix) == (None, (), 0)
+    assert (found.operation, found.name, found.after) == ("insert", "city", {"id": "1"})
+
+
+def test_an_event_that_knows_no_place_stands_before_all_that_have_one() -> None:
+    # So Flink CDC writes them, whose topics have nothing else; amid others they must not win.
+    source = {**MYSQL, "file": "", "pos": 0, "row": 0}
+    found = event(envelope(source=source))
+    assert (found.fault, found.position, found.stable_prefix) == (None, (0, 1, 0, 7, 2), 5)
+    assert (found.identity, found.segment) == (("shop.public.city", "2", "7"), None)
+    assert found.warnings == ("no_place_in_log",)
+    first = event(envelope(source={**MYSQL, "file": "bin.000001", "pos": 4}))
+    assert first.position == (0, 1, 1, 4, 0)
+    read = event(envelope(op="r", source=source))
+    assert (read.position, read.warnings) == ((0, 0), ())
+    bare = event(envelope(source=source), feed=FILES, object="part.json")
+    assert fault(bare)[0] == "unknown_position"
+    assert "file '', pos 0, lsn null; known: file and pos (MySQL, MariaDB)" in fault(bare)[1]
+    assert bare.warnings == ()
+
+
+def test_a_snapshots_rows_need_no_place_in_the_log() -> None:
+    source = {"connector": "mysql", "table": "city", "snapshot": "true"}
+    found = event(envelope(op="r", source=source), {"id": 1})
+    assert (found.fault, found.position, found.identity) == (None, (0, 0), ("0", "0"))
+
+
+def test_a_source_without_a_log_that_is_known_stands_in_its_topic() -> None:
+    for connector in ("oracle", "sqlserver", None):
+        found = event(envelope(source={"connector": connector, "table": "city"}))
+        assert (found.fault, found.position) == (None, (0, 1, 7, 2))
+        assert found.identity == ("shop.public.city", "2", "7")
+
+
+def test_a_log_files_number_is_what_its_name_ends_in() -> None:
+    found = event(envelope(source={**MYSQL, "file": "host.7.000012 ", "row": "3"}))
+    assert (found.position, found.segment) == ((0, 1, 12, 40, 3), 12)
+    assert event(envelope(source={**MYSQL, "file": "1" * 300_000 + "x"})).position is None
+    assert event(envelope(source={**MYSQL, "file": "1" * 300_000})).position is None
+
+
+@pytest.mark.parametrize(
+    ("sequence", "order", "numbers"),
+    [
+        ('["60","70"]', 3, (60, 70, 3)),
+        ('[null,"70"]', "3", (70, 70, 3)),
+        (["60", "70"], None, (60, 70, 0)),
+        *[(sequence, None, (70, 70, 0)) for sequence in (None, "[]", "x", '{"a":1}', '["x"]', 7)],
+    ],
+)
+def test_postgres_stands_by_its_last_commit(
+    sequence: object, order: object, numbers: tuple[int, ...]
+) -> None:
+    transaction = {"id": "571:1000", "total_order": order}
+    found = event(envelope(source={**POSTGRES, "sequence": sequence}, transaction=transaction))
+    assert (found.position, found.segment) == ((0, 1, *numbers), None)
+    assert found.transaction == Transaction("571")
+
+
+@pytest.mark.parametrize(
+    "key", ['{"k":1,"k":2}', ' {"id":1', '{"schema":{},"payload":{"id":1,"id":1}}']
+)
+def test_a_key_that_cannot_be_trusted_is_refused(key: str) -> None:
+    found = event(envelope(), key)
+    assert fault(found)[0] == "malformed_key"
+    assert "the key begins as a JSON object and is none" in fault(found)[1]
+    assert (found.name, found.after, found.position) == ("city", {"id": "1"}, (0, 1, 3, 40, 0))
+    assert event(None, key).operation == "tombstone"
+
+
+def test_a_key_of_another_kind_is_unknown() -> None:
+    for key in ("****", "7", '"text"', "[1]", "\ufeff"):
+        found = event(
+            {"schema": schema({"field": "id", "type": "int32"}), "payload": envelope()}, key
+        )
+        assert (found.fault, found.stream_schema) == (None, None)
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    price = {
+        "field": "price",
+        "type": "bytes",
+        "name": "org.apache.kafka.connect.data.Decimal",
+        "parameters": {"scale": "2"},
+    }
+    after = {"id": 1, "price": base64.b64encode(b"\x01" * 3_000_000).decode()}
+    found = event({"schema": schema(price), "payload": envelope(after=after)})
+    assert fault(found) == (
+        "value_does_not_fit",
+        "price is a number of 3,000,000 bytes; the longest that is read has 1,660",
+    )
+
+
+COLUMN = {"field": "id", "type": "int32"}
+DAY = {"field": "day", "type": "int32", "name": "io.debezium.time.Date"}
+COUNT = {"field": "day", "type": "int32"}
+
+
+def test_each_message_is_read_by_its_own_schema() -> None:
+    after = {"id": 1, "day": 1}
+    value = envelope(after=after)
+    days = [
+        {"schema": schema(COLUMN, DAY), "payload": value},
+        {"schema": schema(COLUMN, COUNT), "payload": value},
+        value,
+        {"schema": schema(COLUMN, DAY), "payload": value},
+        {
+            "schema": schema(COLUMN, DAY),
+            "payload": {**value, "source": {**MYSQL, "table": "street"}},
+        },
+    ]
+    found = decoded(*[record(day, key_of("id", id=1)) for day in days])
+    assert [one.after["day"] for one in found] == [
+        "1970-01-02",
+        "1",
+        "1",
+        "1970-01-02",
+        "1970-01-02",
+    ]
+    told = StreamSchema(("id",), (("id", "int"), ("day", "date")))
+    other = StreamSchema(("id",), (("id", "int"), ("day", "int")))
+    assert [one.stream_schema for one in found] == [told, other, None, told, told]
+
+
+def test_the_feeds_types_are_those_of_the_tables_names_of_today_and_before() -> None:
+    columns = {"id": "int", "day": "date"}
+    table = Table("city", ("id",), columns, (), was=("town",), renamed={"date": "day"})
+    feed = Feed(
+        "shop",
+        "debezium",
+        TOPIC.landing,
+        tables={"city": table, "other.city": Table("other.city", (), {}, ())},
+    )
+    after = {"id": 1, "day": 1, "date": 2}
+    read = [
+        event(envelope(after=after, source={**MYSQL, **names}), feed=feed).after
+        for names in ({}, {"table": "town"}, {"db": "other"})
+    ]
+    days = {"id": "1", "day": "1970-01-02", "date": "1970-01-03"}
+    assert read == [days, days, {"id": "1", "day": "1", "date": "2"}]
+
+
+def test_the_key_tells_the_columns_that_no_image_mentions() -> None:
+    said = schema(COLUMN, DAY)
+    key = key_of("id", "day", "none", id=7, day=1, none=1, __dbz__physicalTableIdentifier="x")
+    delete = event({"schema": said, "payload": envelope(op="d", before={"id": 1}, after=None)}, key)
+    assert (delete.before, delete.after) == ({"id": "1", "day": "1"}, {})
+    update = event({"schema": said, "payload": envelope(op="u", after={"day": 2})}, key)
+    assert (update.before, update.after) == ({}, {"day": "1970-01-03", "id": "7"})
+    # The key's own schema lacks the type, and so the row's is that of its day.
+    bare = event({"schema": said, "payload": envelope(op="u", after={"id": 1})}, {"day": 1})
+    assert bare.after == {"id": "1", "day": "1970-01-02"}
+
+
+def test_a_delete_without_a_schema_tells_none() -> None:
+    found = event(envelope(op="d", before=None, after=None), key_of("id", id=1))
+    assert (found.fault, found.before, found.stream_schema) == (None, {"id": "1"}, None)
+
+
+@pytest.mark.parametrize("flag", ["true", "last", "first", True])
+def test_an_insert_of_the_snapshot_is_one_of_its_rows(flag: object) -> None:
+    found = event(envelope(source={**MYSQL, "snapshot": flag}))
+    assert (found.position, found.segment) == ((0, 0, 3, 40, 0), None)
+
+
+@pytest.mark.parametrize("flag", ["false", "", None, False, "incremental"])
+def test_any_other_insert_is_of_the_stream(flag: object) -> None:
+    found = event(envelope(source={**MYSQL, "snapshot": flag}))
+    assert (found.position, found.segment) == ((0, 1, 3, 40, 0), 3)
+
+
+def test_rows_of_a_snapshot_without_a_key_are_told_apart_by_their_offsets() -> None:
+    found = event(envelope(op="r"), None)
+    assert (found.position, found.identity) == ((0, 0, 3, 40, 0), ("shop.public.city", "2", "7"))
+
+
+@pytest.mark.parametrize(
+    ("landing", "expected"),
+    [
+        ("kafka://broker:9092/shop.city, shop.transaction ", True),
+        ("kafka://broker:9092/shop.transaction/x", False),
+        ("kafka://transaction:9092/shop.city", False),
+        ("s3://drops/shop", True),
+    ],
+)
+def test_changes_wait_where_the_end_of_their_transaction_may_come(
+    landing: str, expected: bool
+) -> None:
+    feed = Feed("shop", "debezium", landing)
+    assert waits(feed) is expected
+    value = envelope(
+        transaction={"id": "gtid:7"}, op="r", after={"a": "__debezium_unavailable_value"}
+    )
+    found = event(value, feed=feed)
+    assert (found.transaction is None) is not expected
+    warned = ("unavailable_value",) if expected else ("unavailable_value", "commit_not_awaited")
+    assert found.warnings == warned
+    end = event({"status": "END", "id": "gtid:7", "event_count": "2"}, feed=feed)
+    assert (end.operation, end.effect, end.warnings) == ("commit", "commit", ())
+    assert end.transaction == (Transaction("gtid:7", 2) if expected else None)
+
+
+def test_a_text_may_have_line_breaks() -> None:
+    text = json.dumps(envelope(after={"id": 1, "note": "a\tb"})).replace("\\t", "\r\n\t")
+    assert event(text).after == {"id": "1", "note": "a\r\n\tb"}
+    assert fault(event('{"a": "' + '\\"\n' * 100_000))[0] == "malformed_json"
+
+
+def test_what_cannot_be_read_is_told_with_the_reason() -> None:
+    assert fault(event('{"id": 1, "id": 2}')) == (
+        "malformed_json",
+        "not one JSON document, or a name stands twice in one object: a name stands twice in one object: id",
+    )
+    damaged = event("{", defect="cut short", feed=FILES, object="part.json")
+    assert fault(damaged) == ("damaged_record", "cut short")
+    assert (damaged.operation, damaged.position) == (None, None)
+
+
+def test_notes_of_files_are_told_apart_by_their_lines() -> None:
+    found = event({"ts_ms": 1}, feed=FILES, object="part.json", line=3)
+    assert (found.operation, found.identity) == ("heartbeat", ("part.json", "3"))

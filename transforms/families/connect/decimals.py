@@ -1,0 +1,39 @@
+"""Decimals as Kafka Connect writes them: the unscaled number in big-endian two's complement, and a scale.
+
+Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal; Debezium's VariableScaleDecimal. Not here: which column is
+a decimal (``values``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LONGEST: Final = 1_660
+"""Bytes of the longest number that is read: it has 4,000 digits, and no source has such."""
+
+_SCALES: Final = range(-1_000, 1_001)
+
+
+class TooLong(ValueError):
+    """A number has more digits than any source's: the message says so, to stand behind the column's name."""
+
+
+def text_of(unscaled: bytes, scale: int) -> str | None:
+    """The number's exact text, with so many digits after the point; None for a scale beyond reason.
+
+    Raises:
+        TooLong: It has thousands of digits.
+    """
+    if scale not in _SCALES:
+        return None
+    if len(unscaled) > LONGEST:
+        raise TooLong(
+            f"a number of {len(unscaled):,} bytes; the longest that is read has {LONGEST:,}"
+        )
+    number = int.from_bytes(unscaled, "big", signed=True)
+    digits = str(abs(number))
+    sign = "-" if number < 0 else ""
+    if scale > 0:
+        digits = digits.zfill(scale + 1)
+        return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
+    return f"{sign}{digits}{'' if number == 0 else '0' * -scale}"

@@ -1,0 +1,123 @@
+"""From an envelope's images to an event's: the values, the key that no image mentions, and what the schema tells.
+
+Not here: reading messages (``envelopes``), and how a column is read (``rows``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transforms.event import StreamSchema, Value
+from transforms.families.connect.decimals import TooLong
+from transforms.families.connect.envelopes import Envelope
+from transforms.families.connect.keys import ROUTED, Key
+from transforms.families.connect.rows import Rows, Tables
+from transforms.families.connect.vocabulary import Vocabulary
+from transforms.fault import Fault, shown
+from transforms.feed import Feed
+from transforms.json_values import as_text
+
+
+@dataclass(slots=True)
+class Images:
+    """The images of an event, and what its schema tells of the table.
+
+    ``has_after``: there is a new image, or what stands in its place. ``is_partial``: a value of it was not sent.
+    ``fault``: an image is no object, or holds a number that no source has.
+    """
+
+    before: dict[str, Value] = field(default_factory=dict)
+    after: dict[str, Value] = field(default_factory=dict)
+    has_after: bool = False
+    is_partial: bool = False
+    stream_schema: StreamSchema | None = None
+    fault: Fault | None = None
+
+
+class ImageReader:
+    """How the images of a feed's messages are read; it keeps what it learns of tables from message to message.
+
+    ``has_stand_ins``: whether there are Debezium's for values that were not sent. ``numbers_are_texts``: whether a
+    decimal's text that reads as a number is one, and not bytes.
+    """
+
+    __slots__ = ("_has_stand_ins", "_tables", "_vocabulary")
+
+    def __init__(
+        self, feed: Feed, vocabulary: Vocabulary, *, has_stand_ins: bool, numbers_are_texts: bool
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._has_stand_ins = has_stand_ins
+        self._tables = Tables(feed, numbers_are_texts=numbers_are_texts)
+
+    def read(self, said: Envelope) -> Images:
+        """The envelope's images.
+
+        A key's column that neither mentions is taken from the message's key: a delete's into the old image, that of
+        all else into the new one.
+        """
+        table = self._tables.table(*said.source[1:4])
+        rows = table.rows(said.row_fields)
+        found = Images()
+        try:
+            found.before = self._image("before", said, rows, found)
+            found.after = self._image("after", said, rows, found)
+            if said.operation is not None and said.key.values:
+                unsaid = _unsaid(said.key.values, found, rows)
+                if unsaid:
+                    image = found.before if said.operation == "delete" else found.after
+                    image.update(table.key_rows(said.key.fields, rows).values(unsaid))
+        except TooLong as why:
+            found.fault = found.fault or Fault("value_does_not_fit", str(why))
+        found.stream_schema = _stream_schema(said, rows)
+        return found
+
+    def _image(self, side: str, said: Envelope, rows: Rows, found: Images) -> dict[str, Value]:
+        given = said.body.get(side)
+        if given is None or self._vocabulary.says_nothing(given):
+            return {}
+        is_new = side == "after"
+        found.has_after |= is_new
+        if type(given) is not dict:
+            detail = f"{side} is no object of columns: {shown(as_text(given))}"
+            found.fault = found.fault or Fault("malformed_image", detail)
+            return {}
+        values = rows.values(given, with_stand_ins=self._has_stand_ins)
+        found.is_partial |= is_new and len(values) < len(given)
+        return values
+
+
+def _unsaid(key: Mapping[str, Any], found: Images, rows: Rows) -> dict[str, Any]:
+    """The key's columns that neither image mentions; such as the schema does not have are none of the table's."""
+    return {
+        name: value
+        for name, value in key.items()
+        if name not in found.after
+        and name not in found.before
+        and name != ROUTED
+        and (rows.names is None or name in rows.names)
+    }
+
+
+def _stream_schema(said: Envelope, rows: Rows) -> StreamSchema | None:
+    """The table as the schema tells it; None where the message has none, or its key is unknown or no column of it."""
+    if rows.names is None:
+        return None
+    if said.operation == "truncate":
+        # It has no key to tell, whether its table has one or not.
+        return rows.stream_schema(None)
+    if said.operation not in ("read", "insert", "update", "delete"):
+        return None
+    key = _key_names(said.key)
+    return rows.stream_schema(key) if key is not None and rows.names.issuperset(key) else None
+
+
+def _key_names(key: Key) -> tuple[str, ...] | None:
+    if key.is_none:
+        return ()
+    if key.fields is not None:
+        named = [field.get("field") if type(field) is dict else None for field in key.fields]
+        return tuple([str(name) for name in named if name != ROUTED])
+    return None if key.values is None else tuple([name for name in key.values if name != ROUTED])

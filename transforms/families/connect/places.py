@@ -1,0 +1,87 @@
+"""Where an event stands: in the source's log, in its snapshot, or in the topic, and what tells it from others there.
+
+Not here: which of these counts for a source (``formats``).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from transforms.change import EPOCH, SNAPSHOT, STREAM
+from transforms.families.connect.envelopes import Envelope
+from transforms.fault import Fault, quoted, shown
+
+_KNOWN: Final = "file and pos (MySQL, MariaDB), lsn (Postgres), the record's partition and offset"
+_AT_START: Final = (EPOCH, STREAM)
+
+
+class Place(NamedTuple):
+    """A position, and the texts that identify the event there (``transforms/event.py``)."""
+
+    position: tuple[int, ...]
+    identity: tuple[str | None, ...]
+
+
+def in_stream(numbers: tuple[int, ...]) -> Place:
+    """A place in the source's order, which identifies the event."""
+    return _numbered((EPOCH, STREAM, *numbers))
+
+
+def in_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> Place:
+    """The place of a row that a snapshot read: ``numbers`` tell a later snapshot from an earlier one, or are None.
+
+    Equal rows of a table without a key differ in nothing but their place in the topic.
+    """
+    place = _numbered((EPOCH, SNAPSHOT, *(numbers or ())))
+    if said.key.is_none and said.message.partition is not None:
+        return Place(place.position, _of_topic(said))
+    return place
+
+
+def in_topic(said: Envelope) -> Place | Fault:
+    """The record's place in its topic, or that it has none."""
+    offset, partition = said.message.offset, said.message.partition
+    if offset is None or partition is None:
+        return unknown(said, f"known: {_KNOWN}")
+    return Place((EPOCH, STREAM, offset, partition), _of_topic(said))
+
+
+def before_log(said: Envelope) -> Place | Fault:
+    """The record's place in its topic, before all that stands in a log: the files of a log are numbered from 1."""
+    place = in_topic(said)
+    if isinstance(place, Fault):
+        return place
+    epoch, phase, *numbers = place.position
+    return Place((epoch, phase, 0, *numbers), place.identity)
+
+
+def unknown(said: Envelope, needed: str) -> Fault:
+    """An event of the stream that nothing puts in order; ``needed`` says what would."""
+    file, position, lsn = (said.source.text(name) for name in ("file", "pos", "lsn"))
+    found = f"source has file {quoted(file)}, pos {shown(position)}, lsn {shown(lsn)}"
+    return Fault("unknown_position", f"{found}; {needed}")
+
+
+def of_note(said: Envelope) -> Place:
+    """The place of what says nothing of any row; it orders nothing, and tells notes apart."""
+    if said.message.partition is not None:
+        return Place(_AT_START, _of_topic(said))
+    return Place(_AT_START, (said.record.object, str(said.record.line)))
+
+
+def of_mark(kind: str, transaction: str | None) -> Place:
+    """The place of a mark that begins or ends a transaction, which its number tells apart."""
+    return Place(_AT_START, (kind, transaction))
+
+
+def _numbered(position: tuple[int, ...]) -> Place:
+    return Place(position, tuple([str(number) for number in position]))
+
+
+def _of_topic(said: Envelope) -> tuple[str | None, ...]:
+    offset = said.message.offset
+    return (
+        said.message.topic,
+        str(said.message.partition),
+        None if offset is None else str(offset),
+    )

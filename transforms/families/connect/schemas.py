@@ -1,0 +1,140 @@
+"""What a Connect schema says of a row's columns: their logical types, and which Spark SQL type serves each.
+
+A schema may come from anybody: what is not of the shape that Connect writes says nothing, and is no error.
+
+Facts: Kafka Connect's JsonConverter (``type``, ``name``, ``parameters``, ``items``); Debezium's documentation, "Data
+type mappings". Not here: what a value of a type means (``values``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from transforms.numbers import whole
+
+CONNECT: Final = "org.apache.kafka.connect.data."
+TIME: Final = "io.debezium.time."
+DECIMAL: Final = f"{CONNECT}Decimal"
+VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
+DATES: Final = frozenset({f"{CONNECT}Date", f"{TIME}Date"})
+ISO: Final = frozenset({f"{TIME}IsoDate", f"{TIME}IsoTimestamp"})
+CLOCKS: Final = {
+    f"{CONNECT}Time": 1_000,
+    f"{TIME}Time": 1_000,
+    f"{TIME}MicroTime": 1_000_000,
+    f"{TIME}NanoTime": 1_000_000_000,
+}
+"""Times of day: how many of what they count since midnight are a second."""
+MOMENTS: Final = {
+    f"{CONNECT}Timestamp": 1_000,
+    f"{TIME}Timestamp": 1_000,
+    f"{TIME}MicroTimestamp": 1_000_000,
+    f"{TIME}NanoTimestamp": 1_000_000_000,
+}
+"""Times without a zone: how many of what they count since 1970 are a second."""
+
+_OF_TYPE: Final = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float32": "float",
+    "float": "float",
+    "float64": "double",
+    "double": "double",
+    "boolean": "boolean",
+    "bytes": "binary",
+}
+_OF_NAME: Final = {
+    **dict.fromkeys(DATES, "date"),
+    f"{TIME}IsoDate": "date",
+    **dict.fromkeys(CLOCKS, "string"),
+    # A timestamp holds no nanoseconds.
+    **{name: "timestamp_ntz" if per < 10**9 else "string" for name, per in MOMENTS.items()},
+    f"{TIME}IsoTimestamp": "timestamp_ntz",
+    f"{TIME}ZonedTimestamp": "timestamp",
+    VARIABLE_DECIMAL: "string",
+}
+
+
+class Kind(NamedTuple):
+    """A type of Connect: ``name`` is the logical one, which says what a value of ``type`` stands for."""
+
+    type: str | None = None
+    name: str | None = None
+    scale: int | None = None
+    precision: int | None = None
+
+
+class Column(NamedTuple):
+    """A column of a row; ``items`` is the kind of an array's values."""
+
+    field: str | None
+    kind: Kind
+    items: Kind
+
+
+def columns_of(fields: Sequence[Any]) -> tuple[Column, ...]:
+    """The columns in the order of the schema."""
+    return tuple(
+        Column(_text(field, "field"), _kind(field), _kind(_part(field, "items")))
+        for field in fields
+    )
+
+
+def by_name(columns: Sequence[Column]) -> dict[str, Column] | None:
+    """The columns by their names; None where two have one name, or one has none."""
+    named = {column.field: column for column in columns if column.field is not None}
+    return named if len(named) == len(columns) else None
+
+
+def row_fields(schema: Any) -> list[Any] | None:
+    """What an envelope's schema says of a row: of the new image, which the old one shares; None where it does not."""
+    for field in _list(_part(schema, "fields")) or ():
+        if _part(field, "field") in ("before", "after"):
+            fields = _list(_part(field, "fields"))
+            if fields is not None:
+                return fields
+    return None
+
+
+def fields_of(schema: Any) -> list[Any] | None:
+    """The fields that a struct's schema lists."""
+    return _list(_part(schema, "fields"))
+
+
+def spark_type(column: Column) -> str:
+    """The Spark SQL type of a column, whose text ``values`` gives."""
+    if column.kind.type == "array" and column.items.name is None:
+        return f"array<{_simple_type(column.items)}>"
+    return _simple_type(column.kind)
+
+
+def _simple_type(kind: Kind) -> str:
+    if kind.name == DECIMAL:
+        scale, precision = kind.scale, 38 if kind.precision is None else kind.precision
+        fits = scale is not None and 0 <= scale <= precision <= 38 and precision >= 1
+        return f"decimal({precision},{scale})" if fits else "string"
+    return _OF_NAME.get(kind.name or "") or _OF_TYPE.get(kind.type or "", "string")
+
+
+def _kind(field: Any) -> Kind:
+    if type(field) is not dict:
+        return Kind()
+    parameters = _part(field, "parameters")
+    scale, precision = _part(parameters, "scale"), _part(parameters, "connect.decimal.precision")
+    return Kind(_text(field, "type"), _text(field, "name"), whole(scale), whole(precision))
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if type(value) is dict else None
+
+
+def _text(value: Any, name: str) -> str | None:
+    found = _part(value, name)
+    return found if type(found) is str else None
+
+
+def _list(value: Any) -> list[Any] | None:
+    return value if type(value) is list else None

@@ -1,0 +1,43 @@
+"""Debezium's stand-in for a value that the database did not log, because it is large and did not change.
+
+Vendor: Debezium documentation, connector for PostgreSQL, ``unavailable.value.placeholder``. Not here: what becomes of a
+column whose value was not sent (``images``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from transforms.json_values import as_text
+
+WORD: Final = "__debezium_unavailable_value"
+_BYTES: Final = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+_UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
+
+ALONE: Final = frozenset({WORD, _BYTES})
+"""The stand-in as a text, and as bytes in base64."""
+
+_LISTED: Final = frozenset({WORD, _BYTES, _UUID})
+_NUMBERS: Final = [str(ord(sign)) for sign in WORD]
+_WRITTEN: Final = re.compile(
+    rf'\[\s*"(?:{WORD}|{_BYTES}|{_UUID})"\s*\]|\{{\s*"{WORD}"\s*:\s*"{WORD}"\s*\}}'
+)
+"""JSON within a text, as columns of hstore have it."""
+
+
+def is_unavailable(value: Any) -> bool:
+    """Whether a JSON value is the stand-in, in the column's type.
+
+    That is a text, bytes, a list of one of these or of a UUID, a list of the signs' numbers, or an object.
+    """
+    if type(value) is str:
+        return value in ALONE or (WORD in value and _WRITTEN.fullmatch(value) is not None)
+    if type(value) is dict:
+        return value == {WORD: WORD}
+    if type(value) is not list:
+        return False
+    if len(value) == 1:
+        return type(value[0]) is str and value[0] in _LISTED
+    # Numbers of floating point have a fraction.
+    return [(as_text(one) or "").removesuffix(".0") for one in value] == _NUMBERS
