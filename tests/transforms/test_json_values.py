@@ -19,12 +19,22 @@ from transforms.json_values import DEEPEST, MalformedJson, Number, read, written
         '{"a":1,"\\u0061":2}',
         '{"x":"\\":","a":1,"a":2}',
         '{"x":"\\\\","a":1,"a":2}',
+        '{"x\\\\":1,"a":1,"a":2}',
+        '{"x\\\\" :1,"a":1,"a":2}',
+        '{"x":"\\" :","a":1,"a":2}',
         '[{"a":{"b":1,"b":1}}]',
     ],
 )
 def test_a_name_that_stands_twice_is_told_of_however_it_is_written(text: str) -> None:
     with pytest.raises(MalformedJson, match=r"a name stands twice in one object: [ab]"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a" : ":", "b":"\\":", "c\\\\" : " :\\\\"}', '[": :", {"\\":": 1}]', '{"":" :"}']
+)
+def test_quotes_and_colons_in_texts_are_no_names(text: str) -> None:
+    assert read(text) == json.loads(text)
 
 
 def test_numbers_keep_every_digit() -> None:
@@ -83,5 +93,5 @@ def test_written_is_json_without_blanks_in_the_order_of_the_names() -> None:
 
 def test_both_readers_agree() -> None:
     text = '{"a":[1,-2.50,"\\u00e4\\n",null,true],"b":{"c":{}}}'
-    # A blank before a colon asks for the careful one.
-    assert read(text) == read(text.replace(":", " :", 1))
+    # A text that begins with a colon asks for the careful one.
+    assert read(f'{text[:-1]},"d":":"}}') == {**read(text), "d": ":"}
