@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-LONGEST: Final = 1_660
-"""Bytes of the longest number that is read: it has 4,000 digits, and no source has such."""
+LONGEST: Final = 415
+"""Bytes of the longest number that is read: it has 1,000 digits, as the longest in JSON may have."""
 
 _SCALES: Final = range(-1_000, 1_001)
 
