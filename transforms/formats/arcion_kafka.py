@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from transforms import json_values
 from transforms.event import Event
+from transforms.families.arcion import cursors
 from transforms.families.connect import events, files, places
 from transforms.families.connect.envelopes import Envelope, EnvelopeReader
 from transforms.families.connect.events import Meaning
@@ -33,7 +33,7 @@ from transforms.fault import Fault
 from transforms.feed import Feed
 from transforms.formats._arcion_kafka_columns import to_events
 from transforms.formats.spec import Decode, SourceFormat
-from transforms.json_values import MalformedJson, as_text
+from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 
 WORDS: Final = Vocabulary(
@@ -138,19 +138,15 @@ _OF_CURSOR: Final = {
 
 
 def _cursor(cursor: Any) -> Mapping[str, Any] | None:
-    """The cursor's fields, their names without the stray blanks that Arcion writes; None for a null cursor.
+    """The cursor's fields under their mended names; None for a null cursor. It may be JSON within a text.
 
-    It may be JSON within a text. It has no fields where it is no object, or two names are one without their blanks:
-    neither can be trusted then.
+    It has no fields where it is no object, or two names are one after mending: neither can be trusted then.
     """
     if type(cursor) is str:
-        try:
-            cursor = json_values.read(cursor)
-        except MalformedJson:
-            return {}
+        return cursors.fields(cursor)
     if type(cursor) is not dict:
         return None if cursor is None else {}
-    fields = {"".join(name.split()): value for name, value in cursor.items()}
+    fields = {cursors.mended(name): value for name, value in cursor.items()}
     return fields if len(fields) == len(cursor) else {}
 
 
