@@ -7,7 +7,7 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import kafka_landing, ledger, partitions, transactions
+from assets import bronze_ledger, kafka_landing, ledger, partitions, transactions
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import read_objects
@@ -70,6 +70,7 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
     # Two runs that both found an object new would both append it, and Delta lets both.
     with writing(lake, "bronze", feed.name):
+        bronze_ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
         transactional = FORMATS[feed.format].transactional
         found = arrivals(
@@ -87,10 +88,11 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
                 if one.window >= first
             ]
             transactions.note_landed(lake, feed, told)
-        bronze = lake.table("bronze", feed.name)
-        if found.new or not bronze.exists():
+        if found.new or bronze_ledger.version(lake, feed) < 0:
+            bronze = lake.table("bronze", feed.name)
             with raise_clearly():
                 bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
+            bronze_ledger.catch_up(lake, feed)
         return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -45,6 +46,9 @@ TIDIED = (
     "compacted",
 )
 """The layers beside gold whose small files become large ones."""
+
+TIDIED_WITHOUT_SPARK = ("progress", "landed", "decisions", "offsets", "ledger")
+"""The small ones among them, which Weir reads and commits by itself (``small_table``)."""
 
 KEPT_FILES_FOR_HOURS = 168
 """Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
@@ -90,6 +94,8 @@ def compact_feed(
         if not dry_run:
             for layer in TIDIED:
                 _tidy(lake, lake.table(layer, feed.name).path)
+            for layer in TIDIED_WITHOUT_SPARK:
+                lake.small_table(layer, feed.name, pa.schema([])).tidy()
 
 
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:

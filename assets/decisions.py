@@ -8,21 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import types as T
 
 from assets.lake import Lake
 from transforms.change import CHANGE
 from transforms.decisions import Decisions, Epoch, Release
 from transforms.feed import Feed
 
-DECISIONS = T.StructType(
+DECISIONS = pa.schema(
     [
-        T.StructField("decided_at", T.TimestampType(), False),
-        T.StructField("kind", T.StringType(), False),
-        T.StructField("table", T.StringType(), True),
-        T.StructField("meaning", T.StringType(), False),
-        T.StructField("reason", T.StringType(), True),
+        pa.field("decided_at", pa.timestamp("us", "UTC")),
+        pa.field("kind", pa.string()),
+        pa.field("table", pa.string()),
+        pa.field("meaning", pa.string()),
+        pa.field("reason", pa.string()),
     ]
 )
 """One row per decision. ``kind``: epoch or release. ``table``: the feed file's name, null for all.
@@ -36,10 +36,10 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
 
     A feed that has them already stays as it is: whoever asks need not know who asked before.
     """
-    table = lake.table("decisions", feed.name)
-    if not table.exists():
+    table = lake.small_table("decisions", feed.name, DECISIONS)
+    rows = [(row["kind"], json.loads(row["meaning"])) for row in table.rows(["kind", "meaning"])]
+    if not rows:
         return feed
-    rows = [(row["kind"], json.loads(row["meaning"])) for row in table.read().collect()]
     epochs = [_epoch(meaning) for kind, meaning in rows if kind == "epoch"]
     releases = [
         Release(meaning["event_id"], tuple(meaning["windows"]))
@@ -81,9 +81,14 @@ def _record(
     now: datetime,
     reason: str | None,
 ) -> None:
-    row = (now, kind, table, json.dumps(meaning, sort_keys=True), reason)
-    rows = lake.spark.createDataFrame([row], DECISIONS)
-    lake.table("decisions", feed.name).append(rows)
+    row = {
+        "decided_at": now,
+        "kind": kind,
+        "table": table,
+        "meaning": json.dumps(meaning, sort_keys=True),
+        "reason": reason,
+    }
+    lake.small_table("decisions", feed.name, DECISIONS).append([row])
 
 
 def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:

@@ -7,9 +7,11 @@ delta-rs reads and commits Delta tables in this process, without Spark. Not here
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import boto3
 import pyarrow as pa
@@ -17,6 +19,8 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
+
+Item = TypeVar("Item")
 
 _PATIENCE = {
     # A store that does not answer is told of within seconds, as Spark's client is set to do.
@@ -27,6 +31,7 @@ _PATIENCE = {
 }
 # A smaller object costs less than the requests for its parts.
 _WHOLE_BYTES = 8 << 20
+_READERS = 8
 
 
 def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -65,6 +70,12 @@ def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dic
     return settings
 
 
+def at_once(work: Callable[[Item], pa.Table], items: Iterable[Item]) -> list[pa.Table]:
+    """What the work makes of each item, some at once: a store answers slowly, and many at a time."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        return [*readers.map(work, items)]
+
+
 def opened(path: str, warehouse: str) -> DeltaTable | None:
     """The Delta table at this path of the warehouse, as it is now; None where there is none."""
     try:
@@ -96,9 +107,14 @@ class Files:
                 kept[name.rpartition("/")[2]] = rows.values
         return cls(path, DeltaStorageHandler(path, options(warehouse)), kept)
 
-    def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
-        """These of the columns that a data file of so many bytes has, of its rows that are not deleted."""
-        file = self.parquet(name, size)
+    def read(
+        self, name: str, size: int, columns: Sequence[str], repeated: Sequence[str] = ()
+    ) -> pa.Table:
+        """These of the columns that a data file of so many bytes has, of its rows that are not deleted.
+
+        ``repeated``: columns that have few values, which are read as numbers of these.
+        """
+        file = self.parquet(name, size, repeated)
         there = [column for column in columns if column in file.schema_arrow.names]
         # By this thread alone where the file is Python's: see above.
         found = file.read(there, use_threads=self._is_local)
@@ -122,7 +138,7 @@ class Files:
         data: bytes = self.handler.open_input_file(name).read()
         return data
 
-    def parquet(self, name: str, size: int) -> pq.ParquetFile:
+    def parquet(self, name: str, size: int, repeated: Sequence[str] = ()) -> pq.ParquetFile:
         """A data file of so many bytes, to be read column by column; times are in microseconds.
 
         Raises:
@@ -136,7 +152,12 @@ class Files:
         else:
             source = self.handler.open_input_file(name)
         # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.
-        return pq.ParquetFile(source, pre_buffer=False, coerce_int96_timestamp_unit="us")
+        return pq.ParquetFile(
+            source,
+            pre_buffer=False,
+            coerce_int96_timestamp_unit="us",
+            read_dictionary=[*repeated],
+        )
 
     @property
     def _is_local(self) -> bool:

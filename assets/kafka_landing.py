@@ -1,7 +1,7 @@
 """Topics to bronze: every record that is new, of all partitions, in one commit, each in the window of its timestamp.
 
-What was read is known from bronze alone (``ledger.read_offsets``), so that a run that dies before its commit has read
-nothing, and one that dies after it has read everything. Not here: which windows are brought to gold.
+What was read is known from bronze's own commits (``ledger.read_offsets``), so that a run that dies before its commit
+has read nothing, and one that dies after it has read everything. Not here: which windows are brought to gold.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from assets import kafka_topics, ledger
+from assets import bronze_ledger, kafka_topics, ledger
 from assets.kafka_source import read_ranges
 from assets.kafka_topics import Range
 from assets.lake import Lake
@@ -61,16 +61,18 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
     """
     with writing(lake, "bronze", feed.name):
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
-        bronze = lake.table("bronze", feed.name)
-        # Before the ledger is read: what it says is of this version, or of a later one.
-        seen = bronze.version()
+        # Before the offsets are read: what they say is of this version, or of a later one.
+        seen = bronze_ledger.version(lake, feed)
+        bronze_ledger.catch_up(lake, feed)
         read = ledger.read_offsets(lake, feed)
         found = kafka_topics.backlog(feed, kafka_topics.look(feed), read)
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, tell) as folder, raise_clearly():
                 rows = read_ranges(lake.spark, feed, found.ranges, folder)
+                bronze = lake.table("bronze", feed.name)
                 bronze.append(rows, partition_by=["window"], seen=seen)
-        records = ledger.records_since(lake, feed, found.ranges) if found.ranges else {}
+            bronze_ledger.catch_up(lake, feed)
+        records = ledger.records_since(lake, feed, found.ranges, seen)
         for remark in found.remarks:
             tell(f"bronze.{feed.name}: {remark}")
         return Arrived(records, found.ranges, found.remarks)

@@ -209,10 +209,13 @@ class Lake(dg.ConfigurableResource["Lake"]):
 
     def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
+        return LakeTable(self.spark, self.path(layer, feed, table), self.warehouse)
+
+    def path(self, layer: str, feed: str, table: str | None = None) -> str:
+        """Where that table is, or will be."""
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
-        return LakeTable(self.spark, "/".join(parts), self.warehouse)
+        return "/".join(parts)
 
     def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
         """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
-        path = "/".join([self.warehouse.rstrip("/"), layer, feed])
-        return SmallTable(f"{layer}.{feed}", path, self.warehouse, columns)
+        return SmallTable(f"{layer}.{feed}", self.path(layer, feed), self.warehouse, columns)

@@ -1,40 +1,53 @@
 """What has been read and what has been finished, derived from the tables themselves.
 
 An object generation is read when bronze holds a row of it, an offset of a topic when it holds that one or a later one:
-the rows and the fact come in one commit. A window is finished when ``progress`` says so for as many object generations
-as bronze holds of it now (records, where topics are read: their partitions grow), under the declaration that the feed
-has now. Losing ``progress`` costs time, never truth: every step can be repeated.
+the rows and the fact come in one commit, which ``bronze_ledger`` remembers. A window is finished when ``progress`` says
+so for as many object generations as bronze holds of it now (records, where topics are read: their partitions grow),
+under the declaration that the feed has now. Losing ``progress`` costs time, never truth: every step can be repeated.
+Nothing here needs a Spark session.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
-from assets import decisions
+from assets import bronze_ledger, decisions
+from assets.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.kafka_topics import Range, Read
 from assets.lake import Lake
 from assets.writing import writing
 from transforms.errors import WindowSizeChanged
 from transforms.feed import Feed
-from transforms.feed_digest import feed_digest
+from transforms.feed_digest import feed_digests
 from transforms.windows import WINDOW_LENGTHS
 
-PROGRESS = T.StructType(
+PROGRESS = pa.schema(
     [
-        T.StructField("window", T.StringType(), False),
-        T.StructField("objects", T.LongType(), False),
-        T.StructField("declaration", T.StringType(), False),
-        T.StructField("finished_at", T.TimestampType(), False),
+        pa.field("window", pa.string()),
+        pa.field("objects", pa.int64()),
+        pa.field("declaration", pa.string()),
+        pa.field("finished_at", pa.timestamp("us", "UTC")),
     ]
 )
 """One row per window that is in gold: with how many object generations or records, and under which declaration."""
+
+BOOKED = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("records", pa.int64()),
+        pa.field("declaration", pa.string()),
+    ]
+)
+"""Of the books, what says which records silver was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,48 +71,57 @@ def read_objects(
 
     ``rows``: bronze as somebody has read it, for whom it must not have grown meanwhile.
     """
-    bronze = lake.table("bronze", feed.name)
-    if rows is None:
-        if not bronze.exists():
-            return []
-        rows = bronze.read()
+    found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
+    for column, texts in (("window", windows), ("object", names)):
+        if texts is not None:
+            found = found.filter(pc.is_in(found[column], pa.array([*texts], pa.string())))
+    found = merged(found)
+    columns = ("window", "object", "generation", "records")
+    cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
+    return [ReadObject(*one) for one in cells]
+
+
+def _rows(lake: Lake, feed: Feed) -> pa.Table:
+    held = bronze_ledger.held(lake, feed)
+    return GROUPS.empty_table() if held is None else held.rows
+
+
+def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
+    """The same of a frame, by Spark."""
     if windows is not None:
         rows = rows.where(F.col("window").isin(list(windows)))
-    if names is not None:
-        wanted = lake.spark.createDataFrame([(name,) for name in names], "object string")
-        rows = rows.join(F.broadcast(wanted), on="object", how="left_semi")
     # Line 0 is the mark of an object without records.
     records = F.count_if(F.col("line") > 0).alias("records")
-    found = rows.groupBy("window", "object", "generation").agg(records).collect()
-    return [
-        ReadObject(row["window"], row["object"], row["generation"], row["records"]) for row in found
-    ]
+    places = [F.min("byte_offset"), F.max("byte_offset")]
+    grouped = rows.groupBy("window", "object", "generation").agg(records, *places)
+    told = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
+    return pa.Table.from_pylist(told, schema=GROUPS)
 
 
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
-    bronze = lake.table("bronze", feed.name)
-    if not bronze.exists():
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for row in _rows(lake, feed).to_pylist():
+        whose, reached = (row["object"], row["generation"]), (row["last_offset"], row["window"])
+        last[whose] = max(last.get(whose, reached), reached)
+    return {whose: Read(offset + 1, window) for whose, (offset, window) in last.items()}
+
+
+def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) -> dict[str, int]:
+    """How many records at or behind the beginning of each range came to bronze after a version of it, by window."""
+    begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
+    counts: Counter[str] = Counter()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
         return {}
-    last = F.max(F.struct("byte_offset", "window")).alias("last")
-    rows = bronze.read().groupBy("object", "generation").agg(last).collect()
-    return {
-        (row["object"], row["generation"]): Read(row["last"][0] + 1, row["last"][1]) for row in rows
-    }
-
-
-def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range]) -> dict[str, int]:
-    """How many records bronze has at or behind the beginning of each range, by window."""
-    begun = lake.spark.createDataFrame(
-        [(one.partition.name, one.partition.topic_id, one.first) for one in ranges],
-        "object string, generation string, first bigint",
-    )
-    rows = lake.table("bronze", feed.name).read().where(F.col("line") > 0)
-    # The files' statistics leave out most of what was there before.
-    rows = rows.where(F.col("byte_offset") >= min(one.first for one in ranges))
-    rows = rows.join(F.broadcast(begun), on=["object", "generation"], how="inner")
-    found = rows.where("byte_offset >= first").groupBy("window").count().collect()
-    return {row["window"]: row["count"] for row in found}
+    # Somebody who takes rows out of bronze meanwhile leaves the count short, and nothing else.
+    with suppress(NotTold):
+        for version in range(seen + 1, bronze.version + 1):
+            for row in bronze.brought_by(version).to_pylist():
+                first = begun.get((row["object"], row["generation"]))
+                if first is not None and row["first_offset"] >= first and row["records"]:
+                    counts[row["window"]] += row["records"]
+    return dict(counts)
 
 
 def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
@@ -111,12 +133,9 @@ def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
 
 
 def other_windows(lake: Lake, feed: Feed) -> list[str]:
-    """A window in bronze that is none of the feed's size, if there is any: files are not opened to know."""
-    bronze = lake.table("bronze", feed.name)
-    if not bronze.exists():
-        return []
-    ours = F.length("window") == WINDOW_LENGTHS[feed.window]
-    return [row["window"] for row in bronze.read().where(~ours).select("window").take(1)]
+    """A window in bronze that is none of the feed's size, if there is any."""
+    windows = _rows(lake, feed)["window"].unique().to_pylist()
+    return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
 
 
 def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
@@ -132,15 +151,13 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
     """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
-    feed = decisions.with_recorded(lake, feed)
-    counts = amounts(feed, known)
-    progress = lake.table("progress", feed.name)
-    rows = progress.read().collect() if progress.exists() else []
+    digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in rows
-        if row["declaration"] == feed_digest(feed, row["window"])
+        for row in lake.small_table("progress", feed.name, PROGRESS).rows()
+        if row["declaration"] == digest(row["window"])
     }
+    counts = amounts(feed, known)
     return sorted(window for window, count in counts.items() if finished.get(window) != count)
 
 
@@ -158,12 +175,12 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     known = read_objects(lake, feed, windows)
     late = behind(lake, feed, known)
     counts = amounts(feed, (one for one in known if one.window not in late))
-    now = datetime.now(UTC)
-    rows = [(window, count, feed_digest(feed, window), now) for window, count in counts.items()]
-    # One small file: a backfill may have thousands of windows, and most of them no objects.
-    lake.table("progress", feed.name).replace_windows(
-        lake.spark.createDataFrame(rows, PROGRESS).coalesce(1), windows, partition_by=()
-    )
+    now, digest = datetime.now(UTC), feed_digests(feed)
+    rows = [
+        {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
+        for window, count in counts.items()
+    ]
+    lake.small_table("progress", feed.name, PROGRESS).replace_windows(rows, windows)
     return counts.total()
 
 
@@ -172,16 +189,12 @@ def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     landed: Counter[str] = Counter()
     for one in known:
         landed[one.window] += one.records
-    books = lake.table("accounting", feed.name)
+    digest = feed_digests(feed)
     booked: Counter[str] = Counter()
     stale: set[str] = set()
-    if books.exists():
-        of_these = books.read().where(F.col("window").isin(list(landed)))
-        told = of_these.groupBy("window").agg(
-            F.sum("records").alias("records"), F.collect_set("declaration").alias("declarations")
-        )
-        for row in told.collect():
-            booked[row["window"]] = row["records"]
-            if row["declarations"] != [feed_digest(feed, row["window"])]:
-                stale.add(row["window"])
+    books = lake.small_table("accounting", feed.name, BOOKED)
+    for row in books.rows(where={"window": landed}) if landed else ():
+        booked[row["window"]] += row["records"]
+        if row["declaration"] != digest(row["window"]):
+            stale.add(row["window"])
     return stale | {window for window in landed if landed[window] != booked[window]}

@@ -8,19 +8,17 @@ Spark and delta-rs may write one table in turn. Not here: which tables there are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from deltalake.exceptions import DeltaError
 
 from assets import delta_store
 from assets.delta_store import Files
-from assets.store_faults import in_words
+from assets.store_faults import told_in_words
 
 Rows: TypeAlias = Iterable[Mapping[str, object]] | pa.Table
 """Rows by their columns' names; a column that a row does not name is null."""
@@ -65,7 +63,7 @@ class SmallTable:
         A column that an earlier version's table does not have is null; one that is not Weir's is left out.
         """
         wanted = [self.columns.field(name) for name in columns or self.columns.names]
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 return pa.schema(wanted).empty_table()
@@ -89,7 +87,7 @@ class SmallTable:
             TableBusy: another writer has just done so.
         """
         properties = None
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             table = self._opened()
             if seen is not None:
                 # Delta's own numbers begin at 0: the first writer has seen none.
@@ -119,7 +117,7 @@ class SmallTable:
         new, listed = self._shaped(rows), sorted(set(values))
         if strange := set(new[column].to_pylist()) - set(listed):
             raise ValueError(f"{self.name}: rows with {strange} in {column} take no row's place")
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 self._write(self.path, new)
@@ -141,12 +139,12 @@ class SmallTable:
 
     def rewrite(self, rows: Rows) -> None:
         """Put ``rows`` in place of the whole table, in one commit."""
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             self._write(self._opened() or self.path, self._shaped(rows))
 
     def tidy(self) -> None:
         """Make one file of many small ones, and remove those that nobody has needed for a week."""
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 return
@@ -168,7 +166,7 @@ class SmallTable:
         )
 
     def _opened(self) -> DeltaTable | None:
-        with self._told_in_words():
+        with told_in_words(self.name, self.warehouse):
             return delta_store.opened(self.path, self.warehouse)
 
     def _read(
@@ -183,10 +181,11 @@ class SmallTable:
         ]
         schema = pa.schema(there)
         files = Files.of(table, self.path, self.warehouse)
-        parts = [
-            _conformed(files.read(name, size, schema.names), schema)
-            for name, size in _listed(table)
-        ]
+
+        def part(file: tuple[str, int]) -> pa.Table:
+            return _conformed(files.read(*file, schema.names), schema)
+
+        parts = delta_store.at_once(part, _listed(table))
         found = pa.concat_tables([schema.empty_table(), *parts])
         for column, texts in asked.items():
             found = found.filter(_is_among(found[column], texts))
@@ -208,17 +207,6 @@ class SmallTable:
         if isinstance(rows, pa.Table):
             return _conformed(rows, _nullable(self.columns))
         return pa.Table.from_pylist([*rows], schema=_nullable(self.columns))
-
-    @contextmanager
-    def _told_in_words(self) -> Iterator[None]:
-        try:
-            yield
-        except (DeltaError, OSError) as failure:
-            told = in_words(failure, self.name, self.warehouse)
-            if told is None:
-                raise
-            # What delta-rs says has the store's address and whole answers in it.
-            raise told from None
 
 
 def _listed(table: DeltaTable) -> list[tuple[str, int]]:

@@ -11,9 +11,11 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 
 from assets.s3_client import fault_of_code
 from transforms.errors import (
@@ -37,6 +39,29 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _OF_OBJECT_STORE = re.compile(r"Error performing [A-Z]+|Generic S3 error|Error after \d+ retries")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"\b([345]\d\d [A-Z][A-Za-z ]+)")
+
+
+@contextmanager
+def told_in_words(name: str, warehouse: str) -> Iterator[None]:
+    """Around what delta-rs does with a table of this name: raises in words what the warehouse is at fault for.
+
+    Raises:
+        TableBusy: another writer has committed meanwhile.
+        WarehouseFull: there is no room.
+        WarehouseFailed: the store answers with an error.
+        UnreadableWarehouse: the store does not let Weir in.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        # That a file is gone is the caller's matter: another writer may have put its rows into another.
+        raise
+    except (DeltaError, OSError) as failure:
+        told = in_words(failure, name, warehouse)
+        if told is None:
+            raise
+        # What delta-rs says has the store's address and whole answers in it.
+        raise told from None
 
 
 def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -20,29 +21,26 @@ from transforms.feed import Feed
 from transforms.gold import transactions
 from transforms.windows import parse_window
 
-LANDED = "window string, object string, generation string"
+LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
 """One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
 
 
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Remember that these object generations have landed: a transaction may go through one that nobody has read yet."""
     new = set(objects)
-    table = lake.table("landed", feed.name)
-    if new and table.exists():
-        of_these = F.col("window").isin(sorted({one[0] for one in new}))
-        new -= {tuple(row) for row in table.read().where(of_these).collect()}
+    table = lake.small_table("landed", feed.name, LANDED)
     if new:
-        table.append(lake.spark.createDataFrame(sorted(new), LANDED).coalesce(1))
+        noted = table.rows(where={"window": {one[0] for one in new}})
+        new -= {tuple(row.values()) for row in noted}
+    if new:
+        table.append([dict(zip(LANDED.names, one, strict=True)) for one in sorted(new)])
 
 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
     """The windows of which something is known to have landed that silver does not have, these left out."""
-    noted, progress = _landed(lake, feed), lake.table("progress", feed.name)
-    finished = (
-        {row["window"]: row["objects"] for row in progress.read().collect()}
-        if progress.exists()
-        else {}
-    )
+    noted = _landed(lake, feed)
+    progress = lake.small_table("progress", feed.name, ledger.PROGRESS)
+    finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
     doubtful = [
         window
         for window, count in noted.items()
@@ -62,12 +60,10 @@ def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
     if feed.reads_topics:
         # All that a run has seen of a topic is in bronze.
         return ledger.amounts(feed, ledger.read_objects(lake, feed))
-    landed = lake.table("landed", feed.name)
-    if not landed.exists():
-        return {}
+    noted = lake.small_table("landed", feed.name, LANDED).read()
     # Two runs may have noted one object.
-    counted = landed.read().distinct().groupBy("window").count()
-    return {row["window"]: row["count"] for row in counted.collect()}
+    windows = noted.group_by(LANDED.names).aggregate([])["window"].value_counts()
+    return {one["values"]: one["counts"] for one in windows.to_pylist()}
 
 
 def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import asdict
 
 from transforms.decisions import Decisions
@@ -35,6 +37,24 @@ def feed_digest(feed: Feed, window: str) -> str:
             },
         }
     )
+
+
+def feed_digests(feed: Feed) -> Callable[[str], str]:
+    """``feed_digest`` of any number of windows: worked out once for all that know the same columns and decisions."""
+    borders = sorted(
+        {epoch.window for epoch in feed.decisions.epochs}
+        | {first for table in feed.tables.values() for first in table.since.values()}
+    )
+    released = {window for one in feed.decisions.releases for window in one.windows}
+    known: dict[str | int, str] = {}
+
+    def digest(window: str) -> str:
+        alike: str | int = window if window in released else bisect_right(borders, window)
+        if alike not in known:
+            known[alike] = feed_digest(feed, window)
+        return known[alike]
+
+    return digest
 
 
 def table_digest(feed: Feed, table: Table) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import Row
 
-from assets import bases, compaction, explanation, gold_tables, horizon_plans
+from assets import bases, compaction, explanation, gold_tables, horizon_plans, transactions
 from assets import silver as silver_of
 from assets.history import History
 from assets.horizon_plans import Plan
@@ -76,9 +77,16 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert lake.table("gold", "zoo", "pets__tombstones").read().count() == 0
     assert names(lake, feed) == {1: "Ava", 3: "Cy"}
 
-    # Again: nothing is left to do.
+    # Again: nothing is left to do, but for the files of small tables.
+    noted = [("2025-11-20T03", "a.json", "1"), ("2025-11-20T05", "b.json", "1")]
+    for one in noted:
+        transactions.note_landed(lake, feed, [one])
+    landed = lake.path("landed", "zoo")
+    assert len(DeltaTable(landed).file_uris()) == 2
     (again,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert (again.plan.new, again.folded, again.base) == (None, 0, 2)
+    assert len(DeltaTable(landed).file_uris()) == 1
+    assert DeltaTable(landed).count() == 2
 
     # A repeat of what is compacted is a duplicate, an event that nobody knew comes too late, a new one counts.
     late = change("U", 12, {"id": "1"}, {"name": "Old"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,6 +80,59 @@ def test_an_object_generation_is_read_once_and_a_new_one_asks_for_its_window_aga
         bronze_rows.where("object = '2025-11-20/04/b.json'").select("generation").distinct().count()
         == 2
     )
+
+
+def test_what_is_new_is_found_without_spark_and_read_in_few_jobs(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def due() -> list[str]:
+        """What `weir run` finds, and without a session."""
+        with monkeypatch.context() as without:
+            without.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
+            return planning.due(lake, feed).windows
+
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    for hour in (3, 4):
+        name = f"2025-11-20/{hour:02}/a.json"
+        lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
+        windows = [f"2025-11-20T{hour:02}"]
+        assert due() == windows
+        group = f"bronze {hour}"
+        lake.spark.sparkContext.setJobGroup(group, group)
+        bronze.land(lake, feed, windows)
+        status = lake.spark.sparkContext.statusTracker()
+        assert 0 < len(status.getJobIdsForGroup(group)) <= 3
+        lake.spark.sparkContext.setJobGroup("the rest", "the rest")
+        silver.derive(lake, feed, windows)
+        ledger.finish(lake, feed, windows)
+        assert due() == []
+        # Nothing but the commit says what was read: the ledger is lost, and so is progress.
+        if hour == 3:
+            shutil.rmtree(lake.path("ledger", "zoo"))
+            assert due() == []
+            shutil.rmtree(lake.path("progress", "zoo"))
+            assert due() == windows
+            ledger.finish(lake, feed, windows)
+
+
+def test_a_warehouse_of_an_earlier_version_is_gone_on_with(lake: Lake, folder: Path) -> None:
+    """Its small tables were made by Spark, and it has no ledger."""
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    for hour in (3, 4):
+        name = f"2025-11-20/{hour:02}/a.json"
+        lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
+        bring(lake, feed)
+    shutil.rmtree(lake.path("ledger", "zoo"))
+    finished = lake.table("progress", "zoo").read().localCheckpoint()
+    shutil.rmtree(lake.path("progress", "zoo"))
+    lake.table("progress", "zoo").replace_where(finished, "true")
+
+    assert planning.due(lake, feed).windows == []
+    lay(folder, "2025-11-20/03/b.json", drop(change("U", 9, {"id": "3"}, {"name": "Ava"})))
+    assert planning.due(lake, feed).windows == ["2025-11-20T03"]
+    bring(lake, feed)
+    assert planning.due(lake, feed).windows == []
+    assert names(lake, feed) == {3: "Ava", 4: "Ada"}
 
 
 def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
