@@ -90,7 +90,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
         bronze = lake.table("bronze", feed.name)
         if found.new or not bronze.exists():
             with raise_clearly():
-                bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
+                rows = read_objects(lake.spark, feed, found.new, limits=lake.limits)
+                bronze.append(rows, partition_by=["window"])
         return found
 
 

@@ -18,6 +18,7 @@ from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.formats.spec import NO_FAULT, SourceFormat, as_events
 from transforms.record import Record
+from transforms.splitting.limits import DEFAULTS, Limits
 
 RECORD = (
     "`table` string, operation string, effect string, before map<string,string>, after map<string,string>,"
@@ -28,7 +29,7 @@ RECORD = (
 )
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """One JSON document a line."""
     offset = 0
     for number, line in enumerate(data.splitlines(keepends=True), start=1):

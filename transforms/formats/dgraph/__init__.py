@@ -21,7 +21,8 @@ from transforms.formats.dgraph import deliveries, effects, exports, messages, va
 from transforms.formats.dgraph.remarks import REMARKS
 from transforms.formats.spec import SourceFormat, as_events
 from transforms.record import Record
-from transforms.splitting import json_documents
+from transforms.splitting import json_documents, text_lines
+from transforms.splitting.limits import DEFAULTS, Limits
 
 TRIPLES = "triples"
 
@@ -43,9 +44,11 @@ def tables(feed: Feed) -> Mapping[str, Table]:
     return {TRIPLES: Table(TRIPLES, KEY, COLUMNS, cdc_columns=tuple(COLUMNS))}
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
-    """JSON documents, or the lines of an RDF export."""
-    return exports.lines(data) if exports.is_rdf(object_name) else json_documents.split(data)
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+    """JSON documents, or the lines of an RDF export: a text in one has its line breaks escaped."""
+    if exports.is_rdf(object_name):
+        return text_lines.split(data, b"#", limits)
+    return json_documents.split(data, limits)
 
 
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:

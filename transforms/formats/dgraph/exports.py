@@ -9,7 +9,6 @@ Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toRDF, toJSON, valToStr).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -18,7 +17,6 @@ from pyspark.sql import types as T
 from transforms.feed import Feed
 from transforms.formats.dgraph.messages import of_hexadecimal
 from transforms.formats.spec import NO_FAULT, fault
-from transforms.record import Record
 
 RDF_NAME = r"(?i)\.rdf(\.[^/]*)?$"
 READ_TS = r"(?:^|/)dgraph\.r([0-9]+)\.u[^/]*/"
@@ -75,16 +73,6 @@ TYPES = {
 def is_rdf(object_name: str) -> bool:
     """Whether an object holds lines of RDF."""
     return re.search(RDF_NAME, object_name) is not None
-
-
-def lines(data: bytes) -> Iterator[Record]:
-    """One record per line that is neither blank nor a comment; a text has its line breaks escaped."""
-    offset = 0
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        payload = line.rstrip(b"\r")
-        if payload.strip() and not payload.lstrip().startswith(b"#"):
-            yield Record(number, offset, payload)
-        offset += len(line) + 1
 
 
 def parsed(messages: DataFrame, feed: Feed) -> DataFrame:

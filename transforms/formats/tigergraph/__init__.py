@@ -22,6 +22,7 @@ from transforms.formats.tigergraph.message import no_texts, parsed
 from transforms.formats.tigergraph.partners import elsewhere
 from transforms.record import Record
 from transforms.splitting import json_documents
+from transforms.splitting.limits import DEFAULTS, Limits
 
 KEY_NOT_SPLIT = Remark(
     "key_not_split",
@@ -52,9 +53,9 @@ REVERSE_NOT_DECLARED = Remark(
 )
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data)
+    return json_documents.split(data, limits)
 
 
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
