@@ -91,7 +91,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
         if found.new or bronze_ledger.version(lake, feed) < 0:
             bronze = lake.table("bronze", feed.name)
             with raise_clearly():
-                bronze.append(read_objects(lake.spark, feed, found.new), partition_by=["window"])
+                rows = read_objects(lake.spark, feed, found.new, limits=lake.limits)
+                bronze.append(rows, partition_by=["window"])
             bronze_ledger.catch_up(lake, feed)
         return found
 

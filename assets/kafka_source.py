@@ -20,6 +20,7 @@ from assets import kafka_client
 from assets.kafka_client import FEW, Complaints, fitting
 from assets.kafka_topics import Range, divided
 from assets.record_times import moment_of, window_of
+from assets.task_errors import Place, told_with
 from assets.task_source import read_parts
 from transforms.errors import WeirError
 from transforms.feed import Feed
@@ -53,7 +54,8 @@ def rows_of(
     client = kafka_client.consumer(feed, complaints)
     try:
         for one in ranges:
-            yield from _Reading(feed, one, client, complaints, silence).rows(progress)
+            with told_with(Place(feed.name, one.partition.name)):
+                yield from _Reading(feed, one, client, complaints, silence).rows(progress)
     finally:
         client.close()
 

@@ -7,6 +7,7 @@ into a table (``transforms``), and which warehouse it is (``orchestration``).
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import dagster as dg
 import pyarrow as pa
@@ -19,6 +20,7 @@ from pyspark.sql import types as T
 
 from assets import delta_store
 from assets.small_table import SmallTable
+from transforms.splitting.limits import DEFAULTS, Limits
 
 LAYERS = (
     "bronze",
@@ -196,9 +198,11 @@ def has_windows(table: DeltaLog, windows: Sequence[str]) -> bool:
 
 
 class Lake(dg.ConfigurableResource["Lake"]):
-    """The warehouse, through the run's one Spark session."""
+    """The warehouse, through the run's one Spark session, and how large what comes into it may be (``Limits``)."""
 
     warehouse: str
+    largest_object: int = DEFAULTS.largest_object
+    largest_record: int = DEFAULTS.largest_record
     pyspark: dg.ResourceDependency[LazyPySparkResource]
 
     @property
@@ -206,6 +210,20 @@ class Lake(dg.ConfigurableResource["Lake"]):
         """The session: started on first use, one per process."""
         session: SparkSession = self.pyspark.spark_session
         return session
+
+    @property
+    def limits(self) -> Limits:
+        """How large an object of a landing may be, and a record of it."""
+        return Limits(self.largest_object, self.largest_record)
+
+    def elsewhere(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
+        """Another warehouse, or another session, and all else the same."""
+        return type(self)(
+            warehouse=warehouse,
+            pyspark=pyspark or self.pyspark,
+            largest_object=self.largest_object,
+            largest_record=self.largest_record,
+        )
 
     def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""

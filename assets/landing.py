@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,8 +71,11 @@ class Landing(Protocol):
         """Every object that fits the feed's files, in the order of names."""
         ...
 
-    def read(self, name: str, generation: str) -> tuple[bytes, str]:
-        """The object's bytes, and the generation they are of: a newer one if it was replaced since."""
+    def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
+        """The object's bytes, and the generation they are of: a newer one if it was replaced since.
+
+        Of an object with more than ``most`` bytes one more than that is read: nobody wants all of it.
+        """
         ...
 
 
@@ -135,11 +138,16 @@ class S3Landing:
                         name, found["ETag"].strip('"'), found["Size"], modified_at, window
                     )
 
-    def read(self, name: str, generation: str) -> tuple[bytes, str]:
+    def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
         """See ``Landing``."""
         with self._faults_made_clear(name):
             found = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name)
-            return found["Body"].read(), found["ETag"].strip('"')
+            with closing(found["Body"]) as body:
+                data = body.read(most + 1)
+                if len(data) <= most:
+                    # Read to its end it tells of a connection that broke.
+                    data += body.read()
+            return data, found["ETag"].strip('"')
 
     @contextmanager
     def _faults_made_clear(self, name: str = "") -> Iterator[None]:
@@ -179,16 +187,16 @@ class FolderLanding:
             window = window_of(name, modified_at, self._feed.window)
             yield LandedObject(name, _generation(status), status.st_size, modified_at, window)
 
-    def read(self, name: str, generation: str) -> tuple[bytes, str]:
+    def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
         """See ``Landing``."""
         path = self._root / name
         with self._faults_made_clear(path), path.open("rb") as file:
-            before = _generation(os.fstat(file.fileno()))
+            before = os.fstat(file.fileno())
             while True:
-                data = file.read()
-                after = _generation(os.fstat(file.fileno()))
-                if after == before:
-                    return data, after
+                data = file.read(min(most, before.st_size) + 1)
+                after = os.fstat(file.fileno())
+                if _generation(after) == _generation(before):
+                    return data, _generation(after)
                 # Written to while it was read: read again what it has become.
                 before = after
                 file.seek(0)

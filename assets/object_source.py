@@ -7,20 +7,20 @@ Not here: which objects are read (``bronze``), how tasks read (``task_source``),
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.landing import LandedObject, open_landing
+from assets.task_errors import Place, told_with
 from assets.task_source import read_parts
 from transforms.feed import Feed
 from transforms.formats import FORMATS
+from transforms.formats.spec import Split
 from transforms.record import Record
-from transforms.splitting.gzip_stream import inflate, with_damage
-
-Splitter = Callable[[bytes, Feed, str], Iterator[Record]]
-"""From the inflated bytes, the feed and the object's name to its records."""
+from transforms.splitting.gzip_stream import inflate, too_large, with_damage
+from transforms.splitting.limits import DEFAULTS, Limits
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
@@ -33,7 +33,8 @@ def read_objects(
     feed: Feed,
     objects: Sequence[LandedObject],
     *,
-    split: Splitter | None = None,
+    limits: Limits = DEFAULTS,
+    split: Split | None = None,
 ) -> DataFrame:
     """One row per record of these objects (see ``BRONZE``), cut by ``split`` or else as the feed's format says.
 
@@ -41,7 +42,7 @@ def read_objects(
     """
     cut = split if split is not None else FORMATS[feed.format].split
     parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
-    return read_parts(spark, parts, partial(rows_of, feed, cut))
+    return read_parts(spark, parts, partial(rows_of, feed, cut, limits))
 
 
 def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObject, ...]]:
@@ -56,32 +57,39 @@ def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObjec
 
 
 def rows_of(
-    feed: Feed, split: Splitter, objects: tuple[LandedObject, ...]
+    feed: Feed, split: Split, limits: Limits, objects: tuple[LandedObject, ...]
 ) -> Iterator[tuple[object, ...]]:
     """The records of some objects, read through one landing."""
     landing = open_landing(feed)
     for one in objects:
-        data, generation = landing.read(one.name, one.generation)
-        where = (one.window, one.name, generation)
-        empty = True
-        for record in records_of(feed, one.name, data, split=split):
-            empty = False
-            yield (
-                *where,
-                record.line,
-                record.byte_offset,
-                record.header,
-                record.payload,
-                record.defect,
-                one.modified_at,
-                *_NO_KEY,
-            )
-        if empty:
-            yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)
+        place = Place(feed.name, one.name)
+        with told_with(place):
+            data, generation = landing.read(one.name, one.generation, limits.largest_object)
+            where = (one.window, one.name, generation)
+            for record in records_of(feed, one.name, data, split=split, limits=limits):
+                place.line = record.line
+                yield (
+                    *where,
+                    record.line,
+                    record.byte_offset,
+                    record.header,
+                    record.payload,
+                    record.defect,
+                    one.modified_at,
+                    *_NO_KEY,
+                )
+            if not place.line:
+                yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)
 
 
-def records_of(feed: Feed, object_name: str, data: bytes, *, split: Splitter) -> Iterator[Record]:
-    """The records of one object as it was landed, inflated first where it is gzip."""
-    inflated, damage = inflate(data)
-    records = split(inflated, feed, object_name)
+def records_of(
+    feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULTS
+) -> Iterator[Record]:
+    """The records of one object as it was landed, inflated first where it is gzip; one for an object too large."""
+    if len(data) > limits.largest_object:
+        return iter([too_large(data, limits)])
+    inflated, damage = inflate(data, limits.largest_object)
+    if len(inflated) > limits.largest_object:
+        return iter([too_large(data, limits)])
+    records = split(inflated, feed, object_name, limits)
     return records if damage is None else with_damage(records, inflated, damage)

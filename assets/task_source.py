@@ -114,18 +114,32 @@ class RecordReader(DataSourceReader):
 
 
 def batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of bounded size."""
+    """The rows in batches of a bounded number of bytes and of rows; the last row of one may go beyond the bound."""
     arrow_schema = to_arrow_schema(schema, timezone="UTC")
     batch: list[tuple[object, ...]] = []
     size = 0
     for row in rows:
         batch.append(row)
-        size += _ROW_COST + sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        size += _size(row)
         if size >= _BATCH_BYTES or len(batch) >= _BATCH_ROWS:
             yield _batch(batch, arrow_schema)
             batch, size = [], 0
     if batch:
         yield _batch(batch, arrow_schema)
+
+
+def _size(row: tuple[object, ...]) -> int:
+    """About how many bytes a row takes."""
+    size = _ROW_COST
+    for cell in row:
+        kind = type(cell)
+        if kind is bytes or kind is str:
+            size += len(cell)  # type: ignore[arg-type]
+        elif isinstance(cell, list):
+            # The headers of a Kafka record, each a name and a value.
+            for header in cell:
+                size += _size(header)
+    return size
 
 
 def _batch(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:

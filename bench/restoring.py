@@ -22,7 +22,7 @@ class Workspace:
 
     def lake(self, name: str) -> Lake:
         """The warehouse of this name."""
-        return Lake(warehouse=str(self.folder / name), pyspark=self.session.pyspark)
+        return self.session.elsewhere(str(self.folder / name))
 
     def fresh(self, like: str | None = None) -> Lake:
         """A new warehouse: empty, or with the tables of another."""

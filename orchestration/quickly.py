@@ -36,7 +36,7 @@ def fitted(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
         return lake
     settings["spark.sql.codegen.wholeStage"] = "false"
     settings[OPTIONS] = f"{settings.get(OPTIONS, '')} {FIRST_COMPILER}".strip()
-    return Lake(warehouse=lake.warehouse, pyspark=WeirSpark(spark_config=settings))
+    return lake.elsewhere(lake.warehouse, WeirSpark(spark_config=settings))
 
 
 def is_small(sizes: Iterator[int]) -> bool:

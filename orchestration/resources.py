@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assets.lake import Lake
 from orchestration.spark import WeirSpark, s3a_config, session_config, warehouse_uri
+from transforms.errors import SettingMisdeclared
+from transforms.splitting.limits import DEFAULTS, Limits
 
 ROOT = Path(__file__).resolve().parent.parent
+
+OBJECT, RECORD = "WEIR_LARGEST_OBJECT", "WEIR_LARGEST_RECORD"
+LARGEST_CELL = 1 << 30
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +41,32 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
     values = os.environ if environment is None else environment
     on_s3 = warehouse.startswith("s3a://")
     settings = session_config(values) | (s3a_config(values) if on_s3 else {})
-    return Lake(warehouse=warehouse, pyspark=WeirSpark(spark_config=settings, s3a=on_s3))
+    limits = limits_of(values)
+    return Lake(
+        warehouse=warehouse,
+        pyspark=WeirSpark(spark_config=settings, s3a=on_s3),
+        largest_object=limits.largest_object,
+        largest_record=limits.largest_record,
+    )
+
+
+def limits_of(environment: Mapping[str, str]) -> Limits:
+    """``WEIR_LARGEST_OBJECT`` and ``WEIR_LARGEST_RECORD``, else the defaults."""
+    largest_object = size_of(environment, OBJECT, DEFAULTS.largest_object)
+    largest_record = size_of(environment, RECORD, DEFAULTS.largest_record)
+    if largest_record > LARGEST_CELL:
+        fault = f"a record may have {LARGEST_CELL:,} bytes at most: Spark and Arrow hold no larger value safely"
+        raise SettingMisdeclared(RECORD, environment[RECORD], fault)
+    return Limits(largest_object, largest_record)
+
+
+def size_of(environment: Mapping[str, str], name: str, default: int) -> int:
+    """A number of bytes, with ``k``, ``m`` or ``g`` behind it for KiB, MiB or GiB."""
+    text = environment.get(name, "").strip().lower()
+    if not text:
+        return default
+    written = re.fullmatch(r"([1-9][0-9]{0,17})([kmg]?)b?", text)
+    if written is None:
+        fault = "this is no size; write a number of bytes, or one with k, m or g behind it, such as 512m"
+        raise SettingMisdeclared(name, environment[name], fault)
+    return int(written[1]) * _UNITS[written[2]]

@@ -36,7 +36,7 @@ def verify(feeds: Path, warehouse: str, only: Sequence[str], scratch: str | None
         ):
             # A place of its own, whatever earlier proofs have left in the same scratch.
             place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
-            codes.append(prove(lake, Lake(warehouse=place, pyspark=lake.pyspark), feed, seed))
+            codes.append(prove(lake, lake.elsewhere(place), feed, seed))
     return max(codes, default=0)
 
 

@@ -22,6 +22,14 @@ class FeedMisdeclared(WeirError):
         super().__init__(f"{file}: {key}: {fault}.{hint}")
 
 
+class SettingMisdeclared(WeirError):
+    """An environment variable says something that Weir cannot use."""
+
+    def __init__(self, name: str, value: str, fault: str) -> None:
+        self.name, self.value, self.fault = name, value, fault
+        super().__init__(f"{name}={value}: {fault}")
+
+
 class UnreadableLanding(WeirError):
     """The place where drops land cannot be listed or read."""
 
@@ -60,7 +68,8 @@ class RecordFailed(WeirError):
 
     def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
         self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
-        place = f" at {object_name}, line {line}" if object_name else ""
+        place = f" at {object_name}" if object_name else ""
+        place += f", line {line}" if line else ""
         super().__init__(
             f"feed {feed}: reading stopped{place}: {fault}. Nothing was written. Please report it, with that record; to"
             " go on without it, take it out of the landing under another name."
@@ -71,12 +80,8 @@ class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 
     def __init__(self, feed: str, object_name: str, header: str, expected: str) -> None:
-        self.feed, self.object_name, self.header, self.expected = (
-            feed,
-            object_name,
-            header,
-            expected,
-        )
+        self.feed, self.object_name = feed, object_name
+        self.header, self.expected = header, expected
         super().__init__(
             f"feed {feed}: {object_name}, line 1: the header is not understood: {header!r}. "
             f"Expected {expected}. Rename the columns, or write the files without a header."

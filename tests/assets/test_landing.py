@@ -105,9 +105,9 @@ def test_what_is_read_is_what_is_there_now(tmp_path: Path) -> None:
     write(tmp_path, "a.json")
     landing = open_landing(feed(tmp_path), JSON_FILES)
     (one,) = landing.list()
-    assert landing.read(one.name, one.generation) == (b"{}", one.generation)
+    assert landing.read(one.name, one.generation, 100) == (b"{}", one.generation)
     (tmp_path / "a.json").write_bytes(b'{"new":1}')
-    data, generation = landing.read(one.name, one.generation)
+    data, generation = landing.read(one.name, one.generation, 100)
     assert (data, generation[:2]) == (b'{"new":1}', "9-")
 
 
@@ -129,7 +129,7 @@ def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_an_object_that_vanished_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnreadableLanding) as refusal:
-        open_landing(feed(tmp_path)).read("a.json", "1-1")
+        open_landing(feed(tmp_path)).read("a.json", "1-1", 100)
     assert str(refusal.value) == (
         f"feed tpch: cannot read {tmp_path}/a.json: it is gone since it was listed. Run again."
     )
@@ -176,7 +176,7 @@ def test_a_bucket_is_listed_below_its_prefix_and_read(s3: Store) -> None:
         assert (region.name, region.size) == ("region/2026-11-20/03/é b+c.json", 7)
         assert region.window == "2026-11-20T03"
         assert landing.left_out.count == 2
-        assert landing.read(region.name, region.generation) == (b'{"a":1}', region.generation)
+        assert landing.read(region.name, region.generation, 100) == (b'{"a":1}', region.generation)
         assert '"' not in region.generation
 
 
@@ -186,7 +186,7 @@ def test_a_replaced_object_is_read_with_its_new_generation(s3: Store) -> None:
     landing = open_landing(feed("s3://replaced"), JSON_FILES)
     (before,) = landing.list()
     s3.client().put_object(Bucket="replaced", Key="a.json", Body=b"new")
-    data, generation = landing.read(before.name, before.generation)
+    data, generation = landing.read(before.name, before.generation, 100)
     (after,) = landing.list()
     assert (data, generation) == (b"new", after.generation)
     assert generation != before.generation
@@ -208,7 +208,7 @@ def test_what_s3_refuses_is_said_without_the_secrets(s3: Store, aws: pytest.Monk
     s3.put("guarded", {"a.json": b"{}"})
     assert "s3://nowhere/: the bucket does not exist" in refused("s3://nowhere")
     with pytest.raises(UnreadableLanding, match="gone since it was listed"):
-        open_landing(feed("s3://guarded")).read("b.json", "x")
+        open_landing(feed("s3://guarded")).read("b.json", "x", 100)
     assert "the bucket's name is not valid" in refused("s3://Not A Bucket/")
 
     aws.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret")

@@ -17,6 +17,7 @@ from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed import Feed, Table
 from transforms.record import BRONZE, Record
+from transforms.splitting.limits import DEFAULTS, Limits
 
 REGION = Table(
     name="region",
@@ -172,7 +173,9 @@ def test_the_generation_is_that_of_what_was_read(spark: SparkSession, tmp_path: 
 
 
 def test_a_splitter_of_ones_own_can_be_given(spark: SparkSession, tmp_path: Path) -> None:
-    def halves(data: bytes, given: Feed, object_name: str) -> Iterator[Record]:
+    def halves(
+        data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULTS
+    ) -> Iterator[Record]:
         yield Record(1, 0, data[:2], header=given.name)
         yield Record(1, 2, data[2:], header=object_name)
 

@@ -18,9 +18,10 @@ from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.formats.spec import Decode, SourceFormat
 from transforms.record import BronzeRecord, Record
+from transforms.splitting.limits import DEFAULTS, Limits
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """One JSON document a line."""
     offset = 0
     for number, line in enumerate(data.splitlines(keepends=True), start=1):

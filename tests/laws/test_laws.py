@@ -34,6 +34,7 @@ from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.formats.spec import SourceFormat
 from transforms.record import BRONZE, Record
+from transforms.splitting.limits import DEFAULTS, Limits
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 40)
@@ -170,7 +171,9 @@ def several(formats: dict[str, str]) -> SourceFormat:
     return SourceFormat(SEVERAL, ("**",), cut_by_land, to_events)
 
 
-def cut_by_land(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def cut_by_land(
+    data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS
+) -> Iterator[Record]:
     """Nothing: bronze is written by ``land``."""
     raise NotImplementedError
 

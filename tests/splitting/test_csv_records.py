@@ -13,6 +13,7 @@ from transforms.errors import UnknownHeader
 from transforms.feed import Table
 from transforms.record import Record
 from transforms.splitting.csv_records import PREFIX_ROLE, SUFFIX_ROLE, split
+from transforms.splitting.limits import Limits
 
 REGION = Table(
     name="region",
@@ -135,6 +136,37 @@ def test_long_fields_are_read_once(field: bytes, is_closed: bool) -> None:
     assert time.process_time() - start < 2
     assert payload.startswith(b"1,")
     assert (defect is None) == is_closed
+
+
+@pytest.mark.parametrize(
+    "record",
+    [b"1,%s" % (b"x" * 100), b'1,"%s"' % (b"x\n" * 50), b'1,"%s"x' % (b"x" * 100), b"," * 101],
+    ids=["unquoted", "quoted", "malformed", "commas"],
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_record_that_is_too_long_costs_no_other(record: bytes, end: bytes) -> None:
+    data = b"0,a,b\n" + record + end + b"2,a,b"
+    before, long, after = split(data, REGION, "tpch", "region/1.csv", Limits(largest_record=100))
+    assert (long.line, long.byte_offset, long.payload) == (2, 6, record[:100])
+    assert long.defect == "the record is longer than 100 bytes"
+    assert [(one.payload, one.defect) for one in (before, after)] == [
+        (b"0,a,b", None),
+        (b"2,a,b", None),
+    ]
+    assert places_are_true(data, [before, long, after])
+
+
+def test_a_first_record_that_is_too_long_is_no_header() -> None:
+    names = b"r_regionkey,r_name," + b"x" * 100
+    (record,) = split(names, REGION, "tpch", "region/1.csv", Limits(largest_record=100))
+    assert (record.header, record.defect) == (None, "the record is longer than 100 bytes")
+
+
+@pytest.mark.parametrize("line", [b'"\n', b'1,"a""\n', b'"""x\n', b'a"\n', b'"a\\\n', b'"\\"\n'])
+def test_malformed_lines_take_time_in_proportion(line: bytes) -> None:
+    start = time.process_time()
+    assert sum(1 for _ in split(line * 60_000, REGION, "tpch", "region/1.csv")) >= 20_000
+    assert time.process_time() - start < 4
 
 
 def test_large_texts_take_time_in_proportion() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import random
+import time
 import zlib
 
 import pytest
 
-from transforms.splitting.gzip_stream import inflate, with_damage
+from transforms.splitting.gzip_stream import inflate, too_large, with_damage
 from transforms.splitting.json_documents import split
+from transforms.splitting.limits import Limits
 
 LINES = b"".join(b'{"id":%d,"noise":%d}\n' % (n, hash(str(n))) for n in range(5000))
 
@@ -128,3 +130,41 @@ def test_bytes_after_the_last_member_leave_the_records_sound() -> None:
         (b'{"a":1}', None),
         (b"", "trailing bytes after gzip: 3 bytes after the last member are no gzip"),
     ]
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_no_more_is_inflated_than_is_wanted(members: int) -> None:
+    bomb = gzip.compress(bytes(100_000_000)) * members
+    inflated, damage = inflate(bomb, 1_000_000)
+    # What one piece of the archive holds comes at once.
+    assert 1_000_000 < len(inflated) < 80_000_000
+    assert damage is None
+
+
+def test_what_is_wanted_is_inflated_whole() -> None:
+    assert inflate(gzip.compress(LINES), len(LINES)) == (LINES, None)
+    assert len(inflate(gzip.compress(LINES), len(LINES) - 1)[0]) > len(LINES) - 1
+
+
+def test_many_small_members_take_time_in_proportion() -> None:
+    start = time.process_time()
+    assert inflate(gzip.compress(b"x", 1) * 100_000) == (b"x" * 100_000, None)
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (gzip.compress(LINES), "the object inflates to more than 100,000 bytes"),
+        (LINES * 3, "the object has more than 100,000 bytes"),
+        (
+            gzip.compress(random.Random(1).randbytes(250_000)),
+            "the object has more than 100,000 bytes",
+        ),
+    ],
+)
+def test_of_an_object_that_is_too_large_there_is_its_beginning(data: bytes, fault: str) -> None:
+    record = too_large(data, Limits(largest_object=100_000))
+    assert record.defect == f"{fault}: nothing of it was read but its first 4,000"
+    assert (record.line, record.byte_offset) == (1, 0)
+    assert record.payload == inflate(data)[0][:4_000]

@@ -6,12 +6,13 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms.record import Record
-from transforms.splitting import json_documents
+from transforms.splitting import json_documents, json_ends
 from transforms.splitting.json_documents import split
+from transforms.splitting.limits import DEFAULTS, Limits
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -27,10 +28,57 @@ DOCUMENT = st.builds(
     st.booleans(),
 )
 BETWEEN = st.sampled_from([b"", b"\n", b" ", b"\r\n\r\n", b",\n", b"\t"])
+PIECES = st.sampled_from(
+    [
+        *(b"{", b"}", b"[", b"]", b'"', b"\\", b"\n", b"\r\n", b"\r", b" ", b"\t", b",", b":"),
+        *(b"1", b"-", b"0", b".5", b"e5", b"12", b"NaN", b"-Infinity", b"true", b"nul", b"abc"),
+        *(
+            b"\x00",
+            b"\x01",
+            b"\x0c",
+            b"\xff",
+            b"\xe6\x97",
+            "日".encode(),
+            b"\xef\xbb\xbf",
+            b"\xef\xbb",
+        ),
+        *(b"\\u", b"\\ud800", b"\\ud83d\\ude00", b"\\q", b'"k":', b'"v"', b"\n  ", b'{"x":"a\nb"}'),
+        *(
+            b'{"a":1}',
+            b'{"a":1,"a":2}',
+            b'{"a":NaN}',
+            b'{"a":[1,{"b":null}]}',
+            b"[1,2]",
+            b'{\n "a":1\n}\n',
+        ),
+        b'{"a":"\\ud800"}',
+    ]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """Documents in some layout, or pieces of them, with pieces put in and bytes taken out here and there."""
+    between = draw(BETWEEN)
+    text = between.join(draw(st.lists(DOCUMENT | PIECES, max_size=6)))
+    if draw(st.booleans()):
+        text = b"[" + text + b"]" + between + text
+    for piece in draw(st.lists(PIECES | st.integers(0, 3), max_size=4)):
+        place = draw(st.integers(0, len(text)))
+        put_in, left_out = (b"", piece) if isinstance(piece, int) else (piece, 0)
+        text = text[:place] + put_in + text[place + left_out :]
+    return text
 
 
 def cut(data: bytes) -> list[tuple[bytes, str | None]]:
     return [(record.payload, record.defect) for record in split(data)]
+
+
+def carefully(data: bytes, limits: Limits = DEFAULTS) -> list[Record]:
+    """The records as Python's own reader of JSON cuts them, without msgspec."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_documents._Text, "_skimmed", lambda text: None)
+        return list(split(data, limits))
 
 
 def whole(*payloads: bytes) -> list[tuple[bytes, str | None]]:
@@ -78,10 +126,52 @@ def test_no_text_breaks_it_and_places_are_always_true(pieces: list[bytes]) -> No
 def test_it_does_not_matter_where_the_buffer_ends(documents: list[bytes], size: int) -> None:
     data = b"\n".join(documents)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_documents, "_BUFFER", size)
-        records = list(split(data))
+        patch.setattr(json_ends, "_BUFFER", size)
+        records = carefully(data)
     assert [(record.payload, record.defect) for record in records] == whole(*documents)
     assert places_are_true(data, records)
+
+
+@settings(max_examples=200)
+@given(texts(), st.integers(16, 64))
+def test_the_quick_way_and_the_careful_one_cut_alike(data: bytes, size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_ends, "_BUFFER", size)
+        assert list(split(data)) == carefully(data)
+
+
+@settings(max_examples=200)
+@given(texts(), st.integers(1, 60), st.sampled_from([16 << 20, 0, -(10**6)]))
+def test_they_cut_alike_whatever_the_limits(data: bytes, longest: int, in_vain: int) -> None:
+    limits = Limits(largest_record=longest)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_documents, "_READ_IN_VAIN", in_vain)
+        records = list(split(data, limits))
+        assert records == carefully(data, limits)
+    assert places_are_true(data, records)
+    assert all(len(record.payload) <= longest for record in records)
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (b'{"a":1} {"b":2}', 7),
+        (b'{"a":1}{"b":2}', 7),
+        (b'{"a":1}\n\n  x', 7),
+        (b'{"a":1}\n ', 7),
+        (b'["]"],', 5),
+        (b'"a"1', 3),
+        (b'{"a":', json_ends.CUT),
+        (b'{"a":NaN}', json_ends.REFUSED),
+        (b'{"a":"\n"} ', json_ends.REFUSED),
+        (b'{"a":' * 100_000, json_ends.REFUSED),
+    ],
+)
+def test_msgspec_tells_where_a_document_ends(text: bytes, end: int) -> None:
+    """It tells so in the text of an error: another release of it may have another."""
+    data = b"--" + text
+    found = json_ends.skim(data, memoryview(data), 2, len(data))
+    assert found == (end + 2 if end >= 0 else end)
 
 
 @pytest.mark.parametrize("data", [b"", b" \r\n", b"[]", b"[\n]\n[ ]", b"\xef\xbb\xbf", b"\n,\n"])
@@ -209,6 +299,138 @@ def test_columns_count_characters() -> None:
     assert cut('{"é":1} {"日" 2}'.encode())[1][1] == (
         "malformed JSON: Expecting ':' delimiter at line 1 column 14"
     )
+
+
+@pytest.mark.parametrize("depth", [10, 500, 100_000])
+def test_brackets_are_as_deep_for_the_quick_way_as_for_the_careful_one(depth: int) -> None:
+    data = b'{"a":' * depth + b"[]" + b"}" * depth + b'\n{"b":1}'
+    assert list(split(data)) == carefully(data)
+
+
+@pytest.mark.parametrize(
+    ("record", "defect"),
+    [
+        (b'{"a":' * 10_000_000, "malformed JSON: nested too deeply, from line 1 on"),
+        (b"[" * 10_000_000 + b"]", "malformed JSON: nested too deeply, from line 1 on"),
+        (b'{"a":%s}' % (b"9" * 1_000_000), None),
+        (b"9" * 1_000_000, None),
+        (b"\x00", "malformed JSON: Expecting value at line 1 column 1"),
+        (b'{"a":\x00}', "malformed JSON: Expecting value at line 1 column 6"),
+        (b'{"a":"\x00"}', None),
+        (b'"a text"', None),
+        (b"null", None),
+    ],
+    ids=lambda given: f"{given[:12]!r}, {len(given):,}" if isinstance(given, bytes) else "",
+)
+def test_monsters_are_records_of_their_own(record: bytes, defect: str | None) -> None:
+    start = time.process_time()
+    first, *rest = split(record + b'\n{"b":1}')
+    assert time.process_time() - start < 5
+    # The first bracket opens an array.
+    payload = record.removeprefix(b"[") if record.startswith(b"[") else record
+    assert (first.payload, first.defect) == (payload, defect)
+    assert [(one.line, one.payload, one.defect) for one in rest] == [(2, b'{"b":1}', None)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b'{"a":"%s"}' % (b"x" * 100),
+        b'{"a":"%s"}' % ("é".encode() * 50),
+        b'{"a":"\x01%s"}' % (b"x" * 100),
+        b'{"a":"%s' % (b"x" * 100),
+        b"9" * 101,
+        b'{"a":[\n  {"b":1},\n%s]}' % (b'  {"b":1},\n' * 20),
+        b"[%s]" % (b'{"a":[' * 20),
+    ],
+    ids=lambda given: repr(given[:12]),
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n\r\n", b" \n"])
+def test_a_record_that_is_too_long_costs_no_other(record: bytes, end: bytes) -> None:
+    data = b'{"b":1}\n' + record + end + b'{"b":2}\n{\n "b":3\n}'
+    limits = Limits(largest_record=100)
+    before, long, *after = split(data, limits)
+    opened = record.startswith(b"[")
+    assert (before.payload, before.defect) == (b'{"b":1}', None)
+    assert (long.line, long.byte_offset) == (2, 8 + opened)
+    assert (long.payload, long.defect) == (
+        record[opened : 100 + opened],
+        "the record is longer than 100 bytes",
+    )
+    assert [(one.payload, one.defect) for one in after] == whole(b'{"b":2}', b'{\n "b":3\n}')
+    assert places_are_true(data, [before, long, *after])
+
+
+def test_of_a_record_that_is_too_long_its_first_mebibyte_is_kept() -> None:
+    limits = Limits(largest_record=3 << 20)
+    long = b'{"a":"%s"}' % (b"x" * (4 << 20))
+    first, second = split(long + b'\n{"b":1}', limits)
+    assert (first.payload, first.defect) == (
+        long[: 1 << 20],
+        "the record is longer than 3,145,728 bytes",
+    )
+    assert (second.payload, second.line, second.byte_offset) == (b'{"b":1}', 2, len(long) + 1)
+
+
+def test_a_record_as_long_as_it_may_be_is_whole() -> None:
+    record = b'{"a":"12345"}'
+    assert [one.defect for one in split(record * 2, Limits(largest_record=len(record)))] == [
+        None
+    ] * 2
+    assert [one.defect for one in split(record, Limits(largest_record=len(record) - 1))] == [
+        "the record is longer than 12 bytes"
+    ]
+
+
+def test_a_malformed_line_whose_end_is_sought_in_vain_is_no_long_record() -> None:
+    data = b'{"a":[1,\n' + b'{"b":"x"},\n' * 20
+    first, *rest = split(data, Limits(largest_record=100))
+    assert (first.payload, first.defect) == (
+        b'{"a":[1,',
+        "malformed JSON: it does not end within 100 bytes",
+    )
+    assert [(one.payload, one.defect) for one in rest] == whole(*[b'{"b":"x"}'] * 20)
+
+
+def test_where_much_is_broken_a_record_has_to_end_in_its_own_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_documents, "_READ_IN_VAIN", 40)
+    bad, good, long = b'{"a":{"b":[1,\n', b'{"c":1}\n', b'{\n  "c":2\n}\n'
+    records = list(split(bad * 20 + good + long + good))
+    assert len(records) == 23
+    assert [(one.payload, one.defect) for one in records[20:]] == [
+        (good.strip(), None),
+        (
+            long.strip(),
+            "malformed JSON: much before it is broken, and it does not end in its line",
+        ),
+        (good.strip(), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a" 1}\n',
+        '{"é" 1}\n'.encode(),
+        "{é\n".encode(),
+        b"{\n",
+        b"[\n",
+        b'{"a":\n',
+        b'{"a":"%s","b":\n' % (b"x" * 1000),
+        b'[{"a" 1},\n',
+        b"    {x\n",
+    ],
+)
+def test_malformed_lines_take_time_in_proportion(line: bytes) -> None:
+    data = line * (100_000 // len(line))
+    start = time.process_time()
+    records = list(split(data))
+    assert time.process_time() - start < 5
+    assert places_are_true(data, records[:100])
+    for sign in (b"{", b'"', b"x", b"1"):
+        assert sum(record.payload.count(sign) for record in records) == data.count(sign)
 
 
 @pytest.mark.parametrize(

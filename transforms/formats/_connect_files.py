@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from transforms.feed import Feed
 from transforms.record import Record
 from transforms.splitting import json_documents
+from transforms.splitting.limits import DEFAULTS, Limits
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """JSON documents in whatever layout; a key's document goes along with the value's that follows it.
 
     So do the vendors' pages write a message: the key's schema and payload, then the value's. The key becomes the
     record's ``header``; one that nothing follows is a record of its own.
     """
     key: Record | None = None
-    for record in json_documents.split(data):
+    for record in json_documents.split(data, limits):
         if is_key(record):
             if key is not None:
                 yield key

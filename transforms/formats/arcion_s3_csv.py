@@ -29,6 +29,7 @@ from transforms.record import BronzeRecord, Record
 from transforms.splitting import csv_records
 from transforms.splitting.csv_headers import role_of
 from transforms.splitting.csv_records import DOUBLING_FIELD, MIXED_FIELD
+from transforms.splitting.limits import DEFAULTS, Limits
 from transforms.tables import table_of_object
 
 NULL = "NULL"
@@ -69,10 +70,10 @@ class Layout:
         return self.spelled.get(name.lower(), name)
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """CSV records; the header, where there is one, goes along with each."""
     table = feed.tables.get(table_of_object(object_name, feed.tables))
-    return csv_records.split(data, table, feed.name, object_name)
+    return csv_records.split(data, table, feed.name, object_name, limits)
 
 
 def decoder(feed: Feed, surveyed: object) -> Decode:

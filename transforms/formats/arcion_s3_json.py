@@ -21,6 +21,7 @@ from transforms.formats.spec import Decode, SourceFormat
 from transforms.json_values import MalformedJson, as_text, read
 from transforms.record import BronzeRecord, Record
 from transforms.splitting import json_documents
+from transforms.splitting.limits import DEFAULTS, Limits
 
 NULL = "null"
 ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
@@ -28,9 +29,9 @@ ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
 _NO_NAMES = (None, None, None)
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data)
+    return json_documents.split(data, limits)
 
 
 def decoder(feed: Feed, surveyed: object) -> Decode:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -19,6 +19,7 @@ from transforms.event import Event, Pending
 from transforms.feed import Feed, Table
 from transforms.record import BronzeRecord, Record
 from transforms.remark import Remark as Remark
+from transforms.splitting.limits import DEFAULTS, Limits
 
 EVENT_COLUMNS = (
     "window",
@@ -123,6 +124,16 @@ def remarks(**when: Column) -> Column:
     return F.filter(found, lambda word: word.isNotNull()).cast("array<string>")
 
 
+class Split(Protocol):
+    """Cuts the bytes of an object, by the feed and the object's name, into records that keep within the limits."""
+
+    def __call__(
+        self, data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS, /
+    ) -> Iterator[Record]:
+        """The records, in the order of their places."""
+        ...
+
+
 Decode = Callable[[BronzeRecord], Iterable[Event | Pending]]
 """What a record means: its events, in order, or what its neighbours have to decide. Every record gives at least one."""
 
@@ -165,7 +176,7 @@ class SourceFormat:
 
     name: str
     files: tuple[str, ...]
-    split: Callable[[bytes, Feed, str], Iterator[Record]]
+    split: Split
     to_events: Callable[[DataFrame, Feed], DataFrame] = not_in_columns
     transactional: bool = False
     tables: Callable[[Feed], Mapping[str, Table]] = no_tables

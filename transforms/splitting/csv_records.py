@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from transforms.feed import Table
 from transforms.record import Record
 from transforms.splitting.csv_headers import PREFIX_ROLE, SUFFIX_ROLE, is_header
+from transforms.splitting.limits import DEFAULTS, Limits
 
 __all__ = ["DOUBLING_FIELD", "MIXED_FIELD", "PREFIX_ROLE", "SUFFIX_ROLE", "split"]
 
@@ -40,15 +41,24 @@ _MIXED = (_record(MIXED_FIELD), re.compile(MIXED_FIELD.encode()))
 _READABLE = re.compile(rf"{MIXED_FIELD}(?:,{MIXED_FIELD})*+".encode())
 _BLANK_LINES = re.compile(rb"(?:[ \t]*+\r?\n)*+(?:[ \t\r]*+\Z)?")
 _BOM = b"\xef\xbb\xbf"
+_LONGEST_HEADER = 1 << 20
+"""What is longer names no columns that a table could have."""
 
 
-def split(data: bytes, table: Table | None, feed_name: str, object_name: str) -> Iterator[Record]:
+def split(
+    data: bytes,
+    table: Table | None,
+    feed_name: str,
+    object_name: str,
+    limits: Limits = DEFAULTS,
+) -> Iterator[Record]:
     """Every record but the header and its repeats, malformed ones with their defect; nothing without records.
 
     Raises ``UnknownHeader`` where the first record is a header that cannot be understood.
     """
     position, line = len(_BOM) if data.startswith(_BOM) else 0, 1
     header: str | None = None
+    header_bytes: bytes | None = None
     first = True
     while True:
         start = _end_of_blank_lines(data, position)
@@ -57,25 +67,31 @@ def split(data: bytes, table: Table | None, feed_name: str, object_name: str) ->
             return
         cut = _cut(data, start)
         position = cut.resume
-        if first and cut.defect is None:
-            names = _names(cut, data, start)
-            if is_header(names, table, feed_name, object_name):
-                header = _text(data[start : cut.end])
-        # Files put together, as members of one gzip may be, each begin with the header.
-        if header is None or _text(data[start : cut.end]) != header:
-            yield Record(line, start, data[start : cut.end], header=header, defect=cut.defect)
+        if cut.end - start > limits.largest_record:
+            payload = data[start : start + limits.kept]
+            yield Record(line, start, payload, header, limits.too_long)
+        elif cut.field is None:
+            fault = f"malformed CSV: {_fault(data, start, cut.end)}"
+            yield Record(line, start, data[start : cut.end], header, fault)
+        else:
+            payload = data[start : cut.end]
+            if first and len(payload) <= _LONGEST_HEADER:
+                names = _names(cut.field, payload)
+                if is_header(names, table, feed_name, object_name):
+                    header, header_bytes = _text(payload), payload
+            # Files put together, as members of one gzip may be, each begin with the header.
+            if payload != header_bytes:
+                yield Record(line, start, payload, header)
         first = False
         line += data.count(b"\n", start, position)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """Where a record ends and the next line begins; ``field`` is the pattern that its fields fit."""
+class _Cut(NamedTuple):
+    """Where a record ends and the next line begins; ``field`` is the pattern that its fields fit, if any."""
 
     end: int
     resume: int
-    field: re.Pattern[bytes]
-    defect: str | None = None
+    field: re.Pattern[bytes] | None
 
 
 def _end_of_blank_lines(data: bytes, position: int) -> int:
@@ -84,13 +100,16 @@ def _end_of_blank_lines(data: bytes, position: int) -> int:
 
 
 def _cut(data: bytes, start: int) -> _Cut:
+    end_of_line = data.find(b"\n", start)
+    resume = len(data) if end_of_line < 0 else end_of_line + 1
+    end = len(data) if end_of_line < 0 else end_of_line
+    if data.find(b'"', start, end) < 0:
+        # Without quotes, a line is a record; of a line's end, a return is part.
+        return _Cut(end - data.endswith(b"\r", start, end), resume, _DOUBLING[1])
     for record, field in (_DOUBLING, _MIXED):
         if found := record.match(data, start):
             return _Cut(found.end(1), found.end(), field)
-    end_of_line = data.find(b"\n", start)
-    resume = len(data) if end_of_line < 0 else end_of_line + 1
-    end = start + len(data[start:resume].rstrip(b"\r\n"))
-    return _Cut(end, resume, _MIXED[1], f"malformed CSV: {_fault(data, start, end)}")
+    return _Cut(start + len(data[start:resume].rstrip(b"\r\n")), resume, None)
 
 
 def _fault(data: bytes, start: int, end: int) -> str:
@@ -109,13 +128,13 @@ def _fault(data: bytes, start: int, end: int) -> str:
     return f"a quote stands inside an unquoted field at column {column}"
 
 
-def _names(cut: _Cut, data: bytes, start: int) -> list[str]:
+def _names(field: re.Pattern[bytes], record: bytes) -> list[str]:
     """The fields of a record, without quotes and the blanks around them."""
     names: list[str] = []
-    position = start
-    while found := cut.field.match(data, position, cut.end):
+    position = 0
+    while found := field.match(record, position):
         names.append(_unquoted(_text(found[0]).strip(" \t")))
-        if found.end() >= cut.end:
+        if found.end() >= len(record):
             break
         position = found.end() + 1
     return names

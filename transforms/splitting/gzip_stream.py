@@ -1,4 +1,4 @@
-"""Inflating a landed object, and saying which of its records a damaged archive leaves in doubt.
+"""Inflating a landed object as far as it may be, and saying which of its records a damaged archive leaves in doubt.
 
 Gzip is recognised by its magic bytes, never by the object's extension. Not here: what the inflated bytes hold
 (``json_documents``, ``csv_records``).
@@ -9,8 +9,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import BytesIO
 
 from transforms.record import Record
+from transforms.splitting.limits import DEFAULTS, Limits
 
 MAGIC = b"\x1f\x8b"
 
@@ -19,64 +21,86 @@ CORRUPT = "corrupt gzip"
 TRAILING = "trailing bytes after gzip"
 
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
-_PIECE = 1 << 16
+_FIRST_PIECE, _LARGEST_PIECE = 1 << 10, 1 << 16
+_SHOWN = 4_000
 
 
-def inflate(data: bytes) -> tuple[bytes, str | None]:
-    """The inflated bytes of every member, with a sentence on the damage if there is any."""
+def inflate(data: bytes, most: int = DEFAULTS.largest_object) -> tuple[bytes, str | None]:
+    """The inflated bytes of every member, with a sentence on the damage if there is any.
+
+    Where they are more than ``most`` bytes, reading ends soon after: a little more than that is returned, and no damage
+    is spoken of.
+    """
     if not data.startswith(MAGIC):
         return data, None
-    inflated: list[bytes] = []
+    # It hands out what was written without another copy of it.
+    sink = BytesIO()
     start = 0
-    while start < len(data):
+    while start < len(data) and sink.tell() <= most:
         if not data.startswith(MAGIC, start):
             # Tape-minded writers pad with zeros; gzip itself ignores them.
             if data.count(b"\0", start) == len(data) - start:
                 break
-            return b"".join(inflated), (
+            return sink.getvalue(), (
                 f"{TRAILING}: {len(data) - start} bytes after the last member are no gzip"
             )
-        member, end, defect = _inflate_member(data, start)
-        inflated.append(member)
+        start, defect = _inflate_member(data, start, sink, most)
         if defect is not None:
-            return b"".join(inflated), defect
-        start = end
-    return b"".join(inflated), None
+            return sink.getvalue(), defect
+    return sink.getvalue(), None
 
 
-def _inflate_member(data: bytes, start: int) -> tuple[bytes, int, str | None]:
+def _inflate_member(data: bytes, start: int, sink: BytesIO, most: int) -> tuple[int, str | None]:
+    """Where the member ends that begins at ``start``, or what is wrong with it."""
     inflater = zlib.decompressobj(_GZIP_WINDOW)
-    pieces: list[bytes] = []
-    position = start
+    # A member may be short: of each piece zlib copies what is left of it.
+    position, size = start, _FIRST_PIECE
     while position < len(data) and not inflater.eof:
-        piece = data[position : position + _PIECE]
+        piece = data[position : position + size]
         try:
-            pieces.append(inflater.decompress(piece))
+            sink.write(inflater.decompress(piece))
         except zlib.error as error:
-            pieces.append(_rescue(data, start, position))
-            return b"".join(pieces), len(data), f"{CORRUPT}: {error} (member at byte {start})"
+            sink.write(_rescue(data, start, range(position, position + len(piece))))
+            return len(data), f"{CORRUPT}: {error} (member at byte {start})"
+        if sink.tell() > most:
+            return len(data), None
         position += len(piece) - len(inflater.unused_data)
+        size = min(size * 4, _LARGEST_PIECE)
     if inflater.eof:
-        return b"".join(pieces), position, None
+        return position, None
     return (
-        b"".join(pieces),
         len(data),
         (f"{TRUNCATED}: the data ends after {len(data)} bytes, inside the member at byte {start}"),
     )
 
 
-def _rescue(data: bytes, start: int, failed: int) -> bytes:
+def _rescue(data: bytes, start: int, failed: range) -> bytes:
     """What the failed piece still gives: zlib drops a call's output when that call fails."""
     inflater = zlib.decompressobj(_GZIP_WINDOW)
-    for position in range(start, failed, _PIECE):
-        inflater.decompress(data[position : min(position + _PIECE, failed)])
+    for position in range(start, failed.start, _LARGEST_PIECE):
+        inflater.decompress(data[position : min(position + _LARGEST_PIECE, failed.start)])
     rescued: list[bytes] = []
     try:
-        for position in range(failed, min(failed + _PIECE, len(data))):
+        for position in failed:
             rescued.append(inflater.decompress(data[position : position + 1]))
     except zlib.error:
         pass
     return b"".join(rescued)
+
+
+def too_large(data: bytes, limits: Limits) -> Record:
+    """The one record of an object that is larger than it may be, landed or inflated: how it begins, and no more."""
+    beginning, _ = inflate(data[:_LARGEST_PIECE], _SHOWN)
+    most = limits.largest_object
+    is_landed = len(data) > most or not data.startswith(MAGIC)
+    fault = (
+        f"the object has more than {most:,} bytes"
+        if is_landed
+        else (f"the object inflates to more than {most:,} bytes")
+    )
+    return Record(
+        1, 0, beginning[:_SHOWN], defect=f"{fault}: nothing of it was read but its first {_SHOWN:,}"
+    )
 
 
 def with_damage(records: Iterable[Record], inflated: bytes, defect: str) -> Iterator[Record]:

@@ -2,34 +2,47 @@
 
 One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in one
 object: every top-level document, or element of a top-level array, is one record with its bytes untouched. Not here:
-what a record means, and whether its bytes are valid UTF-8 (``formats``).
+where a single document ends (``json_ends``), what a record means, and whether its bytes are valid UTF-8 (``formats``).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from transforms.record import Record
+from transforms.splitting.json_ends import (
+    CUT,
+    LONGEST_TOKEN,
+    REFUSED,
+    Fault,
+    is_document,
+    read,
+    skim,
+    stripped,
+)
+from transforms.splitting.limits import DEFAULTS, Limits
 
-# Numbers stay text: what is decoded is thrown away, and Python limits how many digits it turns into an int.
-_DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
-
-_BETWEEN = re.compile(r"[ \t\r\n,\ufeff]*+")
+_BETWEEN = re.compile(rb"[ \t\r\n,]*+(?:\xef\xbb\xbf[ \t\r\n,]*+)*+")
 _NEXT_START = re.compile(rb"\n([ \t]*+)([{\[\]])")
-_BLANKS = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
+_RETURN, _COMMA, _QUOTE = b'\r,"'
+_OPEN_ARRAY, _CLOSE_ARRAY, _OPEN_OBJECT, _CLOSE_OBJECT = b"[]{}"
+_DELIMITED = (_OPEN_OBJECT, _OPEN_ARRAY, _QUOTE)
 
-_BUFFER = 1 << 18
-# No token that a buffer's end can cut in two, strings aside, is longer (-Infinity, \uXXXX).
-_LONGEST_TOKEN = 16
+_READ_IN_VAIN = 16 << 20
+"""Beside four times its size, so much of an object may be read twice in search of the ends of malformed records."""
 
 
-def split(data: bytes) -> Iterator[Record]:
-    """Every record of the text, malformed ones with their defect; nothing for a text without records."""
-    return _Text(data, len(_BOM) if data.startswith(_BOM) else 0).records()
+def split(data: bytes, limits: Limits = DEFAULTS) -> Iterator[Record]:
+    """Every record of the text, malformed ones with their defect; nothing for a text without records.
+
+    One that is longer than it may be has a defect, and what follows it is read from the next line on that can begin
+    a record.
+    """
+    start = len(_BOM) if data.startswith(_BOM) else 0
+    return _Text(data, memoryview(data), limits, start).records()
 
 
 @dataclass(slots=True)
@@ -42,151 +55,152 @@ class _Array:
 
 @dataclass(slots=True)
 class _Text:
-    """A position in the text, as bytes and as characters of a buffer that is decoded piece by piece.
+    """A position in the text.
 
-    Decoding in pieces keeps memory and the price of an error (which counts lines from the buffer's start) bounded.
+    ``line_end`` is where the line of ``position`` ends, or one before it. ``in_vain`` counts what was read beyond the
+    ends of malformed records: it is read again.
     """
 
     data: bytes
+    view: memoryview
+    limits: Limits
     position: int
-    buffer: str = ""
-    index: int = 0
-    end: int = 0
-    is_ascii: bool = True
     line: int = 1
-    array: _Array | None = field(default=None)
+    line_end: int = -1
+    in_vain: int = 0
+    array: _Array | None = None
 
     def records(self) -> Iterator[Record]:
         after_defect = False
-        self._refill(_BUFFER)
         while self._at_next_start():
-            if self._opens_or_closes_array(after_defect):
+            first = self.data[self.position]
+            if self._opens_or_closes_array(first, after_defect):
                 after_defect = False
                 continue
-            record = self._record()
+            record = self._skimmed() if first in _DELIMITED else None
+            if record is None:
+                record = self._read()
             after_defect = record.defect is not None
             yield record
         if self.array and not self.array.in_doubt and not after_defect:
-            yield Record(
-                self.line,
-                self.position,
-                b"",
-                defect=f"malformed JSON: the array that begins at line {self.array.line} never ends",
-            )
-
-    def _refill(self, size: int) -> None:
-        """Decode ``size`` bytes from the position on. A character cut at the end is decoded again by the next."""
-        self.end = min(self.position + size, len(self.data))
-        self.buffer = self.data[self.position : self.end].decode("utf-8", "surrogateescape")
-        self.index = 0
-        self.is_ascii = self.buffer.isascii()
-
-    def _advance(self, index: int) -> bytes:
-        """Move to a later index of the buffer; the bytes passed over."""
-        passed = index - self.index
-        if not self.is_ascii:
-            text = self.buffer[self.index : index]
-            passed = len(text.encode("utf-8", "surrogateescape"))
-        start, self.position = self.position, self.position + passed
-        self.index = index
-        self.line += self.data.count(b"\n", start, self.position)
-        return self.data[start : self.position]
+            fault = f"the array that begins at line {self.array.line} never ends"
+            yield Record(self.line, self.position, b"", defect=f"malformed JSON: {fault}")
 
     def _at_next_start(self) -> bool:
-        """Pass blanks and commas; whether a character is left."""
-        while True:
-            between = _BETWEEN.match(self.buffer, self.index)
-            if between is not None and between.end() > self.index:
-                self._advance(between.end())
-            # Another byte order mark, of a file that was appended, may be cut by the buffer's end.
-            if self.end == len(self.data) or self.index < len(self.buffer) - len(_BOM):
-                return self.index < len(self.buffer)
-            self._refill(_BUFFER)
+        """Pass blanks, commas and byte order marks of files that were appended; whether a byte is left."""
+        start, data = self.position, self.data
+        # Nearly always there is a line break, and then the next object.
+        if data[start : start + 2] == b"\n{":
+            self.position, self.line = start + 1, self.line + 1
+            return True
+        between = _BETWEEN.match(data, start)
+        assert between is not None  # it fits no bytes at all, too
+        self._pass_to(between.end())
+        return self.position < len(data)
 
-    def _opens_or_closes_array(self, after_defect: bool) -> bool:
+    def _pass_to(self, position: int) -> None:
+        self.line += self.data.count(b"\n", self.position, position)
+        self.position = position
+
+    def _opens_or_closes_array(self, first: int, after_defect: bool) -> bool:
         """Whether here stands a bracket of a top-level array, which is then passed."""
-        bracket = self.buffer[self.index]
-        if bracket == "[" and (self.array is None or after_defect or self.array.in_doubt):
+        if first == _OPEN_ARRAY and (self.array is None or after_defect or self.array.in_doubt):
             self.array = _Array(self.line)
-        elif bracket == "]" and self.array is not None:
+        elif first == _CLOSE_ARRAY and self.array is not None:
             self.array = None
         else:
             return False
-        self._advance(self.index + 1)
+        self.position += 1
         return True
 
-    def _record(self) -> Record:
-        line, start, size = self.line, self.position, _BUFFER
-        while True:
-            cut = self.end < len(self.data)
-            fault: str | None = None
-            try:
-                _, end = _DECODER.raw_decode(self.buffer, self.index)
-            except json.JSONDecodeError as error:
-                if cut and self._may_be_cut(error):
-                    size = self._widen(size)
-                    continue
-                fault = self._fault(error)
-            except RecursionError:
-                fault = f"nested too deeply, from line {line} on"
-            else:
-                if cut and end == len(self.buffer):
-                    size = self._widen(size)
-                    continue
-                if self._stands_alone(end):
-                    return Record(line, start, self._advance(end))
-                fault = f"Extra data at {self._place(line, self._column(start) + end - self.index)}"
-            return self._malformed(f"malformed JSON: {fault}")
+    def _end_of_line(self) -> int:
+        if self.line_end < self.position:
+            found = self.data.find(b"\n", self.position)
+            self.line_end = len(self.data) if found < 0 else found
+        return self.line_end
 
-    def _widen(self, size: int) -> int:
-        """Begin the buffer at the record, twice as long if it began there already."""
-        size = size * 2 if self.index == 0 else size
-        self._refill(size)
-        return size
+    def _skimmed(self) -> Record | None:
+        """The object, array or string that begins here; None where it takes more care to say what it is."""
+        line, start, data = self.line, self.position, self.data
+        end = self._end_of_line()
+        # One document fills the line, but for what stands between elements.
+        if data[end - 1] == _RETURN:
+            end -= 1
+        if data[end - 1] == _COMMA:
+            end -= 1
+        longest = start + self.limits.largest_record
+        if data[end - 1] == _CLOSE_OBJECT and end <= longest and is_document(self.view[start:end]):
+            self.position = end
+            return Record(line, start, data[start:end])
+        reach = self._reach(longest + LONGEST_TOKEN)
+        end = skim(data, self.view, start, reach)
+        if end > longest or (end == CUT and reach == longest + LONGEST_TOKEN):
+            return self._malformed(None, longest)
+        if end in (CUT, REFUSED):
+            return None
+        self._pass_to(end)
+        return Record(line, start, data[start:end])
 
-    def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
-        near_end = error.pos >= len(self.buffer) - _LONGEST_TOKEN
-        return near_end or error.msg.startswith("Unterminated string")
-
-    def _stands_alone(self, end: int) -> bool:
-        """False for a number or word that runs on, as in ``2026-11-20 starting``."""
-        if self.buffer[end - 1] in '}]"' or end == len(self.buffer):
-            return True
-        return self.buffer[end] in " \t\r\n,{[]"
-
-    def _fault(self, error: json.JSONDecodeError) -> str:
-        message = error.msg.removesuffix(" at")
-        lines = self.buffer.count("\n", self.index, error.pos)
-        if lines:
-            return f"{message} at {self._place(self.line + lines, error.colno)}"
-        column = self._column(self.position) + error.pos - self.index
-        return f"{message} at {self._place(self.line, column)}"
-
-    def _place(self, line: int, column: int) -> str:
-        return f"line {line} column {column}"
-
-    def _line_start(self, offset: int) -> int:
-        return self.data.rfind(b"\n", 0, offset) + 1
-
-    def _column(self, offset: int) -> int:
-        before = self.data[self._line_start(offset) : offset].removeprefix(_BOM)
-        return len(before.decode("utf-8", "surrogateescape")) + 1
-
-    def _malformed(self, defect: str) -> Record:
-        """Up to the next line that can begin a record and is indented no deeper than this one."""
+    def _read(self) -> Record:
+        """The record that begins here, malformed or not, without haste."""
         line, start = self.line, self.position
-        own_line = self.data[self._line_start(start) : start + 1].removeprefix(_BOM)
-        own_indent = len(own_line) - len(own_line.lstrip(b" \t"))
-        resume = len(self.data)
-        for found in _NEXT_START.finditer(self.data, start):
-            opener = found[2] != b"]"
-            if len(found[1]) <= own_indent and (opener or self.array is not None):
-                resume = found.start()
-                break
-        payload = self.data[start:resume].rstrip(_BLANKS)
-        if self.array is not None and b"]" in payload:
+        longest = start + self.limits.largest_record
+        reach = self._reach(longest + 1)
+        found = read(self.data, start, reach)
+        if isinstance(found, Fault):
+            return self._malformed(self._told(found), found.read_to)
+        if found > longest or (found == CUT and reach > longest):
+            return self._malformed(None, longest)
+        if found == CUT:
+            return self._malformed(
+                "much before it is broken, and it does not end in its line", reach
+            )
+        self._pass_to(found)
+        return Record(line, start, self.data[start:found])
+
+    def _reach(self, most: int) -> int:
+        """How far the record that begins here may be read; in its own line where too much was read in vain."""
+        if self.in_vain > 4 * len(self.data) + _READ_IN_VAIN:
+            return min(most, self._end_of_line())
+        return min(most, len(self.data))
+
+    def _told(self, fault: Fault) -> str:
+        if fault.column is None:
+            return f"{fault.message}, from line {self.line} on"
+        line, column = self.line + fault.line_breaks, fault.column
+        if not fault.line_breaks:
+            own_line = self._own_line()
+            column += len(own_line.decode("utf-8", "surrogateescape")) + 1
+        return f"{fault.message} at line {line} column {column}"
+
+    def _own_line(self) -> bytes:
+        """What stands before the position in its line."""
+        line_start = self.data.rfind(b"\n", 0, self.position) + 1
+        return self.data[line_start : self.position].removeprefix(_BOM)
+
+    def _malformed(self, fault: str | None, read_to: int) -> Record:
+        """Up to the next line that can begin a record and is indented no deeper than this one.
+
+        Without a fault, the record has no end where it should have one.
+        """
+        line, start, limits = self.line, self.position, self.limits
+        resume = self._next_start()
+        if self.array is not None and self.data.find(b"]", start, resume) >= 0:
             self.array.in_doubt = True
-        self.line += self.data.count(b"\n", start, resume)
-        self.position = resume
-        self._refill(_BUFFER)
-        return Record(line, start, payload, defect=defect)
+        self.in_vain += max(0, read_to - resume)
+        end = stripped(self.data, start, resume)
+        self._pass_to(resume)
+        if end - start > limits.largest_record:
+            defect = limits.too_long + (f"; malformed JSON: {fault}" if fault else "")
+            return Record(line, start, self.data[start : start + limits.kept], defect=defect)
+        fault = fault or f"it does not end within {limits.largest_record:,} bytes"
+        return Record(line, start, self.data[start:end], defect=f"malformed JSON: {fault}")
+
+    def _next_start(self) -> int:
+        before = self._own_line()
+        own_indent = len(before) - len(before.lstrip(b" \t"))
+        for found in _NEXT_START.finditer(self.data, self.position):
+            is_start = found[2] != b"]" or self.array is not None
+            if is_start and len(found[1]) <= own_indent:
+                return found.start()
+        return len(self.data)

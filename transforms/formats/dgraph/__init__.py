@@ -19,7 +19,8 @@ from transforms.formats.dgraph.remarks import REMARKS
 from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
 from transforms.formats.spec import SourceFormat
 from transforms.record import Record
-from transforms.splitting import json_documents
+from transforms.splitting import json_documents, text_lines
+from transforms.splitting.limits import DEFAULTS, Limits
 
 
 def tables(feed: Feed) -> Mapping[str, Table]:
@@ -27,9 +28,11 @@ def tables(feed: Feed) -> Mapping[str, Table]:
     return {TRIPLES: Table(TRIPLES, KEY, COLUMNS, cdc_columns=tuple(COLUMNS))}
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
-    """JSON documents, or the lines of an RDF export."""
-    return rdf.lines(data) if rdf.is_rdf(object_name) else json_documents.split(data)
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
+    """JSON documents, or the lines of an RDF export: a text in one has its line breaks escaped."""
+    if rdf.is_rdf(object_name):
+        return text_lines.split(data, b"#", limits)
+    return json_documents.split(data, limits)
 
 
 FORMAT = SourceFormat(

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from transforms.formats.dgraph.triple import Triple
-from transforms.record import Record
 
 _NAME: Final = re.compile(r"\.rdf(\.[^/]*)?$", re.IGNORECASE)
 
@@ -47,19 +45,6 @@ _TYPES: Final = {
 def is_rdf(object_name: str) -> bool:
     """Whether an object holds lines of RDF."""
     return _NAME.search(object_name) is not None
-
-
-def lines(data: bytes) -> Iterator[Record]:
-    """One record per line that is neither blank nor a comment; a text has its line breaks escaped."""
-    start = number = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        line = data[start : end if end >= 0 else len(data)]
-        payload = line.rstrip(b"\r")
-        number += 1
-        if payload.strip() and not payload.lstrip().startswith(b"#"):
-            yield Record(number, start, payload)
-        start += len(line) + 1
 
 
 def triple(line: str) -> Triple | None:

@@ -21,6 +21,7 @@ from transforms.formats.tigergraph import decoding, tables
 from transforms.record import Record
 from transforms.remark import Remark
 from transforms.splitting import json_documents
+from transforms.splitting.limits import DEFAULTS, Limits
 
 KEY_NOT_SPLIT = Remark(
     decoding.KEY_NOT_SPLIT,
@@ -51,9 +52,9 @@ REVERSE_NOT_DECLARED = Remark(
 )
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data)
+    return json_documents.split(data, limits)
 
 
 FORMAT = SourceFormat(

@@ -26,11 +26,12 @@ from transforms.formats.yugabyte import decode, effects, messages, places, surve
 from transforms.gold.ordering import let
 from transforms.record import Record
 from transforms.splitting import json_documents
+from transforms.splitting.limits import DEFAULTS, Limits
 
 
-def split(data: bytes, feed: Feed, object_name: str) -> Iterator[Record]:
+def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
     """JSON documents, one a line, pretty-printed, concatenated or in an array."""
-    return json_documents.split(data)
+    return json_documents.split(data, limits)
 
 
 def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:

@@ -10,6 +10,7 @@ from orchestration.feed_files import load_feed
 from tests.support.decoded import decoded, records_of
 from transforms.event import Event
 from transforms.feed import Feed
+from transforms.formats import FORMATS
 from transforms.formats.dgraph import rdf
 
 FOLDER = "export/dgraph.r100.u1120.0300/"
@@ -174,7 +175,7 @@ def test_an_export_is_no_neighbour_of_events(feed: Feed) -> None:
 
 def test_the_lines_of_an_export_are_found_again() -> None:
     data = b'# a comment\n\n<0x1> <a> "1" .\r\n  \n  # more\n<0x2> <a> "2" .'
-    records = list(rdf.lines(data))
+    records = list(FORMATS["dgraph"].split(data, Feed("f", "dgraph", "/"), "g01.rdf.gz"))
     assert [(one.line, one.payload) for one in records] == [
         (3, b'<0x1> <a> "1" .'),
         (6, b'<0x2> <a> "2" .'),

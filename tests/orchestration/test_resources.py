@@ -1,0 +1,46 @@
+"""The environment says how large a drop may be, and what it cannot say is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestration import quickly
+from orchestration.resources import lake_of, limits_of
+from transforms.errors import SettingMisdeclared
+from transforms.splitting.limits import Limits
+
+
+def test_without_settings_the_limits_are_the_defaults() -> None:
+    assert limits_of({}) == limits_of({"WEIR_LARGEST_OBJECT": " "}) == Limits(1 << 30, 64 << 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("5000", 5000), ("8k", 8 << 10), ("512M", 512 << 20), ("3gb", 3 << 30), (" 1B ", 1)],
+)
+def test_a_size_is_bytes_or_has_a_unit(text: str, size: int) -> None:
+    assert limits_of({"WEIR_LARGEST_OBJECT": text}) == Limits(largest_object=size)
+
+
+@pytest.mark.parametrize("text", ["much", "0", "-1", "1.5g", "1t", "m", "9" * 19])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(SettingMisdeclared) as refused:
+        lake_of("/nowhere", {"WEIR_LARGEST_RECORD": text})
+    assert str(refused.value) == (
+        f"WEIR_LARGEST_RECORD={text}: this is no size; write a number of bytes, "
+        "or one with k, m or g behind it, such as 512m"
+    )
+
+
+def test_a_record_may_not_be_larger_than_a_cell_of_a_table() -> None:
+    assert limits_of({"WEIR_LARGEST_RECORD": "1g"}).largest_record == 1 << 30
+    with pytest.raises(SettingMisdeclared, match="1,073,741,824 bytes at most"):
+        limits_of({"WEIR_LARGEST_RECORD": "1025m"})
+
+
+def test_every_warehouse_of_a_process_has_the_same_limits() -> None:
+    lake = lake_of("/nowhere", {"WEIR_LARGEST_OBJECT": "7", "WEIR_LARGEST_RECORD": "5"})
+    assert lake.limits == lake.elsewhere("/other").limits == Limits(7, 5)
+    fitted = quickly.fitted(lake)
+    assert fitted is not lake
+    assert fitted.limits == Limits(7, 5)
