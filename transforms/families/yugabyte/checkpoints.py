@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
-from transforms.families.yugabyte.messages import Names, filled, names, part, text, whole
+from transforms.families.yugabyte.messages import Names, filled, names, part, whole
 from transforms.families.yugabyte.tablets import Origin
+from transforms.json_values import as_text
 from transforms.offsets import BEHIND, CHECKPOINT, REACHED
 
 OWN: Final[Names] = names("term", "index", "key", "write_id", "snapshot_time")
@@ -67,7 +68,7 @@ def told(response: Mapping[str, Any]) -> Checkpoint:
         whole(older.get("index") if index is None else index),
         None if key is None else whole(own.get("write_id")) or 0,
         key,
-        text(own.get("snapshot_time")),
+        as_text(own.get("snapshot_time")),
     )
 
 

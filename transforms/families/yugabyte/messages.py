@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from transforms import json_values
 from transforms.fault import Fault, shown
@@ -63,7 +63,7 @@ def of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
         raise UnreadableResponse(_unread(payload, str(fault))) from None
     if type(document) is not dict:
         raise UnreadableResponse(
-            Fault("malformed_json", f"no JSON object: {shown(text(document))}")
+            Fault("malformed_json", f"no JSON object: {shown(json_values.as_text(document))}")
         )
     return fields(document, known, "the response")
 
@@ -125,17 +125,9 @@ def other_shape(what: str) -> UnreadableResponse:
     )
 
 
-def text(value: Any) -> str | None:
-    """A scalar as text, so that both encodings say the same: 1 and "1", true and "true"; None for none."""
-    kind = type(value)
-    if kind is str or value is None:
-        return cast("str | None", value)
-    return str(value) if kind is int or kind is json_values.Number else json_values.written(value)
-
-
 def filled(value: Any) -> str | None:
     """The scalar as text, or None where it is empty: what protobuf calls unset."""
-    return (value if type(value) is str else text(value)) or None
+    return (value if type(value) is str else json_values.as_text(value)) or None
 
 
 def whole(value: Any) -> int | None:

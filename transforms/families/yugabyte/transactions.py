@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from transforms.families.yugabyte import octets
-from transforms.families.yugabyte.messages import text
+from transforms.json_values import as_text
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -21,7 +21,7 @@ def transaction_id(told: Any) -> str | None:
     The field is bytes, so that JSON has it as base64: of a uuid's text (the CDC SDK) or of its 16 bytes (xCluster). A
     client may have written the uuid itself, too. All else is taken as it stands.
     """
-    written = text(told)
+    written = as_text(told)
     return _of_text(written) if written else None
 
 

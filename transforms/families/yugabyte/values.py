@@ -22,10 +22,10 @@ from transforms.families.yugabyte.messages import (
     listed,
     names,
     other_shape,
-    text,
     unsigned,
     whole,
 )
+from transforms.json_values import as_text
 
 PLAIN: Final = (
     *("int8_value", "int16_value", "int32_value", "int64_value", "uint32_value", "uint64_value"),
@@ -80,10 +80,10 @@ def read(value: object) -> Own:
     if kind is None:
         return NULL
     if kind not in READ:
-        return Own(kind, text(told), is_read=False)
+        return Own(kind, as_text(told), is_read=False)
     if kind in _COLLECTIONS:
         return _COLLECTIONS[kind](kind, told)
-    return Own(kind, _READERS[kind](text(told) or ""))
+    return Own(kind, _READERS[kind](as_text(told) or ""))
 
 
 def _member(value: object) -> tuple[str | None, Any]:

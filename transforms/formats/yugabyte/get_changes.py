@@ -23,13 +23,13 @@ from transforms.families.yugabyte.messages import (
     listed,
     names,
     part,
-    text,
     whole,
 )
 from transforms.families.yugabyte.transactions import transaction_id
 from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import schemas, tuples
 from transforms.formats.yugabyte.tuples import Told
+from transforms.json_values import as_text
 
 _PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
 
@@ -121,7 +121,7 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
     """Why a JSON object is no response that can be read."""
     error = response.get("error")
     if error is not None:
-        answer = shown(text(error))
+        answer = shown(as_text(error))
         return Fault("error_response", f"the server answered with an error: {answer}")
     parts = ("cdc_sdk_proto_records", "row_message", "cdc_sdk_checkpoint", "checkpoint")
     if all(response.get(name) is None for name in parts):
@@ -134,7 +134,7 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
 def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
     said = _NOTHING if record is None else fields(record, PROTO_RECORD, "a record")
     row = part(said, "row_message", ROW_MESSAGE)
-    told = text(row.get("op"))
+    told = as_text(row.get("op"))
     op = None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper())
     schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
     table = declared.of_message(known, schema_name, name)

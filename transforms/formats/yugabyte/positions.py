@@ -11,8 +11,9 @@ from typing import Final
 from transforms.change import EPOCH, SNAPSHOT
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
-from transforms.families.yugabyte.messages import text, unsigned
+from transforms.families.yugabyte.messages import unsigned
 from transforms.formats.yugabyte.get_changes import AFTER_ALL, ROWS, RowMessage
+from transforms.json_values import as_text
 
 Position = tuple[int, ...]
 
@@ -80,4 +81,4 @@ def identity(
     numbers = map(str, place or ())
     if op == "DDL" and message.schema is not None:
         return tablet, message.schema.digest, *numbers
-    return tablet, text(message.row.get("commit_time")), *numbers
+    return tablet, as_text(message.row.get("commit_time")), *numbers

@@ -20,13 +20,13 @@ from transforms.families.yugabyte.messages import (
     listed,
     names,
     part,
-    text,
     unsigned,
     whole,
 )
 from transforms.feed import Table
-from transforms.formats.spec import Remark
 from transforms.formats.yugabyte.tuples import Told
+from transforms.json_values import as_text
+from transforms.remark import Remark
 
 TIME_TO_LIVE: Final = Remark(
     "time_to_live",
@@ -108,7 +108,7 @@ def read(told: object) -> TableSchema:
         every = [_column(one) for one in listed(listing, "column_info")]
         columns = tuple(one for one in every if one is not None)
     time_to_live = part(said, "tab_info", _TAB_INFO).get("default_time_to_live")
-    return TableSchema(columns, text(time_to_live))
+    return TableSchema(columns, as_text(time_to_live))
 
 
 def _column(told: object) -> ColumnInfo | None:
@@ -118,8 +118,8 @@ def _column(told: object) -> ColumnInfo | None:
     name = filled(said.get("name"))
     if name is None:
         return None
-    main = text(part(said, "type", _TYPE).get("main"))
-    is_key = (text(said.get("is_key")) or "").lower() in ("true", "1")
+    main = as_text(part(said, "type", _TYPE).get("main"))
+    is_key = (as_text(said.get("is_key")) or "").lower() in ("true", "1")
     if main is not None:
         main = _MAIN_OF_NUMBER.get(main, main.upper())
     return ColumnInfo(name, main, is_key, whole(said.get("oid")))

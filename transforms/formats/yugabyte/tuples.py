@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets, values
-from transforms.families.yugabyte.messages import camel, listed, other_shape, text
+from transforms.families.yugabyte.messages import camel, listed, other_shape
+from transforms.json_values import as_text
 
 DATUMS: Final[Mapping[str, str]] = {
     "DatumInt32": "datum_int32",
@@ -113,7 +114,7 @@ def _member(datum: Mapping[str, Any]) -> tuple[str | None, Any]:
 
 def _value(kind: str | None, member: Any, name: str, text_columns: Collection[str]) -> Value:
     """What a datum holds: bytes where it is bytes, or a bytea as PostgreSQL writes one; all else as it is written."""
-    written = text(member)
+    written = as_text(member)
     if written is None or kind not in ("datum_bytes", "datum_string"):
         return written
     data = octets.decoded(written) if kind == "datum_bytes" else octets.read(written)

@@ -12,16 +12,11 @@ from typing import Any, Final, NamedTuple
 from transforms.event import Event, Transaction
 from transforms.families.yugabyte import checkpoints, declared, tablets
 from transforms.families.yugabyte.hybrid_times import moment
-from transforms.families.yugabyte.messages import (
-    UnreadableResponse,
-    filled,
-    of_record,
-    text,
-)
+from transforms.families.yugabyte.messages import UnreadableResponse, filled, of_record
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
 from transforms.feed import Feed
-from transforms.formats.spec import Decode, Remark
+from transforms.formats.spec import Decode
 from transforms.formats.yugabyte_xcluster.records import (
     OPERATIONS,
     RESPONSE,
@@ -29,7 +24,9 @@ from transforms.formats.yugabyte_xcluster.records import (
     image,
     of_response,
 )
+from transforms.json_values import as_text
 from transforms.record import BronzeRecord
+from transforms.remark import Remark
 
 BYTES_ARE_BASE64: Final = Remark(
     "not_base64",
@@ -95,7 +92,7 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
     """Why a JSON object is no response that can be read."""
     error = response.get("error")
     if error is not None:
-        answer = shown(text(error))
+        answer = shown(as_text(error))
         return Fault("error_response", f"the server answered with an error: {answer}")
     parts = ("records", "operation", "time", "checkpoint")
     if all(response.get(name) is None for name in parts):
@@ -136,7 +133,7 @@ def _event(record: Record, source: Source) -> Event:
         transaction=transaction,
         position=place,
         stable_prefix=4,
-        identity=(tablet, record.transaction_id) if is_apply else (tablet, *map(text, at)),
+        identity=(tablet, record.transaction_id) if is_apply else (tablet, *map(as_text, at)),
         event_at=_event_at(record),
         warnings=(BYTES_ARE_BASE64.word,) if is_plain else (),
         fault=fault,

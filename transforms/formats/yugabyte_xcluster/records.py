@@ -20,9 +20,9 @@ from transforms.families.yugabyte.messages import (
     names,
     other_shape,
     part,
-    text,
 )
 from transforms.families.yugabyte.transactions import transaction_id
+from transforms.json_values import as_text
 
 _RECORD: Final = ("time", "operation", "key", "changes", "transaction_state")
 
@@ -96,9 +96,9 @@ def of_response(response: Mapping[str, Any], texts: Collection[str]) -> list[Rec
 def _record(message: object, texts: Collection[str]) -> Record:
     said = {} if message is None else fields(message, RECORD, "a record")
     of_state = part(said, "transaction_state", _STATE)
-    told = text(said.get("operation"))
-    time = text(said.get("time"))
-    commit_time = text(of_state.get("commit_hybrid_time"))
+    told = as_text(said.get("operation"))
+    time = as_text(said.get("time"))
+    commit_time = as_text(of_state.get("commit_hybrid_time"))
     at = instant(time)
     columns: list[Column] = []
     for pair in listed(said.get("key"), "key"):
@@ -126,7 +126,7 @@ def _column(pair: object, texts: Collection[str]) -> Column:
     if type(pair) is not dict:
         raise other_shape("a pair of key or changes is no object")
     kind, value, is_read, is_base64 = values.read(pair.get("value"))
-    written = text(pair.get("key"))
+    written = as_text(pair.get("key"))
     if not written:
         return Column(None, kind, value, is_read, is_base64)
     name = octets.name(written)

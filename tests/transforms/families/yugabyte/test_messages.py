@@ -10,11 +10,10 @@ from transforms.families.yugabyte.messages import (
     filled,
     names,
     of_record,
-    text,
     unsigned,
     whole,
 )
-from transforms.json_values import Number
+from transforms.json_values import Number, as_text
 from transforms.record import BronzeRecord
 
 OP_ID = names("term", "write_id")
@@ -58,8 +57,8 @@ def test_another_shape_is_told(message: object) -> None:
     ],
 )
 def test_a_scalar_is_the_text_that_it_is_written_as(value: object, written: str | None) -> None:
-    assert text(value) == written
-    assert type(text(value)) in (str, type(None))
+    assert as_text(value) == written
+    assert type(as_text(value)) in (str, type(None))
     assert filled(value) == (written or None)
 
 
@@ -92,7 +91,7 @@ def test_numbers_of_64_bits(value: object, signed: int | None, without_sign: int
         (b'{"a":', "cut in two", "damaged_record", "cut in two"),
         (b'{"term":"\xff"}', None, "invalid_utf8", "not valid UTF-8"),
         (b'{"term":1', None, "malformed_json", "not JSON"),
-        (b'{"term":1,"term":2}', None, "malformed_json", "'term' stands twice"),
+        (b'{"term":1,"term":2}', None, "malformed_json", "stands twice in one object: term"),
         (b"[1]", None, "malformed_json", "no JSON object: [1]"),
         (None, None, "malformed_json", "not JSON"),
     ],
