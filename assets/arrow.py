@@ -9,48 +9,28 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from assets.silver_schema import ACCOUNT, CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, REFUSED, ROWS
-from assets.task_errors import TaskFailed
-from transforms.change import CONTROL
+from assets.arrow_records import bounded, told_clearly
+from assets.arrow_rows import SHARDS, row_batch
+from assets.silver_schema import PENDING
 from transforms.errors import RecordFailed, WeirError
 from transforms.event import Event, Pending
 from transforms.feed import Feed
 from transforms.formats.spec import Decode, SourceFormat
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
-from transforms.silver import duplicates, too_late, transactions
-from transforms.silver.accounting import (
-    DUPLICATE,
-    QUARANTINED,
-    TOO_LATE,
-    Accounts,
-    Moment,
-    Whose,
-    counted_as,
-)
-from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
+from transforms.silver import transactions
+from transforms.silver.changes import Row
 from transforms.silver.conform import Conform, conformer
-from transforms.silver.too_late import is_covered
-from transforms.tables import table_of_object
 
 Batches = Iterator[pa.RecordBatch]
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
-
-BATCH_BYTES = 8 << 20
-"""About so many bytes of records go into one batch of rows."""
-
-SHARDS = 1 << 20
-"""Rows are dealt to tasks by a number below this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +48,7 @@ class DecodeRows:
         tells_tables = self.format.tells_tables
         conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
         with told_clearly(self.feed):
-            for records in _bounded(self.feed, batches):
+            for records in bounded(self.feed, batches):
                 yield row_batch(_rows(self.feed, records, decode, conform))
 
 
@@ -84,7 +64,7 @@ class DecodePending:
         """Batches of ``PENDING`` from batches of bronze."""
         decode = decoder_of(self.feed, self.format, self.surveyed)
         with told_clearly(self.feed):
-            for records in _bounded(self.feed, batches):
+            for records in bounded(self.feed, batches):
                 yield _pending_batch(self.feed, records, decode)
 
 
@@ -134,7 +114,7 @@ class Survey:
         assert surveyor is not None  # only such formats have marks
         survey = surveyor(self.feed)
         with told_clearly(self.feed):
-            for records in _bounded(self.feed, batches):
+            for records in bounded(self.feed, batches):
                 found = [
                     (one.window, pickle.dumps(fact)) for one in records for fact in survey(one)
                 ]
@@ -147,87 +127,10 @@ class Survey:
 _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 
-@dataclass(frozen=True, slots=True)
-class Classify:
-    """Rows, sorted, to what becomes of them: changes that count, refused events, and accounts.
-
-    Changes at or below their table's horizon are left to ``JudgeCovered``.
-    """
-
-    feed: Feed
-    horizons: Mapping[str, Horizon] = field(default_factory=dict)
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
-        """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
-        deliveries, accounts = duplicates.Deliveries(), Accounts()
-        with told_clearly(self.feed):
-            for batch in batches:
-                if batch.num_rows:
-                    kinds = _classified(batch, deliveries, accounts, self.horizons)
-                    columns = {name: batch.column(name) for name in batch.schema.names}
-                    yield from _kept(columns, kinds)
-            yield _account_batch(accounts)
-
-
 def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
     """The feed's decode function."""
     assert source.decoder is not None  # every format has one
     return source.decoder(feed, surveyed)
-
-
-@contextmanager
-def told_clearly(feed: Feed) -> Iterator[None]:
-    """Errors leave a task as Weir's own, which name the feed."""
-    try:
-        yield
-    except WeirError as error:
-        raise TaskFailed(error) from None
-    except MemoryError:
-        fault = "a record or a group of records does not fit into the memory of a Python worker"
-        raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
-
-
-def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
-    """The records of a batch of bronze; the mark of an object without any is none."""
-    columns = [_column(batch, name) for name in _RECORD_FIELDS]
-    tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
-    records = [BronzeRecord(*cells) for cells in zip(*columns, strict=True) if cells[3] > 0]
-    for record in records:
-        record.path_table = tables[record.object]
-    return records
-
-
-_RECORD_FIELDS = (
-    *("window", "object", "generation", "line", "byte_offset", "header", "payload", "defect"),
-    *("landed_at", "key", "headers"),
-)
-
-
-def _column(batch: pa.RecordBatch, name: str) -> list[Any]:
-    column = batch.column(name)
-    if name == "landed_at":
-        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
-    if name == "headers" and column.null_count == len(column):
-        return [None] * len(column)
-    values: list[Any] = column.to_pylist()
-    if name == "headers":
-        return [
-            None if one is None else [(part["key"], part["value"]) for part in one]
-            for one in values
-        ]
-    return values
-
-
-def _bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[BronzeRecord]]:
-    """The records of batches of bronze, in lists of bounded size."""
-    for batch in batches:
-        size = batch.nbytes
-        pieces = max(1, -(-size // BATCH_BYTES))
-        step = max(1, -(-batch.num_rows // pieces))
-        for start in range(0, batch.num_rows, step):
-            records = records_of(feed, batch.slice(start, step))
-            if records:
-                yield records
 
 
 def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event | Pending]:
@@ -249,73 +152,6 @@ def _rows(
         events = _decoded(feed, record, decode)
         rows += conform(record, events)  # type: ignore[arg-type]
     return rows
-
-
-def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
-    """The rows as a batch of ``ROWS``."""
-    arrays = columns_of(rows)
-    groups = [duplicates.group_key(row) for row in rows]
-    for name in ("reason", "detail"):
-        said = [None if row.fault is None else getattr(row.fault, name) for row in rows]
-        arrays[name] = pa.array(said, pa.string())
-    arrays["group"] = pa.array(groups, pa.binary())
-    arrays["sort_key"] = pa.array(
-        [duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)],
-        pa.binary(),
-    )
-    arrays["shard"] = pa.array([crc32(group) % SHARDS for group in groups], pa.int32())
-    return pa.RecordBatch.from_arrays([arrays[name] for name in ROWS.names], schema=ROWS)
-
-
-_PLAIN = tuple(
-    name
-    for name in ROWS.names
-    if name not in ("reason", "detail", "group", "sort_key", "shard", "settled")
-)
-
-
-def columns_of(rows: Sequence[Row]) -> dict[str, pa.Array]:
-    """The fields of rows as Arrow columns."""
-    names = [*_PLAIN, "stable_prefix"]
-    cells = zip(*map(attrgetter(*names), rows), strict=True) if rows else [()] * len(names)
-    found = {}
-    for name, values in zip(names, cells, strict=True):
-        column = "settled" if name == "stable_prefix" else name
-        kind = ROWS.field(column).type
-        if pa.types.is_map(kind):
-            found[column] = map_array(values, kind)
-        elif name == "transaction":
-            found[column] = _transactions(values, kind)
-        else:
-            found[column] = pa.array(values, kind)
-    return found
-
-
-def map_array(values: Iterable[Mapping[str, str | None] | None], kind: pa.DataType) -> pa.Array:
-    """Maps as one array: from flat lists, which is the fast way."""
-    offsets: list[int | None] = []
-    keys: list[str] = []
-    items: list[str | None] = []
-    for value in values:
-        if value is None:
-            offsets.append(None)
-            continue
-        offsets.append(len(keys))
-        keys += value
-        items += value.values()
-    offsets.append(len(keys))
-    return pa.MapArray.from_arrays(
-        pa.array(offsets, pa.int32()),
-        pa.array(keys, pa.string()),
-        pa.array(items, pa.string()),
-        type=kind,
-    )
-
-
-def _transactions(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    if not any(values):
-        return pa.nulls(len(values), kind)
-    return pa.array([one and {**one._asdict(), "commit": None} for one in values], kind)
 
 
 def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) -> pa.RecordBatch:
@@ -353,139 +189,6 @@ def _groups(
             held.append(pickle.loads(blob))
     if held:
         yield held
-
-
-def _classified(
-    batch: pa.RecordBatch,
-    deliveries: duplicates.Deliveries,
-    accounts: Accounts,
-    horizons: Mapping[str, Horizon],
-) -> list[str | None]:
-    """What becomes of each row of a batch: the ``kind`` that it has in ``OUTPUT``, or None for a duplicate."""
-    kinds: list[str | None] = []
-    for one in _looked_at(batch):
-        outcome = None
-        if one.reason is not None:
-            outcome = QUARANTINED
-        elif deliveries.is_repeat(one.group, one.event_id, one.position[: one.settled]):
-            outcome = DUPLICATE
-        elif one.effect not in CONTROL and is_covered(
-            horizons.get(one.table or ""), one.position, one.settled
-        ):
-            kinds.append(COVERED)
-            accounts.left_out += 1
-            continue
-        count(accounts, one, outcome)
-        kinds.append(CHANGES if outcome is None else REFUSED if outcome == QUARANTINED else None)
-    return kinds
-
-
-class _Looked(NamedTuple):
-    """What is looked at of a row, once it is in Arrow; ``group`` is None behind ``Classify``."""
-
-    window: str
-    table: str | None
-    source_table: str
-    declared: str | None
-    event_id: str
-    effect: str
-    derived: str | None
-    tally: str
-    facts: str | None
-    is_first: bool
-    position: list[int]
-    settled: int
-    reason: str | None
-    segment: int | None
-    event_at: int | None
-    extracted_at: int | None
-    group: bytes = b""
-
-
-def _looked_at(batch: pa.RecordBatch) -> Iterator[_Looked]:
-    names = [name for name in _Looked._fields if name in batch.schema.names]
-    cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-    return (
-        map(_Looked._make, cells)
-        if len(names) == len(_Looked._fields)
-        else (_Looked(*some) for some in cells)
-    )
-
-
-def count(accounts: Accounts, one: _Looked, outcome: str | None) -> None:
-    """Count a row as what became of it; None for one that silver keeps."""
-    whose = Whose(one.window, one.table, one.source_table, one.declared)
-    accounts.add(
-        whose,
-        counted_as(one.tally, one.derived, outcome),
-        one.facts if outcome is None else None,
-        is_first=one.is_first,
-    )
-    if outcome is None and one.segment is not None and one.tally == CHANGE:
-        moment = Moment(one.position[0], one.segment, one.event_at, one.extracted_at)
-        accounts.note(whose, moment)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeCovered:
-    """Changes at or below a horizon, each with ``is_known``, to repeats and to what came too late.
-
-    ``keeps_known``: known ones stay changes, as a proof wants it that makes gold anew from the first event.
-    """
-
-    feed: Feed
-    keeps_known: bool
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
-        """Batches of ``OUTPUT`` from batches of it with ``is_known``; the last has the accounts."""
-        accounts = Accounts()
-        with told_clearly(self.feed):
-            for batch in batches:
-                if batch.num_rows:
-                    yield from self._judged(batch, accounts)
-            yield _account_batch(accounts)
-
-    def _judged(self, batch: pa.RecordBatch, accounts: Accounts) -> Batches:
-        known = batch.column("is_known").to_pylist()
-        kinds: list[str | None] = []
-        reasons: list[str | None] = []
-        details: list[str | None] = []
-        for one, is_known in zip(_looked_at(batch), known, strict=True):
-            of_known = None if self.keeps_known else DUPLICATE
-            outcome = of_known if is_known else TOO_LATE
-            count(accounts, one, outcome)
-            fault = too_late.fault(one.table, one.position) if outcome == TOO_LATE else None
-            kinds.append(_kind_of_covered(one, outcome))
-            reasons.append(fault and fault.reason)
-            details.append(fault and fault.detail)
-        told = {"reason": reasons, "detail": details}
-        columns = {name: batch.column(name) for name in OUTPUT.names}
-        columns |= {name: pa.array(some, pa.string()) for name, some in told.items()}
-        yield from _kept(columns, kinds)
-
-
-def _kind_of_covered(one: _Looked, outcome: str | None) -> str | None:
-    if outcome is None:
-        return CHANGES
-    if outcome == DUPLICATE:
-        return IN_BASE
-    # The delete that a key change is for the old key is told of with its other half.
-    return None if one.derived == KEY_CHANGE else REFUSED
-
-
-def _kept(columns: Mapping[str, pa.Array], kinds: Sequence[str | None]) -> Batches:
-    """The rows that are not dropped, as ``OUTPUT``."""
-    kind = pa.array(kinds, pa.string())
-    arrays = [kind if name == "kind" else columns[name] for name in OUTPUT.names]
-    whole = pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
-    yield whole.filter(pc.is_valid(kind)) if kind.null_count else whole
-
-
-def _account_batch(accounts: Accounts) -> pa.RecordBatch:
-    values = {"kind": ACCOUNT, "payload": accounts.text().encode()}
-    return pa.RecordBatch.from_arrays(
-        [pa.array([values.get(one.name)], one.type) for one in OUTPUT], schema=OUTPUT
-    )
 
 
 def commits(batches: Iterable[pa.RecordBatch]) -> Batches:

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import arrow, bases, schema_changes, silver_frames, silver_local
+from assets import arrow_outcomes, bases, schema_changes, silver_frames, silver_local
 from assets import books as books_of
 from assets.books import Book
 from assets.bronze_files import BronzeFiles
@@ -91,7 +91,7 @@ def _with_covered(
 ) -> DataFrame:
     """The rows, with those at or below a horizon judged by what the base has; their accounts are added."""
     known = bases.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
-    stage = arrow.JudgeCovered(feed, keeps_known=keeps_known)
+    stage = arrow_outcomes.JudgeCovered(feed, keeps_known=keeps_known)
     judged = silver_frames.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     for text in silver_frames.texts_of(judged, ACCOUNT):
         accounts.read(text)

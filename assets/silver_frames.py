@@ -16,7 +16,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import arrow
+from assets import arrow, arrow_outcomes
 from assets.silver_schema import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -44,7 +44,7 @@ def classified(
         rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
         rows = _with_commits(rows, tasks)
     dealt = rows.repartition(tasks, "shard").sortWithinPartitions("sort_key")
-    found = staged(dealt, arrow.Classify(feed, horizons), OUTPUT_SCHEMA)
+    found = staged(dealt, arrow_outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
     return found.persist(StorageLevel.MEMORY_AND_DISK)
 
 

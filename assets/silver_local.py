@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import arrow
+from assets import arrow, arrow_outcomes
 from assets.silver_schema import OUTPUT, PENDING, ROWS
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -31,7 +31,7 @@ def classified(
     if FORMATS[feed.format].transactional:
         rows = _with_commits(rows)
     ordered = rows.sort_by("sort_key").combine_chunks()
-    return _through(arrow.Classify(feed, horizons), ordered.to_batches(), OUTPUT)
+    return _through(arrow_outcomes.Classify(feed, horizons), ordered.to_batches(), OUTPUT)
 
 
 def _rows(

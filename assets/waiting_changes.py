@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets import books, silver_frames
-from assets.arrow import map_array, told_clearly
+from assets.arrow_records import told_clearly
+from assets.arrow_rows import map_array
 from assets.lake import Lake
 from transforms.change import CHANGE, CONTROL, HOLD
 from transforms.feed import Feed, Table

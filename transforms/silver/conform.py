@@ -6,12 +6,11 @@ Not here: what a record means (``formats``), what a declaration is (``declaratio
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from transforms.change import CONTROL, HOLD
-from transforms.event import Event, Image, Value
+from transforms.event import Event
 from transforms.fault import Fault, shown
 from transforms.feed import Feed
 from transforms.horizons import Horizon
@@ -31,8 +30,8 @@ from transforms.silver.declarations import Declaration, Declarations
 from transforms.silver.epochs import Epochs
 from transforms.silver.facts import facts_of
 from transforms.silver.identity import event_id
+from transforms.silver.images import canonical, is_whole, key_of
 from transforms.silver.too_late import is_covered
-from transforms.types import Judge
 
 Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
 """From a record and its events to their rows, in order."""
@@ -110,8 +109,8 @@ class _Conformed:
         of_one_key = event.scope is None and event.effect not in CONTROL
         self.key = self.old_key = None
         if of_one_key and columns is not None:
-            new = _key_of(columns, self.after, self.before, (unfit_after, unfit_before))
-            self.old_key = _key_of(columns, self.before, self.after, (unfit_before, unfit_after))
+            new = key_of(columns, self.after, self.before, (unfit_after, unfit_before))
+            self.old_key = key_of(columns, self.before, self.after, (unfit_before, unfit_after))
             # A delete is of the row that was there, whatever its new image says.
             self.key = self.old_key if event.effect in _REMOVES else new
             moved = new != self.old_key
@@ -138,7 +137,7 @@ class _Conformed:
             event.effect in CONTROL and declaration.fault.reason == "missing_table"
         ):
             return declaration.fault
-        if event.position is None or not all(map(_is_whole, event.position)):
+        if event.position is None or not all(map(is_whole, event.position)):
             return Fault(
                 "unknown_position", f"the event's place in its source is {shown(event.position)}"
             )
@@ -232,54 +231,6 @@ class _Conformed:
             event.segment,
             self.ordinal == 0,
         )
-
-
-def canonical(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequence[str]]:
-    """An image as canonical texts, and the names of the values that do not fit: these stay as they came.
-
-    So do the values of columns of which nobody tells the type; their bytes are base64.
-    """
-    texts: dict[str, str | None] = {}
-    unfit: Sequence[str] = ()
-    for name, value in image.items():
-        judge = judges.get(name)
-        if value is None:
-            texts[name] = None
-        elif judge is None:
-            texts[name] = as_text(value)
-        else:
-            text = judge(value)
-            if text is None:
-                unfit = (*unfit, name)
-                text = as_text(value)
-            texts[name] = text
-    return texts, unfit
-
-
-def as_text(value: Value) -> str | None:
-    """A value that nobody judges as text: bytes as base64."""
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
-
-
-def _is_whole(number: int | None) -> bool:
-    """True for a number that a position can hold: 64 bits."""
-    return number is not None and -(2**63) <= number < 2**63
-
-
-def _key_of(
-    columns: Iterable[str], first: Texts, second: Texts, unfit: Sequence[Collection[str]]
-) -> Key:
-    """The key's canonical texts, each column from the first image that mentions it; None for what does not fit."""
-    if not unfit[0] and not unfit[1]:
-        return tuple([first[name] if name in first else second.get(name) for name in columns])
-    return tuple(
-        [
-            (None if name in unfit[0] else first[name])
-            if name in first
-            else (None if name in unfit[1] else second.get(name))
-            for name in columns
-        ]
-    )
 
 
 def _hold(found: Sequence[_Conformed], feed: Feed, released: Collection[str]) -> None:

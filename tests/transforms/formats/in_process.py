@@ -80,8 +80,7 @@ def outcomes(feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Outcome
                 found[row["window"]].quarantine.append(row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)
-        # As quarantine has them: it does not tell which of a record's events one was.
-        outcome.quarantine.sort(key=lambda row: coordinates({**row, "ordinal": None}))
+        outcome.quarantine.sort(key=coordinates)
     return found
 
 

@@ -1,0 +1,188 @@
+"""What becomes of rows, over Arrow batches: changes that count, repeats, refused events, and the accounts of them.
+
+Not here: the rules themselves (``transforms/silver``), and how rows come to be (``arrow``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.arrow_records import told_clearly
+from assets.silver_schema import ACCOUNT, CHANGES, COVERED, IN_BASE, OUTPUT, REFUSED
+from transforms.change import CONTROL
+from transforms.feed import Feed
+from transforms.horizons import Horizon
+from transforms.silver import duplicates, too_late
+from transforms.silver.accounting import (
+    DUPLICATE,
+    QUARANTINED,
+    TOO_LATE,
+    Accounts,
+    Moment,
+    Whose,
+    counted_as,
+)
+from transforms.silver.changes import CHANGE, KEY_CHANGE
+from transforms.silver.too_late import is_covered
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Classify:
+    """Rows, sorted, to what becomes of them: changes that count, refused events, and accounts.
+
+    Changes at or below their table's horizon are left to ``JudgeCovered``.
+    """
+
+    feed: Feed
+    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
+        deliveries, accounts = duplicates.Deliveries(), Accounts()
+        with told_clearly(self.feed):
+            for batch in batches:
+                if batch.num_rows:
+                    kinds = _classified(batch, deliveries, accounts, self.horizons)
+                    columns = {name: batch.column(name) for name in batch.schema.names}
+                    yield from _kept(columns, kinds)
+            yield _account_batch(accounts)
+
+
+def _classified(
+    batch: pa.RecordBatch,
+    deliveries: duplicates.Deliveries,
+    accounts: Accounts,
+    horizons: Mapping[str, Horizon],
+) -> list[str | None]:
+    """What becomes of each row of a batch: the ``kind`` that it has in ``OUTPUT``, or None for a duplicate."""
+    kinds: list[str | None] = []
+    for one in _looked_at(batch):
+        outcome = None
+        if one.reason is not None:
+            outcome = QUARANTINED
+        elif deliveries.is_repeat(one.group, one.event_id, one.position[: one.settled]):
+            outcome = DUPLICATE
+        elif one.effect not in CONTROL and is_covered(
+            horizons.get(one.table or ""), one.position, one.settled
+        ):
+            kinds.append(COVERED)
+            accounts.left_out += 1
+            continue
+        count(accounts, one, outcome)
+        kinds.append(CHANGES if outcome is None else REFUSED if outcome == QUARANTINED else None)
+    return kinds
+
+
+class _Looked(NamedTuple):
+    """What is looked at of a row, once it is in Arrow; ``group`` is None behind ``Classify``."""
+
+    window: str
+    table: str | None
+    source_table: str
+    declared: str | None
+    event_id: str
+    effect: str
+    derived: str | None
+    tally: str
+    facts: str | None
+    is_first: bool
+    position: list[int]
+    settled: int
+    reason: str | None
+    segment: int | None
+    event_at: int | None
+    extracted_at: int | None
+    group: bytes = b""
+
+
+def _looked_at(batch: pa.RecordBatch) -> Iterator[_Looked]:
+    names = [name for name in _Looked._fields if name in batch.schema.names]
+    cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+    return (
+        map(_Looked._make, cells)
+        if len(names) == len(_Looked._fields)
+        else (_Looked(*some) for some in cells)
+    )
+
+
+def count(accounts: Accounts, one: _Looked, outcome: str | None) -> None:
+    """Count a row as what became of it; None for one that silver keeps."""
+    whose = Whose(one.window, one.table, one.source_table, one.declared)
+    accounts.add(
+        whose,
+        counted_as(one.tally, one.derived, outcome),
+        one.facts if outcome is None else None,
+        is_first=one.is_first,
+    )
+    if outcome is None and one.segment is not None and one.tally == CHANGE:
+        moment = Moment(one.position[0], one.segment, one.event_at, one.extracted_at)
+        accounts.note(whose, moment)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCovered:
+    """Changes at or below a horizon, each with ``is_known``, to repeats and to what came too late.
+
+    ``keeps_known``: known ones stay changes, as a proof wants it that makes gold anew from the first event.
+    """
+
+    feed: Feed
+    keeps_known: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``OUTPUT`` from batches of it with ``is_known``; the last has the accounts."""
+        accounts = Accounts()
+        with told_clearly(self.feed):
+            for batch in batches:
+                if batch.num_rows:
+                    yield from self._judged(batch, accounts)
+            yield _account_batch(accounts)
+
+    def _judged(self, batch: pa.RecordBatch, accounts: Accounts) -> Batches:
+        known = batch.column("is_known").to_pylist()
+        kinds: list[str | None] = []
+        reasons: list[str | None] = []
+        details: list[str | None] = []
+        for one, is_known in zip(_looked_at(batch), known, strict=True):
+            of_known = None if self.keeps_known else DUPLICATE
+            outcome = of_known if is_known else TOO_LATE
+            count(accounts, one, outcome)
+            fault = too_late.fault(one.table, one.position) if outcome == TOO_LATE else None
+            kinds.append(_kind_of_covered(one, outcome))
+            reasons.append(fault and fault.reason)
+            details.append(fault and fault.detail)
+        told = {"reason": reasons, "detail": details}
+        columns = {name: batch.column(name) for name in OUTPUT.names}
+        columns |= {name: pa.array(some, pa.string()) for name, some in told.items()}
+        yield from _kept(columns, kinds)
+
+
+def _kind_of_covered(one: _Looked, outcome: str | None) -> str | None:
+    if outcome is None:
+        return CHANGES
+    if outcome == DUPLICATE:
+        return IN_BASE
+    # The delete that a key change is for the old key is told of with its other half.
+    return None if one.derived == KEY_CHANGE else REFUSED
+
+
+def _kept(columns: Mapping[str, pa.Array], kinds: Sequence[str | None]) -> Batches:
+    """The rows that are not dropped, as ``OUTPUT``."""
+    kind = pa.array(kinds, pa.string())
+    arrays = [kind if name == "kind" else columns[name] for name in OUTPUT.names]
+    whole = pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+    yield whole.filter(pc.is_valid(kind)) if kind.null_count else whole
+
+
+def _account_batch(accounts: Accounts) -> pa.RecordBatch:
+    values = {"kind": ACCOUNT, "payload": accounts.text().encode()}
+    return pa.RecordBatch.from_arrays(
+        [pa.array([values.get(one.name)], one.type) for one in OUTPUT], schema=OUTPUT
+    )

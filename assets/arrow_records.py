@@ -1,0 +1,76 @@
+"""Batches of bronze as records, in lists of bounded size, and how a task's errors leave it.
+
+Not here: what a record means (``transforms/formats``), and what becomes of it (``arrow``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from assets.task_errors import TaskFailed
+from transforms.errors import RecordFailed, WeirError
+from transforms.feed import Feed
+from transforms.record import BronzeRecord
+from transforms.tables import table_of_object
+
+BATCH_BYTES = 8 << 20
+"""About so many bytes of records go into one batch of rows."""
+
+
+@contextmanager
+def told_clearly(feed: Feed) -> Iterator[None]:
+    """Errors leave a task as Weir's own, which name the feed."""
+    try:
+        yield
+    except WeirError as error:
+        raise TaskFailed(error) from None
+    except MemoryError:
+        fault = "a record or a group of records does not fit into the memory of a Python worker"
+        raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
+
+
+def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
+    """The records of a batch of bronze; the mark of an object without any is none."""
+    columns = [_column(batch, name) for name in _RECORD_FIELDS]
+    tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
+    records = [BronzeRecord(*cells) for cells in zip(*columns, strict=True) if cells[3] > 0]
+    for record in records:
+        record.path_table = tables[record.object]
+    return records
+
+
+_RECORD_FIELDS = (
+    *("window", "object", "generation", "line", "byte_offset", "header", "payload", "defect"),
+    *("landed_at", "key", "headers"),
+)
+
+
+def _column(batch: pa.RecordBatch, name: str) -> list[Any]:
+    column = batch.column(name)
+    if name == "landed_at":
+        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    if name == "headers" and column.null_count == len(column):
+        return [None] * len(column)
+    values: list[Any] = column.to_pylist()
+    if name == "headers":
+        return [
+            None if one is None else [(part["key"], part["value"]) for part in one]
+            for one in values
+        ]
+    return values
+
+
+def bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[BronzeRecord]]:
+    """The records of batches of bronze, in lists of bounded size."""
+    for batch in batches:
+        size = batch.nbytes
+        pieces = max(1, -(-size // BATCH_BYTES))
+        step = max(1, -(-batch.num_rows // pieces))
+        for start in range(0, batch.num_rows, step):
+            records = records_of(feed, batch.slice(start, step))
+            if records:
+                yield records
