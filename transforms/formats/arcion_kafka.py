@@ -31,7 +31,6 @@ from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats._arcion_kafka_columns import to_events
 from transforms.formats.spec import Decode, SourceFormat
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
@@ -154,7 +153,6 @@ FORMAT = SourceFormat(
     name="arcion_kafka",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=files.split,
-    to_events=to_events,
     decoder=decoder,
     tells_tables=True,
     reads_kafka=True,

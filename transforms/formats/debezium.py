@@ -25,7 +25,6 @@ from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats._debezium_columns import to_events
 from transforms.formats.spec import Decode, Remark, SourceFormat
 from transforms.json_values import MalformedJson, as_text
 from transforms.numbers import whole
@@ -236,7 +235,6 @@ FORMAT = SourceFormat(
     name="debezium",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=files.split,
-    to_events=to_events,
     decoder=decoder,
     transactional=True,
     remarks=(UNAVAILABLE, NOT_AWAITED, PLACELESS),

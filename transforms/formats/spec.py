@@ -165,8 +165,8 @@ class SourceFormat:
     what follows from ``predicates``, or from ``vertices`` and ``edges``. ``declares`` names the keys of a feed file
     that say which tables there are. ``remarks``: what it may notice. ``needs_whole_objects``: what a record becomes
     depends on others of its object. ``tells_tables``: its stream may describe tables (``TOLD``). ``reads_kafka``:
-    whether its records may be those of a topic (``_kafka.messages``). ``unknowable``: sentences on what nobody can tell
-    from such a stream. ``has_checkpoints``: whether it leaves notes of how far its consumer has come
+    whether its records may be those of a topic (``families/kafka_records``). ``unknowable``: sentences on what nobody
+    can tell from such a stream. ``has_checkpoints``: whether it leaves notes of how far its consumer has come
     (``transforms/offsets.py``). ``decoder`` gives the function that says what a record means, for a feed and for what
     was surveyed in each window; it is called once in each process. ``resolver`` does the same for pending ones.
     ``surveyor`` reads what other records of the window need to know, of records with one of ``survey_marks`` in their

@@ -16,17 +16,20 @@ _BEGINS: Final = '{"schema":'
 _BETWEEN: Final = ',"payload":'
 _ENDS: Final = "}"
 _PARTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_MOST_SCHEMAS: Final = 1_000
-"""Schemas come from outside: so many are kept at most, and then all are forgotten."""
+_ROOM: Final = 16 << 20
+"""Schemas come from outside: so many bytes of them are kept at most, and then all are forgotten."""
+_EACH: Final = 1 << 10
+"""What the smallest schema is counted as."""
 
 
 class DocumentReader:
     """Reads documents, and keeps the schemas that it has read."""
 
-    __slots__ = ("_schemas",)
+    __slots__ = ("_kept", "_schemas")
 
     def __init__(self) -> None:
         self._schemas: dict[bytes, Any] = {}
+        self._kept = 0
 
     def read(self, text: str) -> Any:
         """The document, as ``json_values`` gives it.
@@ -50,7 +53,10 @@ class DocumentReader:
     def _schema(self, raw: bytes) -> Any:
         known = self._schemas.get(raw)
         if known is None:
-            if len(self._schemas) >= _MOST_SCHEMAS:
+            known = json_values.read(raw)
+            self._kept += max(len(raw), _EACH)
+            if self._kept > _ROOM:
                 self._schemas.clear()
-            known = self._schemas[raw] = json_values.read(raw)
+                self._kept = max(len(raw), _EACH)
+            self._schemas[raw] = known
         return known

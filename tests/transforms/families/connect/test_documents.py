@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from transforms import json_values
+from transforms.families.connect import documents
 from transforms.families.connect.documents import DocumentReader
 from transforms.json_values import MalformedJson
 
@@ -58,3 +59,15 @@ def test_the_same_schema_is_read_once() -> None:
     first, second = reader.read(WRAPPED), reader.read(WRAPPED.replace("2.50", "3"))
     assert first["schema"] is second["schema"]
     assert second["payload"] == {"b": 3}
+
+
+def test_schemas_without_end_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_ROOM", 10 << 10)
+    reader = DocumentReader()
+    for _ in range(2):
+        seen = [reader.read(f'{{"schema":{{"a":{at}}},"payload":{{}}}}') for at in range(15)]
+        assert [one["schema"]["a"] for one in seen] == list(range(15))
+    assert reader.read('{"schema":{"a":14},"payload":{}}')["schema"] is seen[14]["schema"]
+    again = reader.read('{"schema":{"a":0},"payload":{}}')["schema"]
+    assert again == seen[0]["schema"]
+    assert again is not seen[0]["schema"]
