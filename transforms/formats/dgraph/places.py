@@ -24,7 +24,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from transforms.formats.dgraph.statement import DROP, HAS_OFFSET, OPERATIONS, VERBS, Waiting
+from transforms.formats.dgraph.statement import (
+    AT,
+    DROP,
+    HAS_OFFSET,
+    MARKS,
+    OPERATIONS,
+    VERB,
+    VERBS,
+    Waiting,
+    commit_of,
+    slot_of,
+    words_of,
+)
 
 WHOLE, REST_AMID, REST = 0, 1, 2
 """What a delivery can be: begun in its object; the whole of an object; what stands at an object's beginning."""
@@ -62,10 +74,10 @@ def places(said: Sequence[Waiting]) -> Iterator[Place]:
         found.add(indexes)
     last_run = len(runs.starts) - 1
     for index, one in enumerate(said):
-        marks, at = one[7:9]
+        at = one[AT] if one[MARKS] & HAS_OFFSET else 0
         first, last = found.first_run[index], found.last_run[index]
         kind = WHOLE if first > 0 else REST_AMID if last == last_run else REST
-        within = (kind, -found.size[index], found.place[index], at if marks & HAS_OFFSET else 0)
+        within = (kind, -found.size[index], found.place[index], at)
         yield Place(within, found.copy[index], found.sets[index], index in behind)
 
 
@@ -106,7 +118,7 @@ class _Runs:
         runs = cls(array("i"), array("i"), {}, {})
         before: tuple[object, ...] = ()
         for index, one in enumerate(said):
-            commit = one[:2]
+            commit = commit_of(one)
             if commit != before:
                 before, run = commit, len(runs.starts)
                 runs.starts.append(index)
@@ -148,15 +160,14 @@ class _Deliveries:
     def of(cls, said: Sequence[Waiting], runs: array[int]) -> _Deliveries:
         """Each event alone in a delivery of its own, as most are."""
         ones = array("i", [1]) * len(said)
-        sets = array("i", (one[2] in _SETS for one in said))
+        sets = array("i", (one[VERB] in _SETS for one in said))
         return cls(said, runs, ones[:], ones[:], ones, sets, runs[:], runs[:])
 
     def add(self, indexes: Iterable[int]) -> None:
         """All events of one commit, in their order."""
         slots: dict[tuple[object, ...], list[int]] = {}
         for index in indexes:
-            # What a delivery is of: the node and the predicate.
-            slots.setdefault(self.said[index][3:5], []).append(index)
+            slots.setdefault(slot_of(self.said[index]), []).append(index)
         for slot in slots.values():
             if len(slot) > 1:
                 for delivery in self._cut(slot):
@@ -167,7 +178,7 @@ class _Deliveries:
         seen: set[tuple[object, ...]] = set()
         delivery: list[int] = []
         for part in self._parts(slot):
-            words = {self._words(index) for index in part}
+            words = {words_of(self.said[index]) for index in part}
             if not words.isdisjoint(seen):
                 yield delivery
                 delivery = []
@@ -185,19 +196,15 @@ class _Deliveries:
             part.append(index)
         yield part
 
-    def _words(self, index: int) -> tuple[object, ...]:
-        """What makes two events of a slot the same: verb, value and the value's type."""
-        _, _, verb, _, _, value, value_type, *_ = self.said[index]
-        return verb, value, value_type
-
     def _number(self, delivery: list[int]) -> None:
         copies: dict[tuple[object, ...], int] = {}
         place = sets = 0
         before: tuple[object, ...] = ()
         for index in delivery:
-            words = self._words(index)
+            one = self.said[index]
+            words = words_of(one)
             # A record that is there twice stands at one place.
-            here = (self.said[index][8], words)
+            here = (one[AT], words)
             if here != before:
                 before = here
                 place += 1

@@ -9,6 +9,7 @@ Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (CDCEvent, MutationEvent, DropEv
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from transforms.fault import Fault
@@ -89,6 +90,18 @@ Waiting: TypeAlias = (
 There may be a million of them in memory, so that what is known is a small number in place of a text: the verb, and the
 type. ``at`` is where it stands in its object: its offset in the topic, or else in the object.
 """
+
+VERB: Final = 2
+MARKS: Final = 7
+AT: Final = 8
+"""Where a waiting statement has what places look at."""
+
+commit_of = itemgetter(0, 1)
+slot_of = itemgetter(3, 4)
+"""A slot is what one delivery is of, within its commit: a predicate of a node."""
+
+words_of = itemgetter(2, 5, 6)
+"""What makes two events of a slot the same: verb, value and type of the value."""
 
 HAS_KEY, HAS_OFFSET = 1, 2
 """The marks."""
