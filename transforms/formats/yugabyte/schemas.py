@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from transforms.event import StreamSchema, Value
 from transforms.families.yugabyte.messages import (
@@ -134,7 +134,7 @@ def described(schema: TableSchema) -> StreamSchema | None:
 
 def described_by_row(key: Sequence[Told], *others: Sequence[Told]) -> StreamSchema | None:
     """The same, of a row message that says its key's values apart: it knows only the columns that it names."""
-    oids: dict[str, Any] = {}
+    oids: dict[str, int | str | None] = {}
     for one in (*key, *(told for values in others for told in values)):
         oids.setdefault(one.name, one.oid)
     columns = tuple((name, _type_of(whole(oid), None)) for name, oid in oids.items())

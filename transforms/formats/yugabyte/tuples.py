@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets, values
-from transforms.families.yugabyte.messages import camel, listed, other_shape
+from transforms.families.yugabyte.messages import camel, filled, listed, other_shape
 from transforms.json_values import as_text
 
 DATUMS: Final[Mapping[str, str]] = {
@@ -47,12 +47,12 @@ _BYTEA: Final = (17, "17")
 class Told(NamedTuple):
     """One named value of a tuple.
 
-    ``oid`` is PostgreSQL's number of the column's type, as it is written. ``kind``: which member of the datum is set,
+    ``oid`` is PostgreSQL's number of the column's type, a number or a text. ``kind``: which member of the datum is set,
     None for null. ``is_read``: whether ``value`` is what the server has; else the column cannot be taken.
     """
 
     name: str
-    oid: Any
+    oid: int | str | None
     kind: str | None
     value: Value
     is_read: bool = True
@@ -74,12 +74,12 @@ def read(told: object, what: str, text_columns: Collection[str]) -> list[Told]:
             continue
         if type(datum) is not dict:
             raise other_shape(f"a value of {what} is no object")
-        name = datum.get("column_name") or datum.get("columnName")
-        if not name:
+        name = filled(datum.get("column_name")) or filled(datum.get("columnName"))
+        if name is None:
             continue
         oid = datum.get("column_type")
-        if oid is None:
-            oid = datum.get("columnType")
+        if type(oid) is not int:
+            oid = as_text(datum.get("columnType") if oid is None else oid)
         kind, member = _member(datum)
         if kind == "datum_string" and type(member) is str and oid not in _BYTEA:
             found.append(Told(name, oid, kind, member))
@@ -121,7 +121,7 @@ def _value(kind: str | None, member: Any, name: str, text_columns: Collection[st
     return written if data is None else octets.value(data, name, text_columns)
 
 
-def _own(name: str, oid: Any, own: values.Own, text_columns: Collection[str]) -> Told:
+def _own(name: str, oid: int | str | None, own: values.Own, text_columns: Collection[str]) -> Told:
     value = own.value
     if type(value) is bytes:
         value = octets.value(value, name, text_columns)
