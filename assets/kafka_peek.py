@@ -7,13 +7,14 @@ records to keep them (``kafka_source``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from confluent_kafka import KafkaError, TopicPartition
 
 from assets import kafka_client, kafka_topics
 from assets.kafka_client import FEW, Complaints, fitting
+from assets.kafka_topics import Partition
 from assets.record_times import window_of
 from transforms.feed import Feed
 
@@ -21,18 +22,29 @@ SECONDS = 20.0
 """So long one look reads at most: a sensor that takes a minute is stopped."""
 
 
+def named(partition: str, topic_id: str) -> str:
+    """A partition's name among the offsets seen: with the topic's id, for one that was made anew begins anew."""
+    return f"{partition} {topic_id}"
+
+
 def new_windows(feed: Feed, seen: Mapping[str, int]) -> tuple[set[str], dict[str, int]]:
-    """The windows of records behind the offsets ``seen``, and the offsets seen now.
+    """The windows of records behind the offsets ``seen`` (by ``named``), and the offsets seen now.
 
     Raises:
         UnreadableLanding: the broker does not answer, or refuses.
     """
+    return windows_in(feed, kafka_topics.look(feed), seen, SECONDS)
+
+
+def windows_in(
+    feed: Feed, partitions: Sequence[Partition], seen: Mapping[str, int], seconds: float
+) -> tuple[set[str], dict[str, int]]:
+    """The same of these partitions, in so many seconds at most."""
     names: dict[tuple[str, int], str] = {}
     offsets: dict[str, int] = {}
     ends: dict[str, int] = {}
-    for one in kafka_topics.look(feed):
-        # With the topic's id: one that was made anew begins anew.
-        name = f"{one.name} {one.topic_id}"
+    for one in partitions:
+        name = named(one.name, one.topic_id)
         names[one.topic, one.number] = name
         # What is lost is the matter of the run that reads: it says so, and stops.
         offsets[name], ends[name] = max(seen.get(name, 0), one.earliest), one.end
@@ -48,7 +60,7 @@ def new_windows(feed: Feed, seen: Mapping[str, int]) -> tuple[set[str], dict[str
     client = kafka_client.consumer(feed, complaints)
     try:
         client.assign(going)
-        deadline, many = monotonic() + SECONDS, FEW
+        deadline, many = monotonic() + seconds, FEW
         while monotonic() < deadline and any(offsets[name] < ends[name] for name in offsets):
             found = client.consume(many, 0.5)
             size = 0

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from assets import partitions
+from assets import bronze_ledger, partitions
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import planning, querying, quickly, running, summary
@@ -36,7 +36,7 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     chosen = choose(feeds, only)
     # Before Spark starts: a range that is none is said at once.
     asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
-    lake = opened(warehouse, chosen)
+    lake = reached(warehouse, chosen)
     plans, faults = (asked, 0) if asked is not None else due(lake, chosen)
     for plan in plans:
         report_waiting(plan)
@@ -44,9 +44,16 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     if not work:
         print(nothing_to_do(plans), end="")
         return 2 if faults else 0
+    start(lake)
     console = Console(width=None if sys.stdout.isatty() else 120)
+
+    def rest(plan: planning.Plan) -> planning.Plan:
+        left = planning.rest(lake, plan)
+        report_waiting(left, [*plan.early, *plan.ancient])
+        return left
+
     with waiting("starting"):
-        outcomes = running.run(work, lake)
+        outcomes = running.run(work, lake, None if asked else rest)
     summary.show(outcomes, console)
     if any(outcome.failed for outcome in outcomes):
         return 1
@@ -58,6 +65,8 @@ def due(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
 
     def plan(feed: Feed) -> planning.Plan | WeirError:
         try:
+            # So that a ledger that was lost, or that no earlier version had, is made once and not by every plan.
+            bronze_ledger.catch_up(lake, feed)
             return planning.due(lake, feed)
         except WeirError as fault:
             return fault
@@ -83,12 +92,22 @@ def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
 
 def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
     """The warehouse, with its session started."""
+    lake = reached(warehouse, feeds)
+    start(lake)
+    return lake
+
+
+def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
+    """The warehouse, with a session for these feeds that is not started yet: planning needs none."""
     refuse_unreachable(warehouse_uri(warehouse))
-    lake = quickly.fitted(lake_of(warehouse_uri(warehouse)), feeds)
+    return quickly.fitted(lake_of(warehouse_uri(warehouse)), feeds)
+
+
+def start(lake: Lake) -> None:
+    """Start the session, and say so."""
     say(f"starting Spark; the tables are in {lake.warehouse}")
     with waiting("starting Spark"), without_notices():
         _ = lake.spark
-    return lake
 
 
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
@@ -108,18 +127,19 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     return [known[name] for name in only] if only else found
 
 
-def report_waiting(plan: planning.Plan) -> None:
-    """Say which objects are not read and why: nothing is left out in silence."""
+def report_waiting(plan: planning.Plan, said: Sequence[str] = ()) -> None:
+    """Say which objects are not read and why: nothing is left out in silence; ``said`` are windows told of before."""
     name = plan.feed.name
-    if plan.early:
+    early, ancient = (
+        [one for one in windows if one not in said] for windows in (plan.early, plan.ancient)
+    )
+    if early:
         say(
-            f"{name}: {counted(len(plan.early), 'window')} not begun yet, so their drops wait: {some(plan.early)}"
+            f"{name}: {counted(len(early), 'window')} not begun yet, so their drops wait: {some(early)}"
         )
-    if plan.ancient:
+    if ancient:
         first = f"{partitions.FIRST:%Y-%m-%d}"
-        say(
-            f"{name}: drops whose paths name windows before {first} are left out: {some(plan.ancient)}"
-        )
+        say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
 

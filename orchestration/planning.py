@@ -1,4 +1,7 @@
-"""Which windows a run has to do, and in which Dagster runs."""
+"""Which windows a run has to do, and in which Dagster runs.
+
+Planning asks and never writes, and needs no Spark session: what is new is read by the bronze asset.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from assets import bronze, kafka_landing, ledger, partitions
+from assets import bronze, kafka_peek, kafka_topics, ledger, partitions
 from assets.lake import Lake
-from orchestration.console import say
+from assets.ledger import ReadObject
 from transforms.errors import WindowOutOfRange
 from transforms.feed import Feed
-from transforms.windows import contiguous_ranges, parse_window, windows_between
+from transforms.windows import contiguous_ranges, parse_window, window_at, windows_between
 
 GAP = 48
 """Ranges with no more empty windows than this between them are one Dagster run: an empty window is cheap, a run not."""
+
+LOOK_SECONDS = 5.0
+"""So long one look at a topic's new records takes at most: what it does not see is found when they are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +63,47 @@ def asked(feed: Feed, text: str) -> Plan:
 
 
 def due(lake: Lake, feed: Feed) -> Plan:
-    """The windows with new objects, and those that an earlier run did not finish.
-
-    What is new in topics comes to bronze first: only the records say which windows they are in.
-    """
-    if feed.reads_topics:
-        kafka_landing.land(lake, feed, say)
-        known = ledger.read_objects(lake, feed)
-        windows = ledger.unfinished(lake, feed, known)
-        plan = bounded(feed, windows, [], complain=False)
-        return replace(plan, landed=sum(one.records for one in known))
+    """The windows with something new, and those that an earlier run did not finish."""
     known = ledger.read_objects(lake, feed)
     ledger.refuse_other_size(feed, (one.window for one in known))
+    if feed.reads_topics:
+        return _due_of_topics(lake, feed, known)
     found = bronze.arrivals(feed, lambda _: known)
     new = {one.window for one in found.new}
     plan = bounded(
         feed, sorted(new | {*ledger.unfinished(lake, feed, known)}), found.left_out, complain=False
     )
     return replace(plan, landed=found.landed)
+
+
+def _due_of_topics(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> Plan:
+    """The same of topics, as far as a short look at their new records says in which windows these are.
+
+    A run of any window reads all of them: for what the look does not say, see ``rest``.
+    """
+    partitions_now, read = kafka_topics.look(feed), ledger.read_offsets(lake, feed)
+    backlog = kafka_topics.backlog(feed, partitions_now, read)
+    windows = {*ledger.unfinished(lake, feed, known)}
+    if backlog.ranges:
+        seen = {kafka_peek.named(*whose): one.next_offset for whose, one in read.items()}
+        windows |= kafka_peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
+    plan = bounded(feed, sorted(windows), [], complain=False)
+    if backlog.ranges and not plan.windows:
+        # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
+        plan = replace(plan, windows=[window_at(datetime.now(UTC), feed.window)])
+    waiting = sum(one.size for one in backlog.ranges)
+    return replace(plan, landed=sum(one.records for one in known) + waiting)
+
+
+def rest(lake: Lake, plan: Plan) -> Plan:
+    """After a plan of topics was run: the windows that its reading brought to light, and that it did not do."""
+    feed = plan.feed
+    if not feed.reads_topics:
+        return Plan(feed, [], [], [])
+    left = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+    done = plan.ranges()
+    windows = [one for one in left if not any(first <= one <= last for first, last in done)]
+    return bounded(feed, windows, [], complain=False)
 
 
 def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, complain: bool) -> Plan:

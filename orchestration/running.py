@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -15,6 +15,7 @@ from orchestration import definitions
 from orchestration.console import progress_lines, say
 from orchestration.jobs import job_name
 from orchestration.planning import Plan
+from transforms.errors import WeirError
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -39,13 +40,18 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
-def run(plans: Sequence[Plan], lake: Lake) -> list[Outcome]:
-    """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others."""
+def run(
+    plans: Sequence[Plan], lake: Lake, rest: Callable[[Plan], Plan] | None = None
+) -> list[Outcome]:
+    """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others.
+
+    ``rest`` says what is to be done behind a plan, once it is run: reading may bring more windows to light.
+    """
     # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
     threading.Thread(target=gx.imported, daemon=True).start()
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
     with instance() as dagster_instance:
-        return [outcome_of(plan, defs, dagster_instance) for plan in plans]
+        return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
 
 
 def instance() -> dg.DagsterInstance:
@@ -57,9 +63,27 @@ def instance() -> dg.DagsterInstance:
     )
 
 
-def outcome_of(plan: Plan, defs: dg.Definitions, dagster_instance: dg.DagsterInstance) -> Outcome:
-    """Run one feed's windows."""
+def outcome_of(
+    plan: Plan,
+    defs: dg.Definitions,
+    dagster_instance: dg.DagsterInstance,
+    rest: Callable[[Plan], Plan] | None,
+) -> Outcome:
+    """Run one feed's windows, and what is to be done behind them."""
     outcome = Outcome(plan)
+    do(plan, outcome, defs, dagster_instance)
+    if rest and not outcome.failed:
+        try:
+            do(rest(plan), outcome, defs, dagster_instance)
+        except WeirError as fault:
+            outcome.errors.append(str(fault))
+    return outcome
+
+
+def do(
+    plan: Plan, outcome: Outcome, defs: dg.Definitions, dagster_instance: dg.DagsterInstance
+) -> None:
+    """Run the plan's windows, and gather what comes of it."""
     job = defs.resolve_job_def(job_name(plan.feed))
     for first, last in plan.ranges():
         say(
@@ -74,7 +98,6 @@ def outcome_of(plan: Plan, defs: dg.Definitions, dagster_instance: dg.DagsterIns
             tags={RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
         )
         gather(result, outcome)
-    return outcome
 
 
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:

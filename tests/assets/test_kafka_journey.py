@@ -10,7 +10,7 @@ import pytest
 
 from assets import kafka_landing
 from assets.lake import Lake
-from orchestration import commands, explaining, verifying
+from orchestration import commands, explaining, planning, verifying
 from orchestration.definitions import build
 from orchestration.feed_files import load_feed
 from orchestration.jobs import job_name
@@ -66,6 +66,7 @@ def feeds(tmp_path: Path, lake: Lake, broker: Broker, monkeypatch: pytest.Monkey
     (folder / "town.yaml").write_text(FEED.format(address=broker.address))
     # The session of all tests stands for the one that a command starts.
     monkeypatch.setattr(commands, "opened", lambda *_: lake)
+    monkeypatch.setattr(commands, "reached", lambda *_: lake)
     return folder
 
 
@@ -125,6 +126,39 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
     assert commands.run(feeds, lake.warehouse, (), None) == 0
     assert "2 offsets below 8 are lost, as the feed file accepts" in capsys.readouterr().err
     assert cities(lake) == {1: "Neu-Ulm", 80: "Köln"}
+
+
+def test_planning_reads_nothing_and_what_it_did_not_see_is_done_in_the_same_run(
+    feeds: Path,
+    lake: Lake,
+    broker: Broker,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    topic = "town.public.city"
+    broker.create(topic)
+    later, future = THREE + 100 * HOUR, 4_102_444_800_000
+    broker.send(
+        topic,
+        [
+            change("c", 10, 1, "Ulm", THREE),
+            change("c", 20, 2, "Bonn", later),
+            change("c", 30, 3, "Trier", future),
+        ],
+    )
+    plan = planning.due(lake, load_feed(feeds / "town.yaml"))
+    assert plan.windows == ["2025-11-20T03", "2025-11-24T07"]
+    assert plan.early == ["2100-01-01T00"]
+    assert not lake.table("bronze", "town").exists()
+    # A backlog too long to be looked through: some window is run, and all that reading brings to light.
+    monkeypatch.setattr(planning, "LOOK_SECONDS", 0.0)
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert cities(lake) == {1: "Ulm", 2: "Bonn"}
+    told = capsys.readouterr()
+    assert "town: window 2025-11-20T03" in told.err
+    assert told.err.count("1 window not begun yet, so their drops wait: 2100-01-01T00") == 1
+    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert "Nothing new: every drop in the landing is in gold already" in capsys.readouterr().out
 
 
 def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(

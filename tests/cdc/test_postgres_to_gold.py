@@ -12,7 +12,15 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka import Message as Record
 from pyspark.sql import SparkSession
 
-from assets import bronze, current_state, ledger, silver, told_tables, transactions
+from assets import (
+    bronze,
+    current_state,
+    kafka_landing,
+    ledger,
+    silver,
+    told_tables,
+    transactions,
+)
 from assets.lake import Lake
 from orchestration import planning
 from orchestration.resources import lake_of
@@ -237,7 +245,10 @@ def lay(folder: Path, messages: list[Message]) -> None:
 def run(lake: Lake, feed: Feed) -> None:
     """What a run does with the windows that are due, without Dagster around it."""
     windows = planning.due(lake, feed).windows
-    if not feed.reads_topics:
+    if feed.reads_topics:
+        kafka_landing.land(lake, feed, lambda _: None)
+        windows = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+    else:
         bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0

@@ -54,6 +54,7 @@ def main(warehouse: str, landing: str, journal: str, go: str) -> None:
     feed = feed_of(landing)
     lake = quickly.fitted(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.
+    _ = lake.spark
     planning.due(lake, feed)
     note(Path(journal), "ready")
     while not Path(go).exists():

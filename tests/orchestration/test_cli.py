@@ -56,6 +56,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("Spark was to start")
 
     monkeypatch.setattr(commands, "opened", refuse)
+    monkeypatch.setattr(commands, "start", refuse)
     monkeypatch.delenv("WEIR_FEEDS", raising=False)
     monkeypatch.delenv("WEIR_WAREHOUSE", raising=False)
 
@@ -120,6 +121,20 @@ def test_what_is_wrong_with_the_arguments_is_one_line(
     assert answer.err.startswith("error: ")
     assert answer.err.count("\n") == 1
     assert message in answer.err
+
+
+def test_a_run_that_finds_nothing_to_do_starts_no_session(
+    feeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("run", "--feeds", str(feeds), "--warehouse", str(tmp_path / "warehouse"))
+    # A landing that is not there is told of, and no reason to start either.
+    answer = Answer(capsys, *arguments)
+    assert answer.code == 2
+    assert f"cannot read {feeds}/drops: there is no such folder" in answer.err
+    (feeds / "drops").mkdir()
+    answer = Answer(capsys, *arguments)
+    assert (answer.code, answer.out) == (0, f"shop: no drops in {feeds}/drops yet.\n")
+    assert not (tmp_path / "warehouse").exists()
 
 
 def test_a_folder_of_feeds_that_is_not_there_is_named(

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assets import bronze, ledger
+from assets import bronze, kafka_peek, kafka_topics, ledger
+from assets.kafka_topics import Partition, Read
 from assets.lake import Lake
 from assets.landing import LandedObject
 from assets.ledger import ReadObject
@@ -118,6 +119,77 @@ def test_drops_of_a_window_that_has_not_begun_wait_and_are_named(
     assert plan.windows == ["2025-11-20"]
     assert plan.early == [later]
     assert plan.left_out == ["x.tmp: temporary"]
+
+
+TOPIC = Feed("town", "debezium", "kafka://nowhere:1/t")
+
+
+def peeked(
+    monkeypatch: pytest.MonkeyPatch,
+    end: int,
+    found: Sequence[str] = (),
+    unfinished: Sequence[str] = (),
+) -> list[tuple[dict[str, int], float]]:
+    """What a topic of so many offsets would show, of which 10 are read; returns what each look began with."""
+    looks: list[tuple[dict[str, int], float]] = []
+
+    def windows_in(
+        feed: Feed, partitions: Sequence[Partition], seen: dict[str, int], seconds: float
+    ) -> tuple[set[str], dict[str, int]]:
+        looks.append((seen, seconds))
+        return {*found}, {}
+
+    read = {("t/0", "id"): Read(10, "2025-11-20T03")}
+    monkeypatch.setattr(kafka_topics, "look", lambda _: [Partition("t", "id", 0, 0, end)])
+    monkeypatch.setattr(kafka_peek, "windows_in", windows_in)
+    monkeypatch.setattr(ledger, "read_offsets", lambda *_: read)
+    held = [ReadObject("2025-11-20T03", "t/0", "id", 9)]
+    monkeypatch.setattr(ledger, "read_objects", lambda *_: held)
+    monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
+    return looks
+
+
+def test_what_is_new_in_topics_is_looked_at_behind_what_was_read(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = peeked(monkeypatch, 12, ["2025-11-20T05", "2025-11-20T03"], ["2025-11-20T04"])
+    plan = planning.due(lake, TOPIC)
+    assert plan.windows == ["2025-11-20T03", "2025-11-20T04", "2025-11-20T05"]
+    assert plan.landed == 11
+    assert looks == [({"t/0 id": 10}, planning.LOOK_SECONDS)]
+
+
+def test_a_topic_without_anything_new_is_not_read(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = peeked(monkeypatch, 10)
+    assert planning.due(lake, TOPIC).windows == []
+    assert looks == []
+
+
+@pytest.mark.parametrize("found", [[], ["2999-01-01T00"]], ids=["no record", "of the future"])
+def test_offsets_that_no_window_is_found_for_are_read_by_a_run_of_the_open_one(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, found: list[str]
+) -> None:
+    peeked(monkeypatch, 12, found)
+    before = datetime.now(UTC)
+    plan = planning.due(lake, TOPIC)
+    assert plan.windows in ([f"{one:%Y-%m-%dT%H}"] for one in (before, datetime.now(UTC)))
+    assert plan.early == found
+
+
+def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = ["2025-11-19T03", "2025-11-20T05", "2025-11-22T00", "2999-01-01T00"]
+    peeked(monkeypatch, 12, unfinished=left)
+    # What lies in a range that was run was run, whether it was asked for or not, and with whatever outcome.
+    plan = Plan(TOPIC, ["2025-11-20T03", "2025-11-20T07"], [], [])
+    behind = planning.rest(lake, plan)
+    assert behind.windows == ["2025-11-19T03", "2025-11-22T00"]
+    assert behind.early == ["2999-01-01T00"]
+    objects = Plan(HOURLY, ["2025-11-20T03"], [], [])
+    assert planning.rest(lake, objects).windows == []
 
 
 @pytest.mark.parametrize(
