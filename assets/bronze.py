@@ -17,6 +17,7 @@ from assets.writing import writing
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BRONZE
+from transforms.windows import day_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ def arrivals(
     """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
-    listed = [*landing.list()]
+    everywhere = wanted is None or look_elsewhere
+    listed = [*landing.list(None if everywhere else {day_of(window) for window in wanted or ()})]
     landed = [one for one in listed if wanted is None or one.window in wanted]
     looked_at = listed if look_elsewhere else landed
     known = read([one.name for one in looked_at]) if looked_at else []

@@ -16,6 +16,8 @@ from typing import Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from assets import day_listing
+from assets.day_listing import Days
 from assets.s3_client import fault_and_remedy, s3_client
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
@@ -67,8 +69,11 @@ class Landing(Protocol):
         """What the last listing passed over."""
         ...
 
-    def list(self) -> Iterator[LandedObject]:
-        """Every object that fits the feed's files, in the order of names."""
+    def list(self, days: Days | None = None) -> Iterator[LandedObject]:
+        """Every object that fits the feed's files, in the order of names.
+
+        ``days``: whoever asks wants those of these days alone; others may be given, too.
+        """
         ...
 
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
@@ -118,25 +123,23 @@ class S3Landing:
         with self._faults_made_clear():
             self._client = s3_client()
 
-    def list(self) -> Iterator[LandedObject]:
+    def list(self, days: Days | None = None) -> Iterator[LandedObject]:
         """See ``Landing``."""
         self.left_out = LeftOut()
-        pages = self._client.get_paginator("list_objects_v2")
         with self._faults_made_clear():
-            for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix):
-                for found in page.get("Contents", []):
-                    name = found["Key"].removeprefix(self._prefix)
-                    # Consoles make such keys to show an empty folder.
-                    if not name or (found["Size"] == 0 and name.endswith(("/", "_$folder$"))):
-                        continue
-                    if reason := _reason_to_leave_out(name, self._globs):
-                        self.left_out.add(name, reason)
-                        continue
-                    modified_at = found["LastModified"].astimezone(UTC)
-                    window = window_of(name, modified_at, self._feed.window)
-                    yield LandedObject(
-                        name, found["ETag"].strip('"'), found["Size"], modified_at, window
-                    )
+            for found in day_listing.keys(self._client, self._bucket, self._prefix, days):
+                name = found["Key"].removeprefix(self._prefix)
+                # Consoles make such keys to show an empty folder.
+                if not name or (found["Size"] == 0 and name.endswith(("/", "_$folder$"))):
+                    continue
+                if reason := _reason_to_leave_out(name, self._globs):
+                    self.left_out.add(name, reason)
+                    continue
+                modified_at = found["LastModified"].astimezone(UTC)
+                window = window_of(name, modified_at, self._feed.window)
+                yield LandedObject(
+                    name, found["ETag"].strip('"'), found["Size"], modified_at, window
+                )
 
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
         """See ``Landing``."""
@@ -167,7 +170,7 @@ class FolderLanding:
         self._feed, self._globs, self._root = feed, globs, root
         self.left_out = LeftOut()
 
-    def list(self) -> Iterator[LandedObject]:
+    def list(self, days: Days | None = None) -> Iterator[LandedObject]:
         """See ``Landing``."""
         self.left_out = LeftOut()
         if not self._root.is_dir():
@@ -175,7 +178,8 @@ class FolderLanding:
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
         with self._faults_made_clear(self._root):
             files = sorted(
-                (path.relative_to(self._root).as_posix(), path) for path in self._files()
+                (path.relative_to(self._root).as_posix(), path)
+                for path in day_listing.files(self._root, days)
             )
         for name, path in files:
             if reason := self._reason_to_leave_out(name, path):
@@ -200,23 +204,6 @@ class FolderLanding:
                 # Written to while it was read: read again what it has become.
                 before = after
                 file.seek(0)
-
-    def _files(self) -> Iterator[Path]:
-        """Every file below the root; a link is followed once, and only to what is not below the root anyway."""
-        root = self._root.resolve()
-        seen = {root}
-        folders = [self._root]
-        while folders:
-            folder = folders.pop()
-            for path in sorted(folder.iterdir()):
-                if not path.is_dir():
-                    yield path
-                    continue
-                real = path.resolve()
-                if path.is_symlink() and (real in seen or real.is_relative_to(root)):
-                    continue
-                seen.add(real)
-                folders.append(path)
 
     def _reason_to_leave_out(self, name: str, path: Path) -> str | None:
         if name != name.encode("utf-8", "replace").decode():

@@ -75,7 +75,16 @@ def read_objects(
     for column, texts in (("window", windows), ("object", names)):
         if texts is not None:
             found = found.filter(pc.is_in(found[column], pa.array([*texts], pa.string())))
-    found = merged(found)
+    return _objects(found)
+
+
+def noted_objects(lake: Lake, feed: Feed) -> list[ReadObject]:
+    """The object generations in bronze, as far as that is noted (``bronze_ledger``): quickly known, perhaps not all."""
+    return _objects(bronze_ledger.noted(lake, feed))
+
+
+def _objects(rows: pa.Table) -> list[ReadObject]:
+    found = merged(rows)
     columns = ("window", "object", "generation", "records")
     cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
     return [ReadObject(*one) for one in cells]

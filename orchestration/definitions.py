@@ -59,7 +59,10 @@ def build(
         schedules=[
             build(feed) for feed in feeds for build in (schedules.build, schedules.build_upkeep)
         ],
-        sensors=[(kafka_sensor if feed.reads_topics else sensors).build(feed) for feed in feeds],
+        sensors=[
+            kafka_sensor.build(feed) if feed.reads_topics else sensors.build(feed, lake)
+            for feed in feeds
+        ],
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,
         executor=dg.in_process_executor,

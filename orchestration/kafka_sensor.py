@@ -2,20 +2,27 @@
 
 It reads the timestamps of what is new, a bounded while per tick, and needs no Spark. A run of any window brings all new
 records to bronze; the windows that the others are in are asked for by this sensor, in this tick or a later one. Failed
-runs are asked for again as those of other feeds are (``sensors``).
+runs are asked for again as those of other feeds are (``sensors``). Its cursor keeps the windows that it asked for last,
+and as ranges those that it has yet to ask for, so that it does not grow with the topic.
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import dagster as dg
 
 from assets import kafka_peek
-from assets.partitions import windows_of
+from assets.partitions import bounds
 from orchestration.jobs import job_name
-from orchestration.sensors import RUNS_AT_ONCE, again
+from orchestration.sensors import LOOKED_AT, RUNS_AT_ONCE, again
 from transforms.feed import Feed
+from transforms.windows import contiguous_ranges, windows_between
+
+REMEMBERED = LOOKED_AT
+"""Of so many windows the cursor knows by which state they were asked for: no more runs are looked at, either."""
 
 
 def build(feed: Feed) -> dg.SensorDefinition:
@@ -33,16 +40,22 @@ def build(feed: Feed) -> dg.SensorDefinition:
         asked: dict[str, str] = cursor.get("windows", {})
         found, offsets = kafka_peek.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
-        waiting: dict[str, str] = cursor.get("waiting", {}) | dict.fromkeys(found, state)
-        known = windows_of(feed)
+        waiting = found | windows_in(cursor.get("waiting", []), feed)
+        first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
-        ready = [one for one in sorted(waiting) if known.has_partition_key(one)][:RUNS_AT_ONCE]
+        ready = [one for one in sorted(waiting) if first <= one <= last][:RUNS_AT_ONCE]
         keys = again(context.instance, feed, asked)
         for window in ready:
-            asked[window] = waiting.pop(window)
-            keys[window] = f"{window}:{asked[window]}"
+            # Behind those that were asked for before.
+            asked.pop(window, None)
+            asked[window] = state
+            keys[window] = f"{window}:{state}"
         told = json.dumps(
-            {"offsets": offsets, "windows": asked, "waiting": waiting}, sort_keys=True
+            {
+                "offsets": offsets,
+                "windows": dict([*asked.items()][-REMEMBERED:]),
+                "waiting": contiguous_ranges(waiting - {*ready}, feed.window),
+            }
         )
         if not keys:
             context.update_cursor(told)
@@ -54,3 +67,12 @@ def build(feed: Feed) -> dg.SensorDefinition:
         return dg.SensorResult(run_requests=requests, cursor=told)
 
     return drops
+
+
+def windows_in(ranges: Mapping[str, str] | Sequence[tuple[str, str]], feed: Feed) -> set[str]:
+    """The windows of some ranges; an earlier version named each with a state."""
+    if isinstance(ranges, Mapping):
+        return {*ranges}
+    return {
+        window for first, last in ranges for window in windows_between(first, last, feed.window)
+    }

@@ -42,6 +42,16 @@ def window_of(object_name: str, modified_at: datetime, size: WindowSize) -> str:
     return window_at(next(_dates(object_name), None) or _in_utc(modified_at), size)
 
 
+def day_of_folder(folder: str) -> str | None:
+    """The day that every object below a folder is of, whatever its own name is; None where the path says none so far.
+
+    ``folder`` is relative to the landing and ends with a slash. The first date of a path counts, and one that ends
+    within the folder's path stands before any that the rest could bring.
+    """
+    date = next(_dates(folder), None)
+    return None if date is None else window_at(date, "day")
+
+
 def window_at(moment: datetime, size: WindowSize) -> str:
     """The window that a moment, in UTC, is in."""
     return moment.strftime(_FORMS[size])
@@ -76,6 +86,11 @@ def parse_window(text: str, size: WindowSize) -> datetime:
         raise ValueError(
             f"{text!r} is no window of one {size}; expected the form {example}"
         ) from None
+
+
+def day_of(window: str) -> str:
+    """The day that a window is, or is an hour of."""
+    return window[: WINDOW_LENGTHS["day"]]
 
 
 def next_window(window: str, size: WindowSize) -> str:

@@ -6,14 +6,12 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
-from pyspark.sql.pandas.types import to_arrow_schema
+from deltalake import DeltaTable
 
 from assets import bronze_ledger, delta_store, ledger
 from assets.bronze_ledger import LEDGER
@@ -22,17 +20,13 @@ from assets.delta_store import Files
 from assets.kafka_topics import Partition, Range
 from assets.lake import Lake
 from orchestration.resources import lake_of
+from tests.assets import made_bronze
+from tests.assets.made_bronze import Object
 from tests.services.seaweed import Store
 from transforms.feed import Feed
-from transforms.record import BRONZE
 
 ZOO = Feed("zoo", "arcion_s3_json", "/nowhere")
-NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)
-COLUMNS = pa.schema([one.with_nullable(True) for one in to_arrow_schema(BRONZE, timezone="UTC")])
 EARLY, LATE = "2025-11-20T03", "2025-11-20T04"
-
-Object = tuple[str, str, str, int]
-"""Window, name, generation, and how many records."""
 
 
 @pytest.fixture
@@ -56,27 +50,7 @@ def anywhere(
 
 
 def append(lake: Lake, *objects: Object, first: int = 0) -> None:
-    """One commit of bronze, as a run makes it; an object without records leaves a mark."""
-    rows = [
-        {
-            "window": window,
-            "object": name,
-            "generation": generation,
-            "line": first + line if records else 0,
-            "byte_offset": first + max(line - 1, 0),
-            "payload": b"{}",
-            "landed_at": NOON,
-        }
-        for window, name, generation, records in objects
-        for line in (range(1, records + 1) if records else [0])
-    ]
-    write_deltalake(
-        lake.path("bronze", "zoo"),
-        pa.Table.from_pylist(rows, schema=COLUMNS),
-        mode="append",
-        partition_by=["window"],
-        storage_options=delta_store.options(lake.warehouse),
-    )
+    made_bronze.append(lake, ZOO, *objects, first=first)
 
 
 def bronze(lake: Lake) -> DeltaTable:

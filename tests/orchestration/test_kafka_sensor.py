@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import pytest
@@ -63,7 +64,7 @@ def test_records_ask_for_their_windows_once_in_whatever_order_they_come(broker: 
     assert look() == []
     # The window of the far future waits, and is not forgotten.
     assert look.cursor is not None
-    assert [*json.loads(look.cursor)["waiting"]] == ["2100-01-01T00"]
+    assert json.loads(look.cursor)["waiting"] == [["2100-01-01T00", "2100-01-01T00"]]
 
     broker.send("asked", [Sent(b"later still", at=THREE)])
     assert look() == ["2025-11-20T03"]
@@ -84,6 +85,36 @@ def test_a_look_is_bounded_and_goes_on_where_it_stopped(
     monkeypatch.undo()
     windows, offsets = kafka_peek.new_windows(feed, offsets)
     assert (len(windows), [*offsets.values()]) == (3, [3])
+
+
+def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    windows = [f"{begin + timedelta(hours=number):%Y-%m-%dT%H}" for number in range(12_000)]
+    found, offsets = {*windows}, {"t/0 id": 12_000}
+    monkeypatch.setattr(kafka_peek, "new_windows", lambda *_: (found, offsets))
+    look = Look(feed_of("nowhere:1", "t"))
+    assert look() == windows[:24]
+    found = set()
+    asked = windows[:24]
+    for _ in range(25):
+        asked += look()
+    assert asked == windows[: 26 * 24]
+    assert look.cursor is not None
+    told = json.loads(look.cursor)
+    assert told["waiting"] == [[windows[26 * 24], windows[-1]]]
+    # Those asked for last, which may be asked for again.
+    assert [*told["windows"]] == windows[6 * 24 : 26 * 24]
+    assert len(look.cursor) < 20_000
+    # A window that was asked for long ago gets a record.
+    found, offsets = {windows[0]}, {"t/0 id": 12_001}
+    assert look() == [windows[0], *windows[26 * 24 : 27 * 24 - 1]]
+
+    # An earlier version's cursor names each window with a state.
+    old = {"offsets": {}, "windows": {}, "waiting": {windows[7]: "state", windows[9]: "state"}}
+    found, look.cursor = {windows[8]}, json.dumps(old)
+    assert look() == windows[7:10]
 
 
 def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:

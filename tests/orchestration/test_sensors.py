@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from assets.landing import open_landing
+from assets import bronze_ledger, ledger
+from assets.landing import LandedObject, open_landing
+from assets.ledger import ReadObject
 from orchestration import definitions, sensors
 from orchestration.resources import lake_of
+from tests.assets.made_bronze import append
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 
@@ -24,9 +29,9 @@ def feed_of(folder: Path) -> Feed:
 class Look:
     """The sensor over a folder, tick after tick."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, warehouse: str = "/nowhere") -> None:
         feed = feed_of(folder)
-        self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
+        self.repository = definitions.build([feed], lake_of(warehouse, {})).get_repository_def()
         (self.sensor,) = self.repository.sensor_defs
         self.cursor: str | None = None
         self.run_keys: list[str | None] = []
@@ -161,6 +166,69 @@ def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: 
     assert look() == ["2025-11-20T03"]
     assert list(json.loads(look.cursor or "")) == ["2025-11-20T03"]
     assert look() == []
+
+
+def many_objects(count: int) -> list[LandedObject]:
+    """One in each of so many hours."""
+    first = datetime(2024, 1, 1, tzinfo=UTC)
+    hours = [first + timedelta(hours=number) for number in range(count)]
+    return [
+        LandedObject(f"{one:%Y-%m-%d/%H}/a.json", "1", 1, one, f"{one:%Y-%m-%dT%H}")
+        for one in hours
+    ]
+
+
+def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = many_objects(12_000)
+    landed = {one.window: one for one in objects}
+    read: list[ReadObject] = []
+
+    class Fake:
+        def list(self) -> Iterator[LandedObject]:
+            yield from landed.values()
+
+    monkeypatch.setattr(sensors, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(ledger, "noted_objects", lambda *_: read)
+    look = Look(folder)
+    assert look() == [one.window for one in objects[:24]]
+    assert len(json.loads(look.cursor or "")) == 24
+
+    # Runs have read all but the last window, which was asked for.
+    read += [ReadObject(one.window, one.name, one.generation, 1) for one in objects[:-1]]
+    assert look() == [objects[-1].window]
+    assert look() == []
+    assert list(json.loads(look.cursor or "")) == [objects[-1].window]
+    read.append(ReadObject(objects[-1].window, objects[-1].name, "1", 1))
+    assert look() == []
+    assert look.cursor == "{}"
+
+    # An old window gets an object, and another's is replaced.
+    old, other = objects[5], objects[4_000]
+    landed["late"] = replace(old, name="late.json")
+    landed[other.window] = replace(other, generation="2")
+    assert look() == [old.window, other.window]
+    assert look() == []
+    # An earlier version's cursor names them all.
+    look.cursor = json.dumps(sensors.digests(landed.values()))
+    assert look() == []
+    assert set(json.loads(look.cursor)) == {old.window, other.window}
+
+
+def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) -> None:
+    drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
+    lay(drops, "2025-11-20/03/a.json")
+    lay(drops, "2025-11-20/04/b.json")
+    lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
+    first, second = open_landing(feed).list()
+    append(lake, feed, (first.window, first.name, first.generation, 1))
+    look = Look(drops, str(warehouse))
+    # Bronze has it, and nobody has noted that: a look at bronze may take longer than a tick.
+    assert look() == [first.window, second.window]
+    bronze_ledger.catch_up(lake, feed)
+    assert look() == []
+    assert [*json.loads(look.cursor or "")] == [second.window]
 
 
 def test_a_landing_that_cannot_be_listed_fails_the_tick_with_what_to_do(tmp_path: Path) -> None:

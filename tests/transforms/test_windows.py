@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from random import Random
 
 import pytest
 
 from transforms.feed import WindowSize
 from transforms.windows import (
     contiguous_ranges,
+    day_of_folder,
     next_window,
     parse_window,
     window_of,
@@ -48,6 +50,42 @@ MODIFIED = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
 def test_the_first_date_of_the_path_is_the_window(name: str, hour: str) -> None:
     assert window_of(name, MODIFIED, "hour") == hour
     assert window_of(name, MODIFIED, "day") == hour[:10]
+
+
+@pytest.mark.parametrize(
+    ("folder", "day"),
+    [
+        ("2026-11-20/", "2026-11-20"),
+        ("2026/11/20/", "2026-11-20"),
+        ("orders/dt=2026-11-20/", "2026-11-20"),
+        ("a/2026-11-20T03/b/", "2026-11-20"),
+        ("2026-13-45/2026-11-21/", "2026-11-21"),
+        ("2026/", None),
+        ("2026/11/", None),
+        ("orders/", None),
+        ("12026-11-20/", None),
+        ("1899-11-20/", None),
+    ],
+)
+def test_a_folder_whose_path_has_a_date_is_of_that_day(folder: str, day: str | None) -> None:
+    assert day_of_folder(folder) == day
+
+
+def test_no_name_below_a_folder_of_a_day_is_of_another() -> None:
+    """The law that listing by days stands on, over paths that are made of pieces of dates."""
+    rng = Random("days")
+    pieces = [*"--//Tx.1", "2026", "11", "20", "03", "hour=", "1970", "13"]
+    pieces += ["2026-11-20", "2025/01/02", "2024-02-30", "0070/01/01", "/2026/11/"]
+    days = set()
+    for _ in range(20_000):
+        path = "".join(rng.choices(pieces, k=rng.randrange(4, 16)))
+        window = window_of(path, MODIFIED, "hour")
+        for at, sign in enumerate(path):
+            day = day_of_folder(path[: at + 1]) if sign == "/" else None
+            if day is not None:
+                assert window.startswith(day), path
+                days.add(day)
+    assert len(days) > 5
 
 
 def test_a_change_in_another_time_zone_is_counted_in_utc() -> None:
