@@ -109,8 +109,17 @@ def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
 
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
+    return _offsets(_rows(lake, feed))
+
+
+def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+    """The same, as far as that is noted."""
+    return _offsets(bronze_ledger.noted(lake, feed))
+
+
+def _offsets(rows: pa.Table) -> dict[tuple[str, str], Read]:
     last: dict[tuple[str, str], tuple[int, str]] = {}
-    for row in _rows(lake, feed).to_pylist():
+    for row in rows.to_pylist():
         whose, reached = (row["object"], row["generation"]), (row["last_offset"], row["window"])
         last[whose] = max(last.get(whose, reached), reached)
     return {whose: Read(offset + 1, window) for whose, (offset, window) in last.items()}

@@ -57,7 +57,9 @@ def build(
         assets=assets,
         jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
         schedules=[
-            build(feed) for feed in feeds for build in (schedules.build, schedules.build_upkeep)
+            one
+            for feed in feeds
+            for one in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
             kafka_sensor.build(feed) if feed.reads_topics else sensors.build(feed, lake)

@@ -5,11 +5,12 @@ Planning asks and never writes, and needs no Spark session: what is new is read 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from assets import bronze, kafka_peek, kafka_topics, ledger, partitions
+from assets.kafka_topics import Read
 from assets.lake import Lake
 from assets.ledger import ReadObject
 from transforms.errors import WindowOutOfRange
@@ -64,26 +65,39 @@ def asked(feed: Feed, text: str) -> Plan:
 
 def due(lake: Lake, feed: Feed) -> Plan:
     """The windows with something new, and those that an earlier run did not finish."""
-    known = ledger.read_objects(lake, feed)
+    offsets = ledger.read_offsets(lake, feed) if feed.reads_topics else {}
+    return _due(lake, feed, ledger.read_objects(lake, feed), offsets)
+
+
+def due_as_noted(lake: Lake, feed: Feed) -> Plan:
+    """The same for whoever has little time: what bronze has and its ledger does not is taken for new."""
+    offsets = ledger.noted_offsets(lake, feed) if feed.reads_topics else {}
+    return _due(lake, feed, ledger.noted_objects(lake, feed), offsets)
+
+
+def _due(
+    lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], Read]
+) -> Plan:
     ledger.refuse_other_size(feed, (one.window for one in known))
+    unfinished = ledger.unfinished(lake, feed, known)
     if feed.reads_topics:
-        return _due_of_topics(lake, feed, known)
+        return _due_of_topics(feed, unfinished, offsets, sum(one.records for one in known))
     found = bronze.arrivals(feed, lambda _: known)
     new = {one.window for one in found.new}
-    plan = bounded(
-        feed, sorted(new | {*ledger.unfinished(lake, feed, known)}), found.left_out, complain=False
-    )
+    plan = bounded(feed, sorted(new | {*unfinished}), found.left_out, complain=False)
     return replace(plan, landed=found.landed)
 
 
-def _due_of_topics(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> Plan:
+def _due_of_topics(
+    feed: Feed, unfinished: Sequence[str], read: Mapping[tuple[str, str], Read], records: int
+) -> Plan:
     """The same of topics, as far as a short look at their new records says in which windows these are.
 
     A run of any window reads all of them: for what the look does not say, see ``rest``.
     """
-    partitions_now, read = kafka_topics.look(feed), ledger.read_offsets(lake, feed)
+    partitions_now = kafka_topics.look(feed)
     backlog = kafka_topics.backlog(feed, partitions_now, read)
-    windows = {*ledger.unfinished(lake, feed, known)}
+    windows = {*unfinished}
     if backlog.ranges:
         seen = {kafka_peek.named(*whose): one.next_offset for whose, one in read.items()}
         windows |= kafka_peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
@@ -91,8 +105,7 @@ def _due_of_topics(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> Plan:
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
         plan = replace(plan, windows=[window_at(datetime.now(UTC), feed.window)])
-    waiting = sum(one.size for one in backlog.ranges)
-    return replace(plan, landed=sum(one.records for one in known) + waiting)
+    return replace(plan, landed=records + sum(one.size for one in backlog.ranges))
 
 
 def rest(lake: Lake, plan: Plan) -> Plan:
