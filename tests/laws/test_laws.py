@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import reduce
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import cast
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets import compaction, current_state, silver
@@ -30,10 +29,12 @@ from tests.laws import rendering, rendering_kafka
 from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
 from tests.laws.oracle import Event, current, event_id
 from tests.laws.oracle import Table as OracleTable
+from transforms.event import Event as DecodedEvent
+from transforms.event import Pending
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.formats.spec import SourceFormat
-from transforms.record import BRONZE, Record
+from transforms.formats.spec import Decode, SourceFormat
+from transforms.record import BRONZE, BronzeRecord, Record
 from transforms.splitting.limits import DEFAULTS, Limits
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
@@ -159,16 +160,19 @@ def kind_of(event: Event) -> str:
 def several(formats: dict[str, str]) -> SourceFormat:
     """The formats as one: each reads the objects in its own folder."""
 
-    def to_events(bronze: DataFrame, feed: Feed) -> DataFrame:
-        return reduce(
-            DataFrame.unionByName,
-            [
-                FORMATS[name].to_events(bronze.where(F.col("object").contains(f"/{name}/")), feed)
-                for name in dict.fromkeys(formats.values())
-            ],
-        )
+    def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+        decoders = {
+            name: made(feed, surveyed)
+            for name in dict.fromkeys(formats.values())
+            if (made := FORMATS[name].decoder) is not None
+        }
 
-    return SourceFormat(SEVERAL, ("**",), cut_by_land, to_events)
+        def decode(record: BronzeRecord) -> Iterable[DecodedEvent | Pending]:
+            return decoders[record.object.split("/")[2]](record)
+
+        return decode
+
+    return SourceFormat(SEVERAL, ("**",), cut_by_land, decoder=decoder)
 
 
 def cut_by_land(
