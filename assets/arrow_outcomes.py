@@ -67,10 +67,10 @@ def _classified(
         outcome = None
         if one.reason is not None:
             outcome = QUARANTINED
-        elif deliveries.is_repeat(one.group, one.event_id, one.position[: one.settled]):
+        elif deliveries.is_repeat(one.group, one.event_id, one.position[: one.stable_prefix]):
             outcome = DUPLICATE
         elif one.effect not in CONTROL and is_covered(
-            horizons.get(one.table or ""), one.position, one.settled
+            horizons.get(one.table or ""), one.position, one.stable_prefix
         ):
             kinds.append(COVERED)
             accounts.left_out += 1
@@ -94,7 +94,7 @@ class _Looked(NamedTuple):
     facts: str | None
     is_first: bool
     position: list[int]
-    settled: int
+    stable_prefix: int
     reason: str | None
     segment: int | None
     event_at: int | None

@@ -37,26 +37,22 @@ def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
 
 
 _PLAIN = tuple(
-    name
-    for name in ROWS.names
-    if name not in ("reason", "detail", "group", "sort_key", "shard", "settled")
+    name for name in ROWS.names if name not in ("reason", "detail", "group", "sort_key", "shard")
 )
 
 
 def columns_of(rows: Sequence[Row]) -> dict[str, pa.Array]:
     """The fields of rows as Arrow columns."""
-    names = [*_PLAIN, "stable_prefix"]
-    cells = zip(*map(attrgetter(*names), rows), strict=True) if rows else [()] * len(names)
+    cells = zip(*map(attrgetter(*_PLAIN), rows), strict=True) if rows else [()] * len(_PLAIN)
     found = {}
-    for name, values in zip(names, cells, strict=True):
-        column = "settled" if name == "stable_prefix" else name
-        kind = ROWS.field(column).type
+    for name, values in zip(_PLAIN, cells, strict=True):
+        kind = ROWS.field(name).type
         if pa.types.is_map(kind):
-            found[column] = map_array(values, kind)
+            found[name] = map_array(values, kind)
         elif name == "transaction":
-            found[column] = _transactions(values, kind)
+            found[name] = _transactions(values, kind)
         else:
-            found[column] = pa.array(values, kind)
+            found[name] = pa.array(values, kind)
     return found
 
 

@@ -11,11 +11,12 @@ import json
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.gold_columns import base_rows
+from assets.gold_columns.horizons import kept_identity
 from assets.lake import Lake
-from transforms import compacted_past, horizons
+from transforms import compacted_past
 from transforms.errors import DecisionRefused
 from transforms.feed import Feed, Table
-from transforms.gold import base_rows
 from transforms.horizons import Horizon
 
 
@@ -108,9 +109,7 @@ def added(lake: Lake, feed: Feed, name: str) -> list[str]:
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
     """Add the identities of these silver rows to those that are known to be in the base."""
     known = lake.table("compacted", feed.name)
-    new = changes.select(
-        F.lit(name).alias("table"), horizons.identity().alias("identity")
-    ).distinct()
+    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
     if known.exists():
         new = new.join(known.read(), on=["table", "identity"], how="left_anti")
     known.append(new, partition_by=("table",))
@@ -124,7 +123,7 @@ def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
     # A crash between the two commits of a compaction can leave an identity twice.
     identities = known.read().distinct().withColumn("is_known", F.lit(True))
     return (
-        changes.withColumn("identity_kept", horizons.identity())
+        changes.withColumn("identity_kept", kept_identity())
         .join(
             identities.withColumnRenamed("identity", "identity_kept"),
             on=["table", "identity_kept"],

@@ -8,6 +8,7 @@ from time import monotonic
 import dagster as dg
 
 from assets import bronze_ledger, kafka_landing, ledger, partitions, transactions
+from assets.bronze_schema import BRONZE
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
 from assets.object_source import read_objects
@@ -16,7 +17,6 @@ from assets.wording import counted
 from assets.writing import writing
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import BRONZE
 from transforms.windows import day_of
 
 
@@ -166,7 +166,7 @@ def from_topics(
                 ]
             ),
             "windows_beyond": _listed(beyond),
-            "remarks": _listed(found.remarks),
+            "warnings": _listed(found.warnings),
             "dagster/table_name": f"bronze.{feed.name}",
             "dagster/column_schema": columns_of(BRONZE),
         }

@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets import delta_store
+from assets.bronze_schema import BRONZE
 from assets.delta_store import Files
 from assets.lake import Lake
 from transforms.feed import Feed
-from transforms.record import BRONZE
 
 _ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
 

@@ -26,13 +26,14 @@ from assets import (
     silver_rows,
     tombstones,
 )
+from assets.gold_columns import base_rows, current_state, digests, fold
+from assets.gold_columns.horizons import covers
 from assets.history import History
 from assets.horizon_plans import Plan
 from assets.lake import Lake
 from assets.writing import writing
 from transforms.errors import CompactionRefused
 from transforms.feed import Feed, Table
-from transforms.gold import base_rows, current_state, digests, fold
 from transforms.horizons import Horizon
 from transforms.table_names import HISTORY, TOMBSTONES
 
@@ -121,7 +122,7 @@ def to_horizon(
         finish(lake, feed, name, plan.old)
     folded, base, kept, digest = 0, 0, history.changes.count(), None
     if plan.new is not None:
-        covered = plan.new.covers()
+        covered = covers(plan.new)
         folded = history.changes.where(covered).count()
         kept -= folded
         new_base = based(history, name, plan.new).localCheckpoint()
@@ -150,7 +151,7 @@ def to_horizon(
 
 def based(history: History, name: str, horizon: Horizon) -> DataFrame:
     """The table's base rows up to a new horizon: the old base, and the changes between the two."""
-    old = replace(history, changes=history.changes.where(horizon.covers()))
+    old = replace(history, changes=history.changes.where(covers(horizon)))
     streams = old.of_keys.select("key", "stream")
     if old.base is not None:
         streams = streams.unionByName(
@@ -170,7 +171,7 @@ def proved(
     """
     rest = replace(
         history,
-        changes=history.changes.where(~horizon.covers()),
+        changes=history.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
     rows = current_state.gold(current_state.rows(_folded(rest), history.table), history.table)
@@ -222,11 +223,11 @@ def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         silver.derive_alone(lake, feed, windows)
     target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
-    target.delete(silver_rows.are_of(name) & horizon.covers())
+    target.delete(silver_rows.are_of(name) & covers(horizon))
 
 
 def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
-    return _of_table(lake, feed, name).where(horizon.covers())
+    return _of_table(lake, feed, name).where(covers(horizon))
 
 
 def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:

@@ -1,6 +1,6 @@
 """How new changes get into a gold table: what is read, what is folded anew, what is merged.
 
-Not here: the order and the fold (``transforms/gold``), and the Dagster asset (``gold``).
+Not here: the order and the fold (``assets/gold_columns``), and the Dagster asset (``gold``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, schema_changes, versions
 from assets.broadcasting import hinted
+from assets.gold_columns import current_state, fold, ordering
 from assets.gold_tables import (
     CONSTRAINT,
     DECLARATION,
@@ -33,7 +34,6 @@ from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
 from transforms.formats import FORMATS
-from transforms.gold import current_state, fold, ordering
 from transforms.table_names import HISTORY, TOMBSTONES, gold_name
 
 
@@ -146,7 +146,7 @@ def apply_one(
             table,
             gold.read(),
             graves.read(),
-            with_values=history.traits.depends,
+            with_values=history.change_kinds.depends,
             # A new scoped change is for all that stands.
             of=None if history.brings_scopes else history.new_keys(),
         )
@@ -170,7 +170,7 @@ def apply_one(
         net = net.join(late, on="key", how="left_anti").unionByName(history.folded_anew(late))
     # Computed before anything is written: Spark refreshes a cached frame when a table that it was read from
     # changes, and a tombstone just written would then be taken for news that gold has already.
-    if history.traits.scopes or table.history:
+    if history.change_kinds.scopes or table.history:
         net = net.localCheckpoint()
     did = reached(history, net, anew=anew)
     rows = current_state.rows(net, table).localCheckpoint()

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from assets.lake import Lake
-from transforms.change import CHANGE
+from assets.silver_schema import CHANGE
 from transforms.decisions import Decisions, Epoch, Release
 from transforms.feed import Feed
 
@@ -114,7 +114,7 @@ def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | N
                 "attribute_ops": {},
                 "scope": {},
                 "position": [at],
-                "settled": 1,
+                "stable_prefix": 1,
                 "event_id": sha256(told.encode()).hexdigest(),
                 "event_at": epoch.time,
                 "object": "a recorded decision",

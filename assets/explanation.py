@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from assets import bases, decisions, silver_rows
+from assets.gold_columns import fold
 from assets.history import History
 from assets.lake import Lake
-from transforms import typed_columns as types
 from transforms.feed import Feed, Table
-from transforms.gold import fold
 from transforms.horizons import Horizon
+from transforms.types import judge_of
 
 State = Mapping[str, str | None] | None
 """A row's columns as texts; None where there is no row."""
@@ -99,7 +99,7 @@ def explain(
     """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
     feed = decisions.with_recorded(lake, feed)
     history = History.read(lake, feed, table, name, [])
-    key = canonical(lake, table, key)
+    key = canonical(table, key)
     keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
     states = F.transform(
         # A sequence to 0 would count down.
@@ -125,18 +125,13 @@ def explain(
     )
 
 
-def canonical(lake: Lake, table: Table, key: Sequence[str | None]) -> list[str | None]:
+def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
     """The key as silver writes it: ``042`` is the int 42. A part that is no such value stays, and is found nowhere."""
     kinds = [table.columns[column] for column in table.identity]
-    given = lake.spark.createDataFrame([(list(key),)], "key array<string>")
-    parts = [F.get("key", F.lit(at)) for at in range(len(kinds))]
-    texts = [
-        F.coalesce(types.canonical(part, kind), part)
-        for part, kind in zip(parts, kinds, strict=True)
+    return [
+        part if part is None else judge_of(kind)(part) or part
+        for part, kind in zip(key, kinds, strict=True)
     ]
-    row = given.select(F.array(*texts).alias("key")).first()
-    assert row is not None
-    return list(row["key"])
 
 
 def _base(horizon: Horizon, found: Row | None) -> Base:

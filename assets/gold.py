@@ -9,11 +9,11 @@ import dagster as dg
 
 from assets import current_state, partitions, scoped_changes, verdicts
 from assets.current_state import Applied
+from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed, Table
-from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 

@@ -11,14 +11,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases, schema_changes
+from assets.discovered_tables import tables_of
+from assets.gold_columns import current_state
+from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from assets.lake import Lake, LakeTable
 from assets.schema_changes import ADDED
-from assets.told_tables import tables_of
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
-from transforms.gold import current_state
-from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
@@ -141,17 +141,17 @@ def by_declared(
 ) -> dict[str, dict[str, bool]]:
     """The gold tables of each of these tables, and whether these windows (None: any) bring something for each.
 
-    That is its own name, or with ``table_names`` one per schema that has it: those that books or base rows know.
+    That is its own name, or with ``table_names`` one per schema that has it: those that accounts or base rows know.
     """
     found: dict[str, dict[str, bool]] = {name: {} for name in tables}
     if feed.table_names == "plain":
         found = {name: {gold_name(name, feed.table_names): False} for name in found}
     for name, declared in bases.declared_of(lake, feed).items():
         found.get(declared, {})[name] = False
-    books = lake.table("accounting", feed.name)
-    if books.exists():
+    accounts = lake.table("accounting", feed.name)
+    if accounts.exists():
         here = F.lit(True) if windows is None else F.col("window").isin(list(windows))
-        rows = books.read().where(F.col("changes") + F.col("derived") > 0)
+        rows = accounts.read().where(F.col("changes") + F.col("derived") > 0)
         # What waits for a description of its table is that table's, once there is one.
         whose = F.coalesce("declared", "source_table").alias("whose")
         for row in rows.groupBy(whose, "table").agg(F.bool_or(here).alias("here")).collect():
@@ -184,8 +184,8 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
 
 def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The windows whose silver was derived under another declaration: its keys may be others."""
-    books = lake.table("accounting", feed.name).read()
-    derived = books.where(F.col("table") == name).select("window", "declaration").distinct()
+    accounts = lake.table("accounting", feed.name).read()
+    derived = accounts.where(F.col("table") == name).select("window", "declaration").distinct()
     return sorted(
         row["window"]
         for row in derived.collect()

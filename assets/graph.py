@@ -14,13 +14,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import gold_tables, partitions, verdicts
+from assets.gold_columns import streams
+from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import graph as rules
 from transforms.feed import Feed, Table
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, GLOBAL, MIRROR, UID, shared
-from transforms.gold import streams
-from transforms.gold.current_state import EVENT_AT
 from transforms.table_names import TOMBSTONES, asset_name, gold_name
 
 SHOWN = 10

@@ -1,6 +1,6 @@
 """Silver as one gold table sees it: its changes and the scoped ones, put together for the keys that are to be folded.
 
-Not here: what is folded onto what (``current_state``), and what each change means (``transforms/gold``).
+Not here: what is folded onto what (``current_state``), and what each change means (``assets/gold_columns``).
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, reaching, silver_rows, waiting_changes
 from assets.broadcasting import hinted
+from assets.gold_columns import fold, moves, ordering, scopes, transactions
+from assets.gold_columns.fold import Folding
+from assets.gold_columns.horizons import covers
 from assets.lake import Lake
 from assets.transactions import released
+from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
 from transforms.feed import Feed, Table
-from transforms.gold import fold, moves, ordering, scopes, transactions
-from transforms.gold.fold import Folding
-from transforms.traits import WHOLE_TABLE, Traits
 
 
 # Without slots: what several steps need is computed once and kept in the instance.
@@ -33,7 +34,7 @@ class History:
 
     table: Table
     changes: DataFrame
-    traits: Traits
+    change_kinds: ChangeKinds
     most_new: int
     base: DataFrame | None = None
     spread: DataFrame | None = None
@@ -47,12 +48,12 @@ class History:
         horizon = bases.drawn(lake, feed).get(name)
         silver = lake.table("silver", feed.name).read()
         changes = silver.where(silver_rows.are_of(name, table.name))
-        traits, most_new = booked(lake, feed, name, windows)
+        change_kinds, most_new = booked(lake, feed, name, windows)
         if waiting_changes.there_are(lake, feed, table, name):
             changes = changes.unionByName(waiting_changes.conformed(silver, feed, table, name))
             # Whether one moves a row to another key could not be told when it was counted.
-            traits = replace(traits, moves=True)
-        if traits.transactions:
+            change_kinds = replace(change_kinds, moves=True)
+        if change_kinds.transactions:
             found = released(lake, feed, windows)
             changes = transactions.visible(changes, found)
         else:
@@ -63,13 +64,15 @@ class History:
         if decided is not None:
             # Gold is made anew for every epoch, so that none of these is ever news.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
-            traits = replace(traits, scopes=tuple(sorted({*traits.scopes, WHOLE_TABLE})))
+            change_kinds = replace(
+                change_kinds, scopes=tuple(sorted({*change_kinds.scopes, WHOLE_TABLE}))
+            )
         if horizon is not None:
-            changes = changes.where(~horizon.covers())
-        reached = reaching.spread(feed, table, traits, changes, silver)
+            changes = changes.where(~covers(horizon))
+        reached = reaching.spread(feed, table, change_kinds, changes, silver)
         if horizon is None:
-            return cls(table, changes, traits, most_new, spread=reached)
-        return cls(table, changes, traits, most_new, bases.rows(lake, feed, name), reached)
+            return cls(table, changes, change_kinds, most_new, spread=reached)
+        return cls(table, changes, change_kinds, most_new, bases.rows(lake, feed, name), reached)
 
     @cached_property
     def places(self) -> str:
@@ -82,7 +85,7 @@ class History:
     @property
     def folding(self) -> Folding:
         """How the table's rows are folded."""
-        return Folding.of(self.table, depends=self.traits.depends)
+        return Folding.of(self.table, depends=self.change_kinds.depends)
 
     @property
     def of_keys(self) -> DataFrame:
@@ -102,7 +105,7 @@ class History:
     @cached_property
     def brings_scopes(self) -> bool:
         """True where a scoped change is new: it is for keys of which nothing else may be."""
-        return bool(self.traits.scopes) and not self.scoped.where("is_new").isEmpty()
+        return bool(self.change_kinds.scopes) and not self.scoped.where("is_new").isEmpty()
 
     def new_keys(self) -> DataFrame:
         """The keys that new changes are for, but for scoped ones."""
@@ -115,7 +118,7 @@ class History:
         windows meet the keys that new changes are for.
         """
         new = self.of_keys.where("is_new")
-        if not self.traits.scopes:
+        if not self.change_kinds.scopes:
             return new.withColumn("is_past", F.lit(False))
         # Read once, used twice.
         new = new.localCheckpoint()
@@ -131,7 +134,7 @@ class History:
 
         With ``before``: what each key is before them, its base where it has one.
         """
-        if not self.traits.moves:
+        if not self.change_kinds.moves:
             return self._on_base(ordering.ordered(self._whole(keys)), keys)
         wanted = keys
         if wanted is not None:
@@ -147,7 +150,7 @@ class History:
 
     def dependents(self, keys: DataFrame) -> DataFrame:
         """The keys, and all whose rows took values from theirs, directly or through others."""
-        if not self.traits.moves:
+        if not self.change_kinds.moves:
             return keys
         return grown(keys, lambda some: moves.targets(some, self.links))
 
@@ -155,7 +158,7 @@ class History:
         of_keys = self.of_keys
         if keys is not None:
             of_keys = of_keys.join(keys, on="key", how="left_semi")
-        if not self.traits.scopes:
+        if not self.change_kinds.scopes:
             return of_keys
         of_keys = of_keys.localCheckpoint()
         reached = self._spread_on(keys)
@@ -197,7 +200,7 @@ class History:
         return base.select("key", F.explode_outer("streams").alias("stream"))
 
     def _scoped_on(self, keys: DataFrame, scoped: DataFrame) -> DataFrame:
-        met = scopes.keyed(scoped, keys, self.traits.scopes, self.table.identity)
+        met = scopes.keyed(scoped, keys, self.change_kinds.scopes, self.table.identity)
         return met.select(*self.changes.columns)
 
     def _with_streams(self, keys: DataFrame) -> DataFrame:
@@ -205,7 +208,7 @@ class History:
 
         Gold does not say which these are; silver does, and is asked only if it matters.
         """
-        if not any(shape.of_stream for shape in self.traits.scopes):
+        if not any(shape.of_stream for shape in self.change_kinds.scopes):
             return keys.withColumn("stream", F.lit(None).cast("string"))
         of_key = self.of_keys.select("key", "stream")
         if self.base is not None:
@@ -213,20 +216,20 @@ class History:
         return of_key.join(keys, on="key").distinct()
 
 
-def booked(lake: Lake, feed: Feed, name: str, windows: Sequence[str]) -> tuple[Traits, int]:
-    """What kinds of change one gold table has, by the books of all windows; and how many are new, at most."""
-    books = lake.table("accounting", feed.name).read().where(F.col("table") == name)
+def booked(lake: Lake, feed: Feed, name: str, windows: Sequence[str]) -> tuple[ChangeKinds, int]:
+    """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
+    accounts = lake.table("accounting", feed.name).read().where(F.col("table") == name)
     here = F.col("window").isin(list(windows))
     changes = F.col("changes") + F.col("derived")
-    row = books.agg(
-        F.array_distinct(F.flatten(F.collect_set("traits"))).alias("words"),
+    row = accounts.agg(
+        F.array_distinct(F.flatten(F.collect_set("change_kinds"))).alias("words"),
         F.coalesce(F.sum(F.when(here, changes)), F.lit(0)).alias("here"),
         F.coalesce(F.sum(changes), F.lit(0)).alias("everywhere"),
     ).first()
     assert row is not None  # an aggregate without groups has one row
-    traits = Traits.of(row["words"])
+    change_kinds = ChangeKinds.of(row["words"])
     # What a commit releases may have come in any window.
-    return traits, row["everywhere"] if traits.transactions else row["here"]
+    return change_kinds, row["everywhere"] if change_kinds.transactions else row["here"]
 
 
 def grown(keys: DataFrame, step: Callable[[DataFrame], DataFrame]) -> DataFrame:

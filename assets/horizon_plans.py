@@ -12,6 +12,7 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from assets import bases, ledger, silver_rows
+from assets.gold_columns import transactions
 from assets.history import History
 from assets.lake import Lake
 from assets.reaching import has_streams
@@ -19,7 +20,6 @@ from assets.transactions import released
 from assets.wording import counted
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.gold import transactions
 from transforms.horizons import Horizon
 from transforms.windows import parse_window
 
@@ -51,7 +51,10 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     older than everything that is not decided yet.
     """
     old = bases.drawn(lake, feed).get(name)
-    if history.traits.transactions and not history.changes.where("transaction.at_commit").isEmpty():
+    if (
+        history.change_kinds.transactions
+        and not history.changes.where("transaction.at_commit").isEmpty()
+    ):
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
     if FORMATS[feed.format].crosses_streams and has_streams(lake.table("silver", feed.name).read()):
@@ -108,8 +111,8 @@ def before(position: Sequence[int]) -> list[int]:
 def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
     """The windows that are older than the retention, before the first one that is not read or not decided."""
     assert feed.retention.kept is not None
-    books = lake.table("accounting", feed.name).read()
-    windows = sorted(row["window"] for row in books.select("window").distinct().collect())
+    accounts = lake.table("accounting", feed.name).read()
+    windows = sorted(row["window"] for row in accounts.select("window").distinct().collect())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))
     newest = parse_window(windows[-1], feed.window)
@@ -119,7 +122,7 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
         if len(old) < len(windows)
         else []
     )
-    doubtful = books.where(
+    doubtful = accounts.where(
         ((F.col("table") == name) | F.col("table").isNull())
         & (F.col("quarantined") > 0)
         & ~F.col("window").isin(list(feed.retention.dismissed))
@@ -173,7 +176,7 @@ def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) ->
 
 def first_open(lake: Lake, feed: Feed, name: str, history: History) -> list[int] | None:
     """The smallest position of a change whose transaction is not complete."""
-    if not history.traits.transactions:
+    if not history.change_kinds.transactions:
         return None
     silver = lake.table("silver", feed.name).read()
     waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))

@@ -38,7 +38,7 @@ class Arrived:
 
     records: dict[str, int]
     ranges: tuple[Range, ...]
-    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def offsets(self) -> list[str]:
@@ -73,9 +73,9 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
                 bronze.append(rows, partition_by=["window"], seen=seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
-        for remark in found.remarks:
-            tell(f"bronze.{feed.name}: {remark}")
-        return Arrived(records, found.ranges, found.remarks)
+        for warning in found.warnings:
+            tell(f"bronze.{feed.name}: {warning}")
+        return Arrived(records, found.ranges, found.warnings)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ class Backlog:
     """What is to be read, and what a person should know about it."""
 
     ranges: tuple[Range, ...]
-    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 def look(feed: Feed) -> list[Partition]:
@@ -120,7 +120,7 @@ def backlog(
         UnreadableLanding: a topic has fewer offsets than were read of it.
     """
     ranges: list[Range] = []
-    remarks: list[str] = []
+    warnings: list[str] = []
     lost: dict[str, int] = {}
     known = {name for name, _ in read}
     anew = set()
@@ -130,12 +130,12 @@ def backlog(
         if before is None:
             if one.name in known and one.topic not in anew:
                 anew.add(one.topic)
-                remarks.append(
+                warnings.append(
                     f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
                     f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"
                 )
             if one.earliest > 0:
-                remarks.append(
+                warnings.append(
                     f"{one.name}: the first {one.earliest:,} offsets were gone before it was first read"
                 )
         elif before.next_offset > one.end:
@@ -150,14 +150,14 @@ def backlog(
             if feed.accepted_losses.get(one.name, 0) < one.earliest:
                 lost[one.name] = gone
             else:
-                remarks.append(
+                warnings.append(
                     f"{one.name}: {gone:,} offsets below {one.earliest:,} are lost, as the feed file accepts"
                 )
         if first < one.end:
             ranges.append(Range(one, first, one.end, window=before.window if before else None))
     if lost:
         raise OffsetsLost(feed.name, lost, {one.name: one.earliest for one in partitions})
-    return Backlog(tuple(ranges), tuple(remarks))
+    return Backlog(tuple(ranges), tuple(warnings))
 
 
 def divided(ranges: Sequence[Range], tasks: int) -> list[tuple[Range, ...]]:

@@ -47,7 +47,7 @@ BOOKED = pa.schema(
         pa.field("declaration", pa.string()),
     ]
 )
-"""Of the books, what says which records silver was made from."""
+"""Of the accounts, what says which records silver was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +203,15 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 
 
 def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
-    """The windows whose books speak of other records than bronze has, or of what the feed no longer says."""
+    """The windows whose accounts speak of other records than bronze has, or of what the feed no longer says."""
     landed: Counter[str] = Counter()
     for one in known:
         landed[one.window] += one.records
     digest = feed_digests(feed)
     booked: Counter[str] = Counter()
     stale: set[str] = set()
-    books = lake.small_table("accounting", feed.name, BOOKED)
-    for row in books.rows(where={"window": landed}) if landed else ():
+    accounts = lake.small_table("accounting", feed.name, BOOKED)
+    for row in accounts.rows(where={"window": landed}) if landed else ():
         booked[row["window"]] += row["records"]
         if row["declaration"] != digest(row["window"]):
             stale.add(row["window"])

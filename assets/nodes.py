@@ -1,6 +1,6 @@
 """Triples to wide tables of nodes: one table for each of a feed's ``types``, made anew by each run.
 
-Not here: what a row is (``transforms/gold/nodes.py``).
+Not here: what a row is (``assets/gold_columns/nodes.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -9,11 +9,11 @@ from time import monotonic
 import dagster as dg
 
 from assets import partitions
+from assets.gold_columns import nodes
 from assets.lake import Lake
 from assets.wording import counted
 from assets.writing import writing
 from transforms.feed import Feed
-from transforms.gold import nodes
 from transforms.table_names import asset_name, gold_name
 
 

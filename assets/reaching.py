@@ -1,7 +1,7 @@
 """Scoped changes of one stream that reach keys of another by time.
 
 TigerGraph's are the only ones so far. Not here: where they stand among those keys' changes
-(``transforms/gold/streams.py``).
+(``assets/gold_columns/streams.py``).
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets import tigergraph_places
+from assets.gold_columns import streams
+from transforms.change_kinds import ChangeKinds
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold import streams
-from transforms.traits import Traits
 
 
 def spread(
-    feed: Feed, table: Table, traits: Traits, changes: DataFrame, silver: DataFrame
+    feed: Feed, table: Table, change_kinds: ChangeKinds, changes: DataFrame, silver: DataFrame
 ) -> DataFrame | None:
     """The scoped changes that reach keys of other streams (``streams.spread``); None where none can.
 
     What was delivered several times is there several times; the fold takes it once.
     """
     crosses = FORMATS[feed.format].crosses_streams
-    if not crosses or not any(shape.of_stream for shape in traits.scopes):
+    if not crosses or not any(shape.of_stream for shape in change_kinds.scopes):
         return None
     # Most feeds have one partition, and there no delete has anywhere to go.
     if not has_streams(silver):
         return None
     places = tigergraph_places.elsewhere(silver, feed, table.name)
-    found = streams.spread(changes, silver, traits.scopes, table.identity, places)
+    found = streams.spread(changes, silver, change_kinds.scopes, table.identity, places)
     # Asked for more than once.
     return found.localCheckpoint()
 

@@ -1,6 +1,6 @@
 """Making a feed's tables anew from bronze: under a changed declaration, a new epoch, or to take in what came too late.
 
-What compaction has folded away is read again from bronze, so that nothing is settled any more until the next
+What compaction has folded away is read again from bronze, so that nothing is stable_prefix any more until the next
 compaction. Not here: the command (``orchestration/rebuilding.py``).
 """
 
@@ -14,7 +14,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import functions as F
 
 from assets import current_state, decisions, gold_tables, ledger, silver
-from assets.books import ANNOUNCED
+from assets.accounting import ANNOUNCED
 from assets.current_state import Applied
 from assets.gold_tables import DECLARATION
 from assets.lake import Lake
@@ -41,9 +41,9 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    books = lake.table("accounting", feed.name)
-    if books.exists():
-        had = books.read().where("events > 0").select("window").distinct().collect()
+    accounts = lake.table("accounting", feed.name)
+    if accounts.exists():
+        had = accounts.read().where("events > 0").select("window").distinct().collect()
         if gone := sorted({row["window"] for row in had} - set(windows)):
             raise RebuildRefused(feed.name, gone)
     return windows
@@ -88,9 +88,9 @@ def _unsettle(lake: Lake, feed: Feed) -> None:
         gold = lake.table("gold", feed.name, name)
         if gold.exists():
             gold.set_properties({DECLARATION: ""})
-    books = lake.table("accounting", feed.name)
-    if books.exists():
-        DeltaTable.forPath(lake.spark, books.path).update(set={"declaration": F.lit(ANNOUNCED)})
+    accounts = lake.table("accounting", feed.name)
+    if accounts.exists():
+        DeltaTable.forPath(lake.spark, accounts.path).update(set={"declaration": F.lit(ANNOUNCED)})
     for layer in ("progress", "base", "compacted"):
         table = lake.table(layer, feed.name)
         if table.exists():

@@ -12,15 +12,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases
-from assets.books import Book
+from assets.accounting import StoredAccount
+from assets.gold_columns import typed as types
+from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
 from assets.lake import Lake, LakeTable
-from transforms import typed_columns as types
+from transforms.change_kinds import DROPS
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed import Feed, Table
-from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
 from transforms.record import COORDINATES
-from transforms.schema_changes import added, is_column_drop, widens
-from transforms.traits import DROPS
+from transforms.schema_changes import DROP_COLUMN, added, widens
 
 ADDED = "weir.added"
 """The gold property that names the columns which no declaration had."""
@@ -33,10 +33,10 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
     if table.policies.add_column != "evolve":
         return table
-    books = lake.table("accounting", feed.name)
-    if not books.exists():
+    accounts = lake.table("accounting", feed.name)
+    if not accounts.exists():
         return table
-    mine = books.read().where((F.col("table") == name) & (F.col("declared") == table.name))
+    mine = accounts.read().where((F.col("table") == name) & (F.col("declared") == table.name))
     rows = mine.select(F.explode("undeclared_columns").alias("name")).distinct().collect()
     # Books of a window say nothing of repeats, which compacted events are once they are read again.
     names = [*(row["name"] for row in rows), *bases.added(lake, feed, name)]
@@ -44,40 +44,45 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
 
 
-def refuse_in_stream(feed: Feed, books: Sequence[Book], fated: DataFrame) -> None:
+def refuse_in_stream(feed: Feed, accounts: Sequence[StoredAccount], fated: DataFrame) -> None:
     """Raise before anything is written where these windows bring a change that the feed file refuses.
 
     Raises:
         SchemaChangeRefused: the policy of that kind of change is ``fail``.
         KeyDrift: every event of a table lacks a column of its key.
     """
-    _refuse_key_drift(feed, books, fated)
-    for book in sorted(books, key=lambda row: (row["window"], str(row["source_table"]))):
-        table = feed.tables.get(book["declared"] or "")
-        of_table = (F.col("window") == book["window"]) & (F.col("table") == book["table"])
+    _refuse_key_drift(feed, accounts, fated)
+    for account in sorted(accounts, key=lambda row: (row["window"], str(row["source_table"]))):
+        table = feed.tables.get(account["declared"] or "")
+        of_table = (F.col("window") == account["window"]) & (F.col("table") == account["table"])
         if table is None:
-            if feed.policies.rename_table == "fail" and book["changes"]:
+            if feed.policies.rename_table == "fail" and account["changes"]:
                 raise SchemaChangeRefused(
-                    *(feed.name, str(book["source_table"]), "rename_table"),
-                    f"events of the undeclared table {book['source_table']}{_first(fated, of_table)}",
+                    *(feed.name, str(account["source_table"]), "rename_table"),
+                    f"events of the undeclared table {account['source_table']}{_first(fated, of_table)}",
                     f"{_POLICY} rename_table: fail. Declare the table; or, if it is a table under a new name, give"
                     " that its new name in the feed file and list the earlier one under `was`.",
                 )
             continue
-        if table.policies.add_column == "fail" and book["undeclared_columns"]:
-            column = book["undeclared_columns"][0]
+        if table.policies.add_column == "fail" and account["undeclared_columns"]:
+            column = account["undeclared_columns"][0]
             mentions = F.array_contains(F.map_keys("after"), column) & ~is_column_drop()
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "add_column"),
                 f"events mention the undeclared column {column}{_first(fated, of_table & mentions)}",
                 f"{_POLICY} add_column: fail. Declare the column, or the name that it had before under `renamed`.",
             )
-        if table.policies.drop_column == "fail" and DROPS in book["traits"]:
+        if table.policies.drop_column == "fail" and DROPS in account["change_kinds"]:
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "drop_column"),
                 f"the source dropped a column{_first(fated, of_table & is_column_drop())}",
                 f"{_POLICY} drop_column: fail. Say keep, hold or evolve.",
             )
+
+
+def is_column_drop() -> Column:
+    """True for the source's own drop of a column."""
+    return (F.col("operation") == DROP_COLUMN) & F.col("scope").isNotNull()
 
 
 def _first(fated: DataFrame, condition: Column) -> str:
@@ -86,11 +91,13 @@ def _first(fated: DataFrame, condition: Column) -> str:
     return f", first in {rows[0]['object']}, line {rows[0]['line']}" if rows else ""
 
 
-def _refuse_key_drift(feed: Feed, books: Sequence[Book], fated: DataFrame) -> None:
+def _refuse_key_drift(feed: Feed, accounts: Sequence[StoredAccount], fated: DataFrame) -> None:
     suspects = {
-        (book["window"], book["declared"])
-        for book in books
-        if book["declared"] in feed.tables and not book["changes"] and book["quarantined"] > 1
+        (account["window"], account["declared"])
+        for account in accounts
+        if account["declared"] in feed.tables
+        and not account["changes"]
+        and account["quarantined"] > 1
     }
     for window, name in sorted(suspects):
         key = feed.tables[name].key
@@ -194,8 +201,8 @@ def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> 
 def _refuse_broken_since(lake: Lake, feed: Feed, table: Table, name: str) -> None:
     if not table.since:
         return
-    books = lake.table("accounting", feed.name).read()
-    mine = books.where((F.col("table") == name) & (F.col("declared") == table.name))
+    accounts = lake.table("accounting", feed.name).read()
+    mine = accounts.where((F.col("table") == name) & (F.col("declared") == table.name))
     for column, first in table.since.items():
         earlier = (F.col("window") < first) & F.array_contains("undeclared_columns", column)
         rows = mine.where(earlier).agg(F.min("window").alias("window")).collect()

@@ -1,7 +1,7 @@
 """What scoped changes did to a gold table: a truncate, a drop, a star delete is always reported with what it removed.
 
 There may be as many as there are events (a star delete of Dgraph is an everyday one), so that only the widest are
-named. Not here: which keys a scope has (``transforms/gold/scopes.py``).
+named. Not here: which keys a scope has (``assets/gold_columns/scopes.py``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def reached(history: History, net: DataFrame, *, anew: bool) -> tuple[Reached, .
     ``net`` are the folded keys of the run, ``fold.folded``'s rows. Rows count that gold had before; in a table that is
     made anew, those that would be there without the change.
     """
-    if not history.traits.scopes:
+    if not history.change_kinds.scopes:
         return ()
     there = F.lit(anew) | (F.coalesce("copies_before", F.lit(0)) > 0)
     met = (

@@ -15,9 +15,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import arrow_outcomes, bases, schema_changes, silver_frames, silver_local
-from assets import books as books_of
-from assets.books import Book
+from assets import accounting, arrow_outcomes, bases, schema_changes, silver_frames, silver_local
+from assets.accounting import ACCOUNTING, StoredAccount
 from assets.bronze_files import BronzeFiles
 from assets.lake import Lake
 from assets.silver_schema import (
@@ -31,12 +30,11 @@ from assets.silver_schema import (
     SILVER,
 )
 from assets.task_errors import raise_clearly
+from assets.transactions import OPEN
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account, Accounts
-from transforms.silver_columns.accounting import ACCOUNTING
-from transforms.silver_columns.transactions import OPEN
 
 SMALL_RECORDS = 5_000
 SMALL_BYTES = 8 << 20
@@ -98,20 +96,21 @@ def _with_covered(
     return rows.where(F.col("kind") != COVERED).unionByName(judged)
 
 
-def refuse(feed: Feed, found: Made, books: Sequence[Book], earlier: Sequence[Book]) -> None:
+def refuse(
+    feed: Feed, found: Made, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
+) -> None:
     """Raise before anything is written where these windows bring what the feed does not take."""
-    books_of.refuse_collisions(feed, books, earlier)
+    accounting.refuse_collisions(feed, accounts, earlier)
     rows = found.of_kind(CHANGES, REFUSED)
     told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
-    schema_changes.refuse_in_stream(feed, books, rows.select("*", told))
+    schema_changes.refuse_in_stream(feed, accounts, rows.select("*", told))
 
 
-def stored(feed: Feed, accounts: Sequence[Account]) -> list[Book]:
+def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
     """The accounts as their table has them (``ACCOUNTING``)."""
     return [
         {
             **{name: account[name] for name in _SAME},
-            "traits": account["change_kinds"],
             "segments": [
                 {
                     **{"epoch": epoch, "segment": segment},
@@ -119,13 +118,12 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[Book]:
                 }
                 for epoch, segment, made_at, read_at in account["segments"]
             ],
-            "remarks": account["warnings"],
-            "told": [
+            "stream_schemas": [
                 {
-                    "key": told["key"],
-                    "columns": [{"name": name, "type": kind} for name, kind in told["columns"]],
+                    "key": said["key"],
+                    "columns": [{"name": name, "type": kind} for name, kind in said["columns"]],
                 }
-                for told in account["stream_schemas"]
+                for said in account["stream_schemas"]
             ],
             "declaration": feed_digest(feed, account["window"]),
         }
@@ -136,7 +134,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[Book]:
 _SAME = tuple(
     field.name
     for field in ACCOUNTING.fields
-    if field.name not in ("traits", "segments", "remarks", "told", "declaration")
+    if field.name not in ("segments", "stream_schemas", "declaration")
 )
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and change
 nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares. Not here: which of
-the changes that count are visible yet (``transforms/gold/transactions.py``).
+the changes that count are visible yet (``assets/gold_columns/transactions.py``).
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pyspark.sql import functions as F
 
 from assets import gold_tables, ledger, transactions
+from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
 from assets.transactions import OpenTransaction
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.gold.current_state import EVENT_AT
-from transforms.silver_columns.accounting import FATES
+from transforms.silver.accounting import OUTCOMES
 from transforms.table_names import TOMBSTONES
 
 
@@ -35,7 +35,7 @@ class Standing:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
     ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine.
-    ``remarks``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
+    ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
     whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
     """
 
@@ -44,7 +44,7 @@ class Standing:
     unfinished: tuple[str, ...]
     fates: Mapping[str, int]
     reasons: Mapping[str, int]
-    remarks: Mapping[str, int]
+    warnings: Mapping[str, int]
     waiting_tables: Mapping[str, int]
     open: tuple[OpenTransaction, ...]
     gold: tuple[GoldSize, ...]
@@ -57,8 +57,8 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
         return None
     unfinished = tuple(ledger.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
-    books = lake.table("accounting", feed.name)
-    fates, remarks, lost = _booked(lake, feed) if books.exists() else ({}, {}, {})
+    accounts = lake.table("accounting", feed.name)
+    fates, warnings, lost = _booked(lake, feed) if accounts.exists() else ({}, {}, {})
     is_transactional = FORMATS[feed.format].transactional
     return Standing(
         windows=len(windows),
@@ -66,7 +66,7 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
         unfinished=unfinished,
         fates=fates,
         reasons=_reasons(lake, feed),
-        remarks=remarks,
+        warnings=warnings,
         waiting_tables=lost,
         open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
@@ -74,21 +74,21 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
 
 
 def _booked(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    books = lake.table("accounting", feed.name).read()
-    sums = books.agg(
-        *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("events", *FATES)]
+    accounts = lake.table("accounting", feed.name).read()
+    sums = accounts.agg(
+        *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("events", *OUTCOMES)]
     )
     row = sums.first()
     assert row is not None  # an aggregate without groups has one row
-    said = books.select(F.explode("remarks").alias("word", "number"))
+    said = accounts.select(F.explode("warnings").alias("word", "number"))
     counts = {
         one["word"]: one["n"]
         for one in said.groupBy("word").agg(F.sum("number").alias("n")).collect()
     }
     rules = {
-        one.rule: counts[one.word] for one in FORMATS[feed.format].remarks if one.word in counts
+        one.rule: counts[one.word] for one in FORMATS[feed.format].warnings if one.word in counts
     }
-    lost = books.where("declared IS NULL AND changes > 0").groupBy("source_table")
+    lost = accounts.where("declared IS NULL AND changes > 0").groupBy("source_table")
     waiting = {
         one["source_table"]: one["n"] for one in lost.agg(F.sum("changes").alias("n")).collect()
     }

@@ -19,9 +19,9 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from assets.bronze_schema import BRONZE
 from assets.task_errors import TaskFailed, raise_clearly
 from transforms.errors import WeirError
-from transforms.record import BRONZE
 
 __all__ = ["RecordSource", "raise_clearly", "read_parts"]
 

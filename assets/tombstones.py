@@ -9,15 +9,16 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets.gold_columns.current_state import POSITION, grave_columns
+from assets.gold_columns.horizons import covers
 from assets.lake import Lake, LakeTable
 from transforms.feed import Table
-from transforms.gold.current_state import POSITION, grave_columns
 from transforms.horizons import Horizon
 
 
 def is_expired(horizon: Horizon | None) -> Column:
     """True for tombstones at or below the horizon: what is older than they are comes too late."""
-    return F.lit(False) if horizon is None else horizon.covers(POSITION, F.size(POSITION))
+    return F.lit(False) if horizon is None else covers(horizon, POSITION, F.size(POSITION))
 
 
 def spare(table: Table, gold: DataFrame, graves: DataFrame, horizon: Horizon | None) -> DataFrame:

@@ -13,13 +13,33 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from assets import ledger
+from assets.gold_columns import transactions
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
-from transforms.gold import transactions
 from transforms.windows import parse_window
+
+OPEN = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("id", T.StringType(), False),
+        T.StructField("event_id", T.StringType(), False),
+        T.StructField("effect", T.StringType(), False),
+        T.StructField("is_derived", T.BooleanType(), False),
+        T.StructField("expected", T.LongType(), True),
+        T.StructField("has_begin", T.BooleanType(), True),
+        T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("event_at", T.TimestampType(), True),
+    ]
+)
+"""One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
+
+``effect``, ``event_id``, ``position``, ``event_at`` as in ``change.CHANGE``; ``id``, ``expected``, ``has_begin`` as in
+its ``transaction``.
+"""
 
 LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
 """One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
@@ -138,9 +158,11 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     rows = now.drop("commit").orderBy("first_window", "id").collect()
     if not rows:
         return []
-    books = lake.table("accounting", feed.name).read().agg(F.max("window").alias("window")).first()
-    assert books is not None  # an aggregate without groups has one row
-    newest = parse_window(books["window"], feed.window)
+    accounts = (
+        lake.table("accounting", feed.name).read().agg(F.max("window").alias("window")).first()
+    )
+    assert accounts is not None  # an aggregate without groups has one row
+    newest = parse_window(accounts["window"], feed.window)
     found = []
     for row in rows:
         age = newest - parse_window(row["first_window"], feed.window)

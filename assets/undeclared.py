@@ -8,8 +8,8 @@ import dagster as dg
 
 from assets import current_state, gold, partitions, verdicts
 from assets.current_state import Applied
+from assets.discovered_tables import discovered
 from assets.lake import Lake
-from assets.told_tables import told
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed
@@ -36,7 +36,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     ) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)
         started = monotonic()
-        tables = told(lake, feed)
+        tables = discovered(lake, feed)
         done = Applied()
         for name, table in tables.items():
             of_table = current_state.apply(lake, feed, table, windows)

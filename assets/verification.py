@@ -15,11 +15,11 @@ from pyspark.sql import functions as F
 
 from assets import bases, current_state, gold_tables, ledger, silver, transactions, versions
 from assets import tombstones as tombstones_of
+from assets.discovered_tables import tables_of
+from assets.gold_columns import digests
 from assets.lake import Lake
-from assets.told_tables import tables_of
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold import digests
 from transforms.record import COORDINATES, OBJECT
 from transforms.table_names import HISTORY, TOMBSTONES
 

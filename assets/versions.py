@@ -1,7 +1,7 @@
 """The history of a gold table, ``gold.<feed>.<table>__history``: every version of every row, where a table asks for it.
 
 Each key that a run touches is folded anew, so that late events are woven in at their place. Versions that ended before
-the horizon are no longer known to silver, and stay as they are. Not here: what a version is (``transforms/gold``).
+the horizon are no longer known to silver, and stay as they are. Not here: what a version is (``assets/gold_columns``).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets.gold_columns import typed as types
+from assets.gold_columns import versions
+from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from assets.history import History
 from assets.lake import LakeTable
-from transforms import typed_columns as types
 from transforms.feed import Table
-from transforms.gold import versions
-from transforms.gold.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from transforms.horizons import Horizon
 
 PROPERTIES = {"delta.enableDeletionVectors": "true"}

@@ -1,14 +1,14 @@
-"""What a run's books say against the rules of silver, and what a reader of a failed check sees first."""
+"""What a run's accounts say against the rules of silver, and what a reader of a failed check sees first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assets.books import Book
+from assets.accounting import StoredAccount
 from expectations import silver as rules
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver_columns import accounting
+from transforms.silver import accounting
 
 STORED = ("changes", "control", "held", "derived")
 """What silver keeps a row of."""
@@ -16,15 +16,15 @@ STORED = ("changes", "control", "held", "derived")
 
 def count(
     feed: Feed,
-    books: Sequence[Book],
+    accounts: Sequence[StoredAccount],
     landed: int,
     written: int,
     refused: int,
-    falls: Sequence[Book],
+    falls: Sequence[StoredAccount],
 ) -> dict[str, int]:
-    """The violations of each rule, from the books and from what the commits say of themselves."""
-    total = {name: sum(row[name] for row in books) for name in accounting.COUNTS}
-    fates_sum = sum(total[name] for name in accounting.FATES)
+    """The violations of each rule, from the accounts and from what the commits say of themselves."""
+    total = {name: sum(row[name] for row in accounts) for name in accounting.COUNTS}
+    fates_sum = sum(total[name] for name in accounting.OUTCOMES)
     return {
         rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
         + abs(total["events"] - fates_sum)
@@ -35,30 +35,30 @@ def count(
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"],
         rules.TABLES_ARE_DECLARED.name: sum(
-            row["changes"] for row in books if row["declared"] is None
+            row["changes"] for row in accounts if row["declared"] is None
         ),
-        rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(books)),
+        rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(accounts)),
         rules.NOTHING_TOO_LATE.name: total["too_late"],
         rules.NOTHING_HELD.name: total["held"],
-        **remarked(feed, books),
+        **remarked(feed, accounts),
         # Of feeds whose format has transactions these are counted by who knows all windows.
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
     }
 
 
-def remarked(feed: Feed, books: Sequence[Book]) -> dict[str, int]:
-    """The events with each of the format's remarks, by the rule that it breaks."""
+def remarked(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]:
+    """The events with each of the format's warnings, by the rule that it breaks."""
     return {
-        remark.rule: sum(row["remarks"].get(remark.word, 0) for row in books)
-        for remark in FORMATS[feed.format].remarks
+        warning.rule: sum(row["warnings"].get(warning.word, 0) for row in accounts)
+        for warning in FORMATS[feed.format].warnings
     }
 
 
-def samples(books: Sequence[Book], falls: Sequence[Book]) -> dict[str, str]:
+def samples(accounts: Sequence[StoredAccount], falls: Sequence[StoredAccount]) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
     undeclared = sorted(
-        {str(row["source_table"]) for row in books if row["declared"] is None and row["changes"]}
+        {str(row["source_table"]) for row in accounts if row["declared"] is None and row["changes"]}
     )
     fallen = [
         f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
@@ -68,12 +68,14 @@ def samples(books: Sequence[Book], falls: Sequence[Book]) -> dict[str, str]:
     return {
         rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
         rules.COLUMNS_ARE_DECLARED.name: "\n".join(
-            f"- {name}" for name in undeclared_columns(books)
+            f"- {name}" for name in undeclared_columns(accounts)
         ),
         rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
     }
 
 
-def undeclared_columns(books: Sequence[Book]) -> list[str]:
+def undeclared_columns(accounts: Sequence[StoredAccount]) -> list[str]:
     """``table.column`` for every column of a declared table that its stream has and the feed file has not."""
-    return sorted({f"{row['table']}.{name}" for row in books for name in row["undeclared_columns"]})
+    return sorted(
+        {f"{row['table']}.{name}" for row in accounts for name in row["undeclared_columns"]}
+    )

@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets import books, silver_frames
+from assets import accounting, silver_frames
 from assets.arrow_records import told_clearly
 from assets.arrow_rows import map_array
 from assets.lake import Lake
-from transforms.change import CHANGE, CONTROL, HOLD
+from assets.silver_schema import CHANGE
+from transforms.change import CONTROL, HOLD
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver import waiting
@@ -31,7 +32,7 @@ def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """Whether some window has such changes of a table that only the stream describes."""
     if table.name in feed.tables or not FORMATS[feed.format].tells_tables:
         return False
-    accounts = lake.small_table("accounting", feed.name, books.COLUMNS)
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     rows = accounts.rows(["declared", "source_table", "changes", "derived"], {"table": [name]})
     return any(
         row["declared"] is None

@@ -1,4 +1,4 @@
-"""The table before its changes: silver, books, gold and tombstones, written by Spark in the shape that Weir gives them.
+"""The table before its changes: silver, accounts, gold and tombstones, written by Spark in Weir's own shape.
 
 Simplified: no bronze and no quarantine lie under it, and no column's position lies elsewhere than its row's.
 """
@@ -9,14 +9,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from assets import gold_tables
+from assets.accounting import ACCOUNTING
+from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from assets.lake import Lake
+from assets.silver_schema import CHANGE
 from bench import drops, row
-from transforms.change import CHANGE
+from bench.event_ids import event_id
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
-from transforms.gold.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
-from transforms.silver_columns.accounting import ACCOUNTING, COUNTS
-from transforms.silver_columns.identity import event_id
+from transforms.silver.accounting import COUNTS
 from transforms.table_names import TOMBSTONES
 
 ROWS_PER_FILE = 1_000_000
@@ -31,7 +32,7 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     for window, changes in windows.items():
         silver = shaped(changes, feed, window)
         lake.table("silver", feed.name).append(silver, partition_by=["window"])
-    write_books(lake, feed, table, rows)
+    write_accounts(lake, feed, table, rows)
     gold = lake.table("gold", feed.name, table.name)
     graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
@@ -93,7 +94,7 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
         "source_table": F.concat_ws(".", F.lit(drops.CATALOG), F.lit(drops.SCHEMA), "table"),
         "declared": F.col("table"),
         "key": F.array(F.col("id").cast("string")),
-        "settled": F.size("position"),
+        "stable_prefix": F.size("position"),
         "object": F.lit("base"),
         "generation": F.lit("1"),
         "line": F.col("id") + 1,
@@ -108,21 +109,21 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
     return changes.select(*columns).sortWithinPartitions("table", "key")
 
 
-def write_books(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
-    """Two rows of the books: what the two windows brought."""
+def write_accounts(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
+    """Two rows of the accounts: what the two windows brought."""
     counts = {
         drops.SNAPSHOT_WINDOW: rows + rows // 100,
         drops.BASE_WINDOW: (rows + 4) // 5 + rows // 100,
     }
-    books = []
+    accounts = []
     for window, count in counts.items():
-        book: dict[str, object] = dict.fromkeys(ACCOUNTING.names)
-        book |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
-        book |= {"window": window, "table": table.name, "declared": table.name}
-        book |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
-        book |= {"undeclared_columns": [], "traits": [], "segments": [], "remarks": {}}
-        books.append(tuple((book | {"declaration": feed_digest(feed, window)}).values()))
-    frame = lake.spark.createDataFrame(books, ACCOUNTING).coalesce(1)
+        account: dict[str, object] = dict.fromkeys(ACCOUNTING.names)
+        account |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(("records", "events", "changes"), count)
+        account |= {"window": window, "table": table.name, "declared": table.name}
+        account |= {"source_table": f"{drops.CATALOG}.{drops.SCHEMA}.{table.name}"}
+        account |= {"undeclared_columns": [], "change_kinds": [], "segments": [], "warnings": {}}
+        accounts.append(tuple((account | {"declaration": feed_digest(feed, window)}).values()))
+    frame = lake.spark.createDataFrame(accounts, ACCOUNTING).coalesce(1)
     lake.table("accounting", feed.name).append(frame)
 
 
@@ -152,7 +153,6 @@ def _identified(changes: DataFrame, table: Table) -> DataFrame:
         .withColumn("identity", F.col("position").cast("array<string>"))
         .withColumn("attribute_ops", _no_texts())
         .withColumn("scope", F.lit(None).cast("map<string,string>"))
-        .withColumn("fault", F.lit(None).cast("string"))
         .withColumn("event_id", event_id())
-        .drop("identity", "fault")
+        .drop("identity")
     )

@@ -12,10 +12,10 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from assets.gold_columns import typed as types
+from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
-from transforms import typed_columns as types
 from transforms.feed import Feed, Table
-from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION
 
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:

@@ -98,5 +98,5 @@ COMMON = (
 
 def rules_of(format_name: str) -> tuple[Rule, ...]:
     """The rules of one format: those of all, and one for each thing that it may notice in events."""
-    own = FORMATS[format_name].remarks
+    own = FORMATS[format_name].warnings
     return (*COMMON, *[Rule(one.rule, "warning", one.says, one.remedy) for one in own])

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from assets.gold_columns import nodes
 from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredPredicate
 from orchestration.table_texts import Misdeclared
 from transforms.feed import Predicate
-from transforms.gold import nodes
 from transforms.table_names import UNFIT
 
 TYPES: Final = (

@@ -159,7 +159,7 @@ def changes(before: Image, step: Step, table: Table) -> list[str]:
 def notes(step: Step, following: Sequence[Step]) -> list[str]:
     """Where the event came from, what of it was ignored, and what a reader should know.
 
-    Windows are all that is known of when an event came: repeats within one are in its books, not in silver.
+    Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
     """
     first, *others = step.deliveries
     lines = [place(first)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from assets import ledger, rebuilding
+from assets.discovered_tables import tables_of
 from assets.lake import Lake
-from assets.told_tables import tables_of
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import say, waiting

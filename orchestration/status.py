@@ -13,7 +13,7 @@ from orchestration.console import waiting
 from orchestration.java import check_java
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver_columns.accounting import FATES
+from transforms.silver.accounting import OUTCOMES
 
 
 def status(feeds: Path, warehouse: str, only: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ def _of(found: Standing) -> Iterator[str]:
     if found.fates:
         parts = " + ".join(
             _fate(name, found.fates[name])
-            for name in FATES
+            for name in OUTCOMES
             if found.fates[name] or name == "changes"
         )
         yield f"  events: {found.fates['events']:,} = {parts}"
@@ -62,8 +62,8 @@ def _of(found: Standing) -> Iterator[str]:
         yield f"  quarantine: {_listed(found.reasons)}"
     if found.waiting_tables:
         yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
-    if found.remarks:
-        yield f"  noticed: {_listed(found.remarks)}"
+    if found.warnings:
+        yield f"  noticed: {_listed(found.warnings)}"
     for still in found.open:
         word = "never committed" if still.never_committed else "open"
         yield (

@@ -29,7 +29,7 @@ class Line:
 
 
 def lines(outcome: Outcome) -> dict[str, Line]:
-    """One line per table, from the metadata of silver (the books) and gold (the sizes).
+    """One line per table, from the metadata of silver (the accounts) and gold (the sizes).
 
     A repeat that another window had delivered before counts as a duplicate here, too, so that
     events = changes + duplicates + quarantined + control + held. What came too late is in quarantine.
@@ -37,14 +37,14 @@ def lines(outcome: Outcome) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for path, values in outcome.metadata:
         if path[0] == "silver":
-            for book in _books(values):
-                line = found.setdefault(str(book["table"] or "(no table)"), Line())
-                line.events += _int(book["events"])
-                line.changes += _int(book["changes"])
-                line.duplicates += _int(book["duplicates"])
-                line.quarantined += _int(book["quarantined"]) + _int(book["too_late"])
-                line.control += _int(book["control"])
-                line.held += _int(book["held"])
+            for account in _books(values):
+                line = found.setdefault(str(account["table"] or "(no table)"), Line())
+                line.events += _int(account["events"])
+                line.changes += _int(account["changes"])
+                line.duplicates += _int(account["duplicates"])
+                line.quarantined += _int(account["quarantined"]) + _int(account["too_late"])
+                line.control += _int(account["control"])
+                line.held += _int(account["held"])
     for table in _gold_tables(outcome):
         line = found.setdefault(str(table["name"]), Line())
         repeats = _int(table["repeats"])
@@ -135,9 +135,9 @@ def _gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
 
 
 def _books(values: Mapping[str, object]) -> list[dict[str, object]]:
-    books = values["books"]
-    assert isinstance(books, list)
-    return books
+    accounts = values["accounts"]
+    assert isinstance(accounts, list)
+    return accounts
 
 
 def _scoped(table: Mapping[str, object]) -> tuple[Reached, ...]:

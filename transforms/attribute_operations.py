@@ -1,6 +1,6 @@
 """Which operations an attribute can take, by its declared type: docs/change_model.md has the table.
 
-Not here: what a column's value becomes by them (``transforms/gold/operations.py``).
+Not here: what a column's value becomes by them (``assets/gold_columns/operations.py``).
 
 Vendor: TigerGraph documentation, "Change Data Capture" (attribute operators) and "Creating a loading job" (reducers).
 """

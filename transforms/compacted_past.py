@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from transforms import typed_columns as types
+from transforms import types
 from transforms.decisions import Decisions
 from transforms.feed import Feed, Table
 from transforms.schema_changes import widens

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,35 +76,3 @@ class Decisions:
 
 def _place(epoch: Epoch) -> tuple[str, str, str]:
     return (epoch.window, "" if epoch.time is None else epoch.time.isoformat(), epoch.table or "")
-
-
-def epoch_of(tables: Iterable[str], decisions: Decisions) -> Column | None:
-    """The number of the event's epoch by its ``declared`` table, ``window`` and ``event_at``; None where all are 0.
-
-    ``tables`` are those of the feed file; others, which only their stream describes, have the epochs of all tables.
-    """
-    if not decisions.epochs:
-        return None
-    of_all = Decisions(epochs=tuple(one for one in decisions.epochs if one.table is None))
-    others = _number(of_all.for_table(""))
-    choice = F.when(F.col("declared").isNotNull(), others).otherwise(F.lit(0).cast("bigint"))
-    for table in tables:
-        number = _number(decisions.for_table(table))
-        choice = F.when(F.col("declared") == table, number).otherwise(choice)
-    return choice
-
-
-def _number(epochs: Iterable[Epoch]) -> Column:
-    number = F.lit(0).cast("bigint")
-    for at, epoch in enumerate(epochs, start=1):
-        number = F.when(begun(epoch), F.lit(at)).otherwise(number)
-    return number
-
-
-def begun(epoch: Epoch) -> Column:
-    """True for events that are in the epoch, or in a later one."""
-    by_window = F.col("window") >= epoch.window
-    if epoch.time is None:
-        return by_window
-    by_time = F.col("event_at") >= F.lit(epoch.time)
-    return F.when(F.col("event_at").isNotNull(), by_time & by_window).otherwise(by_window)

@@ -10,9 +10,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
 DROP_COLUMN: Final = "drop_column"
 """The operation of a source's column drop: a scoped merge that sets the column to null in every row."""
 
@@ -54,11 +51,6 @@ def added(names: Iterable[str], declared: Collection[str]) -> tuple[str, ...]:
             taken.add(plain)
             found.append(name)
     return tuple(found)
-
-
-def is_column_drop() -> Column:
-    """True for the source's own drop of a column."""
-    return (F.col("operation") == DROP_COLUMN) & F.col("scope").isNotNull()
 
 
 _DIGITS: Final = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}

@@ -38,6 +38,7 @@ __all__ = [
     "element",
     "entries",
     "fields",
+    "is_nested",
     "judge_of",
     "parts",
     "stored",

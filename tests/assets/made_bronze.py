@@ -9,9 +9,9 @@ from deltalake import write_deltalake
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets import delta_store
+from assets.bronze_schema import BRONZE
 from assets.lake import Lake
 from transforms.feed import Feed
-from transforms.record import BRONZE
 
 NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)
 COLUMNS = pa.schema([one.with_nullable(True) for one in to_arrow_schema(BRONZE, timezone="UTC")])

@@ -95,7 +95,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     made = bring(lake, feed)[1]
     assert made.violations["accounting_is_exact"] == 0
     assert made.violations["nothing_too_late"] == 1
-    assert sum(book["duplicates"] for book in made.books) == 1
+    assert sum(account["duplicates"] for account in made.accounts) == 1
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     (refused,) = lake.table("quarantine", "zoo").read().collect()
     assert (refused["reason"], refused["line"]) == ("too_late", 2)

@@ -44,7 +44,7 @@ def test_a_masked_password_makes_no_row(lake: Lake, folder: Path) -> None:
     feed = Feed("graph", "dgraph", str(folder))
     feed = Feed("graph", "dgraph", str(folder), tables=FORMATS["dgraph"].tables(feed))
     _, made = bring(lake, feed, [FIRST])
-    assert sum(book["control"] for book in made.books) == 1
+    assert sum(account["control"] for account in made.accounts) == 1
     found = keys_of(lake, feed, "triples", "predicate", "value")
     assert found == {("name", "Ann")}
 

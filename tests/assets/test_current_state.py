@@ -134,7 +134,7 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
 
     lay(folder, "2025-11-20/04/a.jsonl", event(1, "5", {}))
     bring(lake, feed)
-    # A run that dies after silver has its sum, and before the books say that there are sums.
+    # A run that dies after silver has its sum, and before the accounts say that there are sums.
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
     bronze.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:

@@ -48,7 +48,7 @@ def test_an_object_generation_is_read_once_and_a_new_one_asks_for_its_window_aga
     # Run again, asked for by name: nothing is read twice and nothing changes.
     arrived, made = bring(lake, feed, plan.windows)
     assert arrived.new == []
-    assert sum(book["events"] for book in made.books) == 3
+    assert sum(account["events"] for account in made.accounts) == 3
     assert names(lake, feed) == {1: "Ava", 2: "Bo"}
 
     # An old window gets a late event in a new object, and an object is replaced by one that repeats it and adds.

@@ -243,7 +243,7 @@ def test_two_runs_at_once_read_nothing_twice(lake: Lake, broker: Broker) -> None
 
     broker.send("both", [Sent(b"b")])
     broker.delete_before("both", 1)
-    # The remark on what was gone is said while the run still holds the table.
+    # The warning on what was gone is said while the run still holds the table.
     kafka_landing.land(lake, feed, meanwhile)
     assert refused
     assert values(lake) == [b"b"]

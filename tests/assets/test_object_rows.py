@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
+from assets.bronze_schema import BRONZE
 from assets.landing import open_landing
 from assets.object_source import rows_of
 from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
@@ -18,7 +19,7 @@ from assets.task_source import RecordReader, TaskPart, _Plan, batches
 from transforms.errors import RecordFailed
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.record import BRONZE, Record
+from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits
 
 SMALL = Limits(largest_object=1_000, largest_record=100)

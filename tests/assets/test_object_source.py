@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from assets.bronze_schema import BRONZE
 from assets.landing import LandedObject, open_landing
 from assets.object_source import packed, read_objects
 from assets.task_source import raise_clearly
 from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed import Feed, Table
-from transforms.record import BRONZE, Record
+from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits
 
 REGION = Table(

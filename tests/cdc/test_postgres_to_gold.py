@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from assets import (
     bronze,
     current_state,
+    discovered_tables,
     kafka_landing,
     ledger,
     silver,
-    told_tables,
     transactions,
 )
 from assets.lake import Lake
@@ -252,7 +252,7 @@ def run(lake: Lake, feed: Feed) -> None:
         bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
-    for table in told_tables.tables_of(lake, feed).values():
+    for table in discovered_tables.tables_of(lake, feed).values():
         current_state.apply(lake, feed, table, windows)
     ledger.finish(lake, feed, windows)
 

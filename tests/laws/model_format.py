@@ -50,7 +50,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             derived=said.get("derived"),
             position=tuple(said["position"]),
             identity=tuple(said["identity"]),
-            stable_prefix=said["settled"],
+            stable_prefix=said["stable_prefix"],
             event_at=moment,
             extracted_at=moment,
             stream_schema=told and schema_of(told),

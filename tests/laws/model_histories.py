@@ -66,6 +66,6 @@ def to_record(event: Event) -> dict[str, object]:
         "derived": event.derived,
         "position": list(event.position),
         "identity": event.identity,
-        "settled": len(event.position),
+        "stable_prefix": len(event.position),
         "event_at_ms": event.event_at_ms,
     }

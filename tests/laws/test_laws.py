@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets import compaction, current_state, silver
+from assets.bronze_schema import BRONZE
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import rendering, rendering_kafka
@@ -34,7 +35,7 @@ from transforms.event import Pending
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.formats.spec import Decode, SourceFormat
-from transforms.record import BRONZE, BronzeRecord, Record
+from transforms.record import BronzeRecord, Record
 from transforms.splitting.limits import DEFAULTS, Limits
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
@@ -277,10 +278,12 @@ def accounts_for_every_event(drawn: World, made: silver.Derived, windows: list[s
     assert made.violations["nothing_quarantined"] == 0
     for window in windows:
         delivered = Counter(event_id(event) for event in drawn.delivered[window])
-        books = [book for book in made.books if book["window"] == window]
-        assert sum(book["events"] for book in books) == delivered.total()
-        assert sum(book["changes"] for book in books) == len(delivered)
-        assert sum(book["duplicates"] for book in books) == delivered.total() - len(delivered)
+        accounts = [account for account in made.accounts if account["window"] == window]
+        assert sum(account["events"] for account in accounts) == delivered.total()
+        assert sum(account["changes"] for account in accounts) == len(delivered)
+        assert sum(account["duplicates"] for account in accounts) == delivered.total() - len(
+            delivered
+        )
 
 
 def assert_same(

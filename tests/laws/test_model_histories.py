@@ -56,7 +56,7 @@ def test_a_record_says_all_that_the_oracle_uses(kind: str) -> None:
             name: getattr(event, name) for name in names.split()
         }
         assert tuple(record["position"]) == event.position
-        assert record["settled"] == len(event.position)
+        assert record["stable_prefix"] == len(event.position)
         assert record["identity"] == event.identity
         assert (record["transaction"] is None) == (event.transaction is None)
 

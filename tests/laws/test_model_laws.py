@@ -252,12 +252,18 @@ def accounts_for_every_event(
         if compacted is not None:
             late = sum(compacted.is_too_late(event) for event in distinct)
             known = sum(compacted.is_known(event) for event in distinct)
-        books = [book for book in made.books if book["window"] == window]
-        assert sum(book["events"] for book in books) == len(arrived)
-        assert sum(book["control"] for book in books) == control
-        assert sum(book["too_late"] for book in books) == late
-        assert sum(book["changes"] for book in books) == len(distinct) - control - late - known
-        assert sum(book["duplicates"] for book in books) == len(arrived) - len(distinct) + known
+        accounts = [account for account in made.accounts if account["window"] == window]
+        assert sum(account["events"] for account in accounts) == len(arrived)
+        assert sum(account["control"] for account in accounts) == control
+        assert sum(account["too_late"] for account in accounts) == late
+        assert (
+            sum(account["changes"] for account in accounts)
+            == len(distinct) - control - late - known
+        )
+        assert (
+            sum(account["duplicates"] for account in accounts)
+            == len(arrived) - len(distinct) + known
+        )
 
 
 def assert_same(actual: Outcome, expected: Outcome, where: str) -> None:

@@ -116,8 +116,8 @@ def test_gold_is_the_database_whatever_the_windows_and_their_order(
         assert made.violations["accounting_is_exact"] == 0
         assert made.violations["nothing_quarantined"] == 0
         for window in windows:
-            books = [book for book in made.books if book["window"] == window]
-            assert sum(book["events"] for book in books) == drawn.events(window)
+            accounts = [account for account in made.accounts if account["window"] == window]
+            assert sum(account["events"] for account in accounts) == drawn.events(window)
         gold = lake.table("gold", feed.name, "items").read().select(*TYPES).collect()
         rows = {row["id"]: tuple(row) for row in gold}
         assert len(rows) == len(gold), "two rows of one key"

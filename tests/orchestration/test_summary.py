@@ -16,7 +16,7 @@ from transforms.feed import Feed
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
 
 
-def book(
+def account(
     table: str | None,
     events: int,
     changes: int,
@@ -44,8 +44,8 @@ def outcome(*metadata: tuple[str, dict[str, object]]) -> Outcome:
     )
 
 
-def silver(*books: object) -> tuple[str, dict[str, object]]:
-    return "silver/shop", {"books": list(books)}
+def silver(*accounts: object) -> tuple[str, dict[str, object]]:
+    return "silver/shop", {"accounts": list(accounts)}
 
 
 def gold(
@@ -83,39 +83,39 @@ def shown(*outcomes: Outcome, width: int = 100) -> str:
 
 
 def test_commits_and_deletes_that_wait_have_columns_where_there_are_any() -> None:
-    plain = outcome(silver(book("customers", 1, 1, 0, 0)), gold("customers", 1))
+    plain = outcome(silver(account("customers", 1, 1, 0, 0)), gold("customers", 1))
     assert "control" not in shown(plain)
-    committed = outcome(silver(book("customers", 3, 1, 0, 0, control=2)), gold("customers", 1))
+    committed = outcome(silver(account("customers", 3, 1, 0, 0, control=2)), gold("customers", 1))
     (head,) = [line for line in shown(committed).splitlines() if "source events" in line]
     assert "control" in head
     assert "held" not in head
 
 
 def test_what_no_event_names_is_no_line() -> None:
-    made = outcome(silver(book(None, 0, 0, 0, 0), book("customers", 1, 1, 0, 0)))
+    made = outcome(silver(account(None, 0, 0, 0, 0), account("customers", 1, 1, 0, 0)))
     assert "(no table)" not in shown(made)
     assert "customers" in shown(made)
 
 
 def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
     made = outcome(
-        silver(book("customers", 5, 4, 1, 0), book("customers", 3, 2, 0, 1)),
+        silver(account("customers", 5, 4, 1, 0), account("customers", 3, 2, 0, 1)),
         gold("customers", 4, 1),
-        silver(book("customers", 2, 2, 0, 0)),
+        silver(account("customers", 2, 2, 0, 0)),
         gold("customers", 1_005, 2),
     )
     assert summary.lines(made) == {"customers": summary.Line(10, 8, 1, 1, 1_005, 2)}
 
 
 def test_a_repeat_from_another_window_counts_as_a_duplicate_so_that_the_sum_is_right() -> None:
-    made = outcome(silver(book("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
+    made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
     line = summary.lines(made)["orders"]
     assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 6, 3, 1)
     assert line.events == line.changes + line.duplicates + line.quarantined
 
 
 def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> None:
-    made = outcome(silver(book(None, 1, 0, 0, 1), book("comets", 2, 2, 0, 0)))
+    made = outcome(silver(account(None, 1, 0, 0, 1), account("comets", 2, 2, 0, 0)))
     assert summary.lines(made) == {
         "(no table)": summary.Line(events=1, quarantined=1),
         "comets": summary.Line(events=2, changes=2),
@@ -124,7 +124,7 @@ def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> No
 
 def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_events() -> None:
     made = outcome(
-        silver(book("zoo__pets", 2, 2, 0, 0), book("farm__pets", 3, 3, 0, 0)),
+        silver(account("zoo__pets", 2, 2, 0, 0), account("farm__pets", 3, 3, 0, 0)),
         made_of("pets", size("farm__pets", 1, 1, repeats=1), size("zoo__pets", 2)),
     )
     assert summary.lines(made) == {
@@ -135,7 +135,7 @@ def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_e
 
 def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None:
     made = outcome(
-        silver(book("customers", 17_000, 17_000, 0, 0), book(None, 1, 0, 0, 1)),
+        silver(account("customers", 17_000, 17_000, 0, 0), account(None, 1, 0, 0, 1)),
         gold("customers", 6, 1),
     )
     assert [line.rstrip() for line in shown(made).splitlines()] == [

@@ -246,8 +246,8 @@ def test_a_snapshot_row_as_wide_as_an_operation_is_data() -> None:
         "r_regionkey,r_name,r_name",
         "v1,v2,v3,v4,v5,v6,v7,v8,v9,op,position,counts",
         # One column's own name, or one that resembles it where a number should stand.
-        "r_regionkey,title,remark",
-        "regionkey,title,remark",
+        "r_regionkey,title,warning",
+        "regionkey,title,warning",
     ],
 )
 def test_a_header_that_is_not_understood_stops_the_run(header: str) -> None:

@@ -239,7 +239,7 @@ FORMAT = SourceFormat(
     files=("**/*.csv*",),
     split=split,
     decoder=decoder,
-    remarks=(rows.FLAGS_DISAGREE,),
+    warnings=(rows.FLAGS_DISAGREE,),
     unknowable=(
         rows.NO_COMMITS,
         "a text column's unquoted NULL: the format writes null the same way.",

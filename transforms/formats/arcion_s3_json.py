@@ -179,7 +179,7 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     decoder=decoder,
-    remarks=(rows.FLAGS_DISAGREE,),
+    warnings=(rows.FLAGS_DISAGREE,),
     unknowable=(
         rows.NO_COMMITS,
         "a text column's word null: the format writes null the same way.",

@@ -25,10 +25,11 @@ from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
 from transforms.feed import Feed
-from transforms.formats.spec import Decode, Remark, SourceFormat
+from transforms.formats.spec import Decode, SourceFormat
 from transforms.json_values import MalformedJson, as_text
 from transforms.numbers import whole
 from transforms.record import BronzeRecord
+from transforms.warning import EventWarning
 
 WORDS: Final = Vocabulary(
     operations={
@@ -42,20 +43,20 @@ WORDS: Final = Vocabulary(
     nothing=("null",),
 )
 
-UNAVAILABLE = Remark(
+UNAVAILABLE = EventWarning(
     "unavailable_value",
     "new_rows_are_sent_whole",
     "An event that makes a row has all of its values.",
     "Postgres did not log a large value that did not change when the row's key did: the column is null. Set REPLICA"
     " IDENTITY FULL on the table, or take a new snapshot of it.",
 )
-NOT_AWAITED = Remark(
+NOT_AWAITED = EventWarning(
     "commit_not_awaited",
     "transactions_are_awaited",
     "Changes that are part of a transaction show when it is committed.",
     "The feed reads no transaction topic, so these changes count as they come: add <prefix>.transaction to its topics.",
 )
-PLACELESS = Remark(
+PLACELESS = EventWarning(
     "no_place_in_log",
     "changes_have_their_place_in_the_log",
     "A change says where it stands in its source's log.",
@@ -237,7 +238,7 @@ FORMAT = SourceFormat(
     split=files.split,
     decoder=decoder,
     transactional=True,
-    remarks=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
+    warnings=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
     tells_tables=True,
     reads_kafka=True,
     unknowable=(

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from transforms.change_kinds import DEPENDS, DROPS, MOVES, SCOPE, TRANSACTIONS
 from transforms.event import Event, StreamSchema
 from transforms.silver import faults
 from transforms.silver.changes import CHANGE, Key, tally_of
 from transforms.silver.declarations import Declaration
-from transforms.traits import DEPENDS, DROPS, MOVES, SCOPE, TRANSACTIONS
 
 UNDECLARED, KINDS, SCHEMA, WARNINGS = "undeclared_columns", "change_kinds", "schema", "warnings"
 NULL_KEY = "null_key"
@@ -52,7 +52,7 @@ def facts_of(
 
 
 def change_kinds(event: Event, *, is_partial: bool) -> tuple[str, ...]:
-    """What kinds of change the event is, as words (``transforms/traits.py``)."""
+    """What kinds of change the event is, as words (``transforms/change_kinds.py``)."""
     words = []
     if event.attribute_ops or event.effect == "remove_if":
         words.append(DEPENDS)

@@ -2,7 +2,7 @@
 
 A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
 window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it. Not here:
-what a description makes of a table (``transforms/silver_columns/told.py``).
+what a description makes of a table (``transforms/silver/discovered_tables.py``).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
         else Transaction(told["id"], told["expected"], told["has_begin"], told["at_commit"]),
         derived=waiting["derived"],
         position=tuple(waiting["position"]),
-        stable_prefix=waiting["settled"],
+        stable_prefix=waiting["stable_prefix"],
         event_at=waiting["event_at"],
         extracted_at=waiting["extracted_at"],
         stream_schema=described,

@@ -14,11 +14,11 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets import silver_local
+from assets.bronze_schema import BRONZE
 from assets.object_source import records_of
 from assets.silver_schema import ACCOUNT, CHANGES, REFUSED
 from transforms.feed import Feed, TableNames
 from transforms.formats import FORMATS
-from transforms.record import BRONZE
 from transforms.silver.accounting import Account, Accounts
 
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
@@ -20,20 +19,16 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets import silver_derive, silver_rows, tigergraph_places
-from assets.object_source import records_of
+from assets.bronze_schema import BRONZE
+from assets.gold_columns import current_state, fold, ordering, scopes, streams
+from assets.gold_columns.fold import Folding
+from assets.gold_columns.transactions import standing, visible
 from assets.silver_schema import OUTPUT, SILVER
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Scenario
+from transforms.change_kinds import Shape
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold import current_state, fold, ordering, scopes, streams
-from transforms.gold.fold import Folding
-from transforms.gold.transactions import standing, visible
-from transforms.record import BRONZE, COORDINATES
-from transforms.silver_columns import changes, conform, repeats
-from transforms.silver_columns.transactions import open_events, with_commits
-from transforms.tables import table_of_object
-from transforms.traits import Shape
 
 BRONZE_OF_TABLES = T.StructType([*BRONZE.fields, T.StructField("object_table", T.StringType())])
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
@@ -46,13 +41,13 @@ PLACE = {"_scenario": "window", "_table": "table"}
 class Outcome:
     """What became of a scenario: ``records`` that were cut, the ``events`` in them, and where each of these went.
 
-    ``unread`` are records of which nothing came, ``remarks`` the words that stand at events, each as often as it does.
+    ``unread`` are records of which nothing came, ``warnings`` the words that stand at events, each as often as it does.
     """
 
     records: int = 0
     events: int = 0
     unread: int = 0
-    remarks: dict[str, int] = field(default_factory=dict)
+    warnings: dict[str, int] = field(default_factory=dict)
     changes: list[dict[str, object]] = field(default_factory=list)
     duplicates: int = 0
     quarantine: list[dict[str, object]] = field(default_factory=list)
@@ -62,45 +57,7 @@ class Outcome:
 def outcomes(
     spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
 ) -> dict[str, Outcome]:
-    """Every scenario's outcome, by name."""
-    if FORMATS[feed.format].decoder is not None:
-        return decoded(spark, feed, scenarios)
-    found = {name: Outcome() for name in scenarios}
-    frames = [
-        fated(spark, replace(feed, table_names=naming), scenarios, found)
-        for naming in sorted({scenario.table_names for scenario in scenarios.values()})
-    ]
-    # Checkpoints, not caches: the plans are large, and each of the queries below would be planned over all of it again.
-    events = reduce(DataFrame.unionByName, frames).localCheckpoint()
-    for row in counted(events).collect():
-        outcome = found[row["window"]]
-        outcome.events, outcome.unread = row["events"], outcome.records - row["records"]
-        outcome.remarks = {word: row["words"].count(word) for word in sorted(set(row["words"]))}
-    steps = changes.changes(events).localCheckpoint()
-    for row in steps.collect():
-        found[row["window"]].changes.append(
-            {name: plain(value) for name, value in row.asDict().items()}
-        )
-    for row in changes.quarantine(events).collect():
-        found[row["window"]].quarantine.append(row.asDict())
-    is_repeat = (F.col("fate") == repeats.DUPLICATE) & F.col("derived").isNull()
-    duplicates = events.where(is_repeat).groupBy("window").count()
-    for row in duplicates.collect():
-        found[row["window"]].duplicates = row["count"]
-    for window, table, state_row in current(steps, released(events, feed), feed):
-        found[window].state.setdefault(table, []).append(state_row)
-    for outcome in found.values():
-        outcome.changes.sort(key=coordinates)
-        outcome.quarantine.sort(key=coordinates)
-        for rows in outcome.state.values():
-            rows.sort(key=str)
-    return found
-
-
-def decoded(
-    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
-) -> dict[str, Outcome]:
-    """The same of a format with a decoder: through the product's stages, and folded by Spark."""
+    """Every scenario's outcome, by name: through the product's stages, and folded by Spark."""
     known = in_process.outcomes(feed, scenarios)
     found = {}
     for name, outcome in known.items():
@@ -134,56 +91,6 @@ def decoded(
 def of_waiting(events: DataFrame) -> DataFrame:
     """The events of open transactions, these told apart by their scenario."""
     return events.withColumn("id", F.concat_ws("/", "window", "id"))
-
-
-def fated(
-    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario], found: dict[str, Outcome]
-) -> DataFrame:
-    """The events of the scenarios that name gold's tables as the feed does; their records are counted on the way."""
-    rows = []
-    for window, scenario in scenarios.items():
-        if scenario.table_names != feed.table_names:
-            continue
-        for name, data in sorted(scenario.drop.items()):
-            table = table_of_object(name, feed.tables)
-            for one in records_of(feed, name, data, split=FORMATS[feed.format].split):
-                found[window].records += 1
-                place = (window, name, "generation", one.line, one.byte_offset)
-                rows.append(
-                    (
-                        *place,
-                        one.header,
-                        bytearray(one.payload),
-                        one.defect,
-                        LANDED_AT,
-                        None,
-                        None,
-                        table,
-                    )
-                )
-    bronze = spark.createDataFrame(rows, BRONZE_OF_TABLES)
-    events = FORMATS[feed.format].to_events(bronze, feed)
-    fated = repeats.with_fate(conform.conform(events, feed))
-    return with_commits(fated) if FORMATS[feed.format].transactional else fated
-
-
-def counted(events: DataFrame) -> DataFrame:
-    """Per scenario the events, the records that have any row, and all words of remarks."""
-    return events.groupBy("window").agg(
-        F.count_if(F.col("derived").isNull()).alias("events"),
-        F.count_distinct(*COORDINATES).alias("records"),
-        F.flatten(F.collect_list(F.coalesce("remarks", F.array().cast("array<string>")))).alias(
-            "words"
-        ),
-    )
-
-
-def released(events: DataFrame, feed: Feed) -> DataFrame | None:
-    """The transactions that are complete where all of a scenario was read, though they might begin before it."""
-    if not FORMATS[feed.format].transactional:
-        return None
-    stand = standing(open_events(of_scenario(events)), [])
-    return stand.where("commit IS NOT NULL").select("id", "commit", F.lit(True).alias("is_new"))
 
 
 def of_scenario(changes: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ A case is ``<format>/<scenario>/drop/`` with objects at their names relative to 
 - ``quarantine``: reason, line and a part of the detail; a fourth element is the object, where a drop has several.
 - ``state``: the rows of each table when everything is folded; decimals, dates and times are texts, binary is base64.
 - ``table_names``: as in a feed file, where it is not ``plain``.
-- ``remarks``: how many events have each of the format's remarks, where the case is about them.
+- ``warnings``: how many events have each of the format's warnings, where the case is about them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def test_a_drop_becomes_what_is_expected_of_it(
     ]
     assert actual.duplicates == expected.get("duplicates", 0)
     assert actual.state == expected.get("state", {})
-    assert actual.remarks == expected.get("remarks", actual.remarks)
+    assert actual.warnings == expected.get("warnings", actual.warnings)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_a_drop_becomes_the_changes_that_are_expected_of_it(case: Case) -> None:
         for change in listed(expected, "changes")
     ]
     assert actual.count("duplicates") == expected.get("duplicates", 0)
-    assert actual.warnings == expected.get("remarks", actual.warnings)
+    assert actual.warnings == expected.get("warnings", actual.warnings)
 
 
 @pytest.mark.parametrize(

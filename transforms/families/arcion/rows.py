@@ -14,14 +14,14 @@ from transforms.families.arcion import cursors
 from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, Stand
 from transforms.fault import Fault, quoted, shown
 from transforms.numbers import microseconds
-from transforms.remark import Remark
+from transforms.warning import EventWarning
 
 Texts = Mapping[str, str | None]
 
 Row = tuple[Texts, Texts, Texts]
 """The new values, the old values and the flags of a row, by column."""
 
-FLAGS_DISAGREE = Remark(
+FLAGS_DISAGREE = EventWarning(
     "flags_disagree",
     "exists_flags_agree_with_operation",
     "An insert mentions no old values and a delete no new ones.",

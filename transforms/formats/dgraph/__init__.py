@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 
 from transforms.feed import Feed, Table
 from transforms.formats.dgraph import rdf, records
-from transforms.formats.dgraph.remarks import REMARKS
 from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
+from transforms.formats.dgraph.warnings import WARNINGS
 from transforms.formats.spec import SourceFormat
 from transforms.record import Record
 from transforms.splitting import json_documents, text_lines
@@ -43,7 +43,7 @@ FORMAT = SourceFormat(
     resolver=records.resolver,
     tables=tables,
     declares=("predicates", "types"),
-    remarks=REMARKS,
+    warnings=WARNINGS,
     needs_whole_objects=True,
     reads_kafka=True,
     unknowable=(

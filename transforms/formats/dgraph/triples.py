@@ -163,7 +163,7 @@ def _identity(said: Statement, place: Place) -> tuple[str | None, ...]:
 def _warnings(
     said: Statement, place: Place, operation: str | None, listed: bool | None, *, is_noted: bool
 ) -> tuple[str, ...]:
-    """What is worth knowing of the event (``remarks`` says it in sentences)."""
+    """What is worth knowing of the event (``warnings`` says it in sentences)."""
     found = []
     is_triple = said.kind != DROP
     is_set = operation in ("set", "read")

@@ -19,32 +19,32 @@ from transforms.feed import Feed
 from transforms.formats.spec import SourceFormat
 from transforms.formats.tigergraph import decoding, tables
 from transforms.record import Record
-from transforms.remark import Remark
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.warning import EventWarning
 
-KEY_NOT_SPLIT = Remark(
+KEY_NOT_SPLIT = EventWarning(
     decoding.KEY_NOT_SPLIT,
     "joined_keys_can_be_split",
     "A composite key or discriminator has as many parts as the feed declares.",
     "A value with a comma (in a discriminator a colon) was joined to others: uid and discriminator are whole in gold,"
     " the key's own columns are null in these rows.",
 )
-DELETE_ALL_OF_OTHERS = Remark(
+DELETE_ALL_OF_OTHERS = EventWarning(
     decoding.DELETE_ALL_OF_OTHERS,
     "delete_all_is_for_plain_edges",
     "A delete-all is for an edge type with one target type, without discriminator and reverse type.",
     "The vendor rules such a message out; all edges of the named type from that vertex were deleted all the same. Look"
     " at the source.",
 )
-GRAPH_NOT_DECLARED = Remark(
+GRAPH_NOT_DECLARED = EventWarning(
     decoding.GRAPH_NOT_DECLARED,
     "graphs_of_global_types_are_declared",
     "Where tables are named by graph, a GLOBAL type and the edge types that touch it say which graphs have them.",
     "Declare `graph: GLOBAL` at the vertex type, and the graphs at the edge types: until then an edge brings a vertex"
     " of its own graph, and a delete of a GLOBAL vertex takes no edge of another graph along.",
 )
-REVERSE_NOT_DECLARED = Remark(
+REVERSE_NOT_DECLARED = EventWarning(
     decoding.REVERSE_NOT_DECLARED,
     "reverse_types_are_declared",
     "An edge type of which a message says that it has a reverse type has one in the feed file.",
@@ -64,7 +64,7 @@ FORMAT = SourceFormat(
     decoder=decoding.decoder,
     tables=tables.tables,
     declares=("vertices", "edges", "baseline"),
-    remarks=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
+    warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
     crosses_streams=True,
     unknowable=(

@@ -26,9 +26,9 @@ from transforms.families.yugabyte.messages import (
 from transforms.feed import Table
 from transforms.formats.yugabyte.tuples import Told
 from transforms.json_values import as_text
-from transforms.remark import Remark
+from transforms.warning import EventWarning
 
-TIME_TO_LIVE: Final = Remark(
+TIME_TO_LIVE: Final = EventWarning(
     "time_to_live",
     "rows_live_for_ever",
     "No table of the source has rows that expire.",

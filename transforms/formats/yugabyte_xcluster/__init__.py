@@ -33,7 +33,7 @@ FORMAT = SourceFormat(
     split=split,
     decoder=decode.decoder,
     transactional=True,
-    remarks=(decode.BYTES_ARE_BASE64,),
+    warnings=(decode.BYTES_ARE_BASE64,),
     unknowable=(
         "Truncates and schema changes: this form of the stream does not have them.",
         "Aborted transactions: an abort says nothing, so that their intents wait until they are reported.",

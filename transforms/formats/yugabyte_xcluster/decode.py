@@ -26,9 +26,9 @@ from transforms.formats.yugabyte_xcluster.records import (
 )
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
-from transforms.remark import Remark
+from transforms.warning import EventWarning
 
-BYTES_ARE_BASE64: Final = Remark(
+BYTES_ARE_BASE64: Final = EventWarning(
     "not_base64",
     "bytes_are_base64",
     "Names of columns and texts are base64, as bytes are in JSON.",

@@ -39,7 +39,7 @@ def ordered(changes: DataFrame) -> DataFrame:
         F.array_sort(F.map_entries("attribute_ops")).alias("attribute_ops"),
         "moved_from",
         "event_at",
-        "settled",
+        "stable_prefix",
         F.col("scope").isNotNull().alias("is_scoped"),
         (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_uncounted"),
         # Of several deliveries the newest counts: false sorts before true.

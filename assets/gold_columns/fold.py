@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import typed_columns as types
+from assets.gold_columns import operations
+from assets.gold_columns import typed as types
+from assets.gold_columns.ordering import let
 from transforms.feed import Table
-from transforms.gold import operations
-from transforms.gold.ordering import let
 
 _LAST = "struct<position:array<bigint>,event_id:string,event_at:timestamp,is_scoped:boolean>"
 STATE = f"struct<effect:string,columns:map<string,string>,copies:bigint,last:{_LAST}>"

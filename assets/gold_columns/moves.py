@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.gold import fold
-from transforms.gold.fold import Folding
-from transforms.gold.ordering import let
+from assets.gold_columns import fold
+from assets.gold_columns.fold import Folding
+from assets.gold_columns.ordering import let
 
 
 def links(changes: DataFrame) -> DataFrame:

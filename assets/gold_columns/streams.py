@@ -16,8 +16,8 @@ from typing import Final
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from transforms.gold import scopes
-from transforms.traits import Shape
+from assets.gold_columns import scopes
+from transforms.change_kinds import Shape
 
 PLACE: Final = 3
 """Epoch, phase and the source's first number: what of a position time is measured at."""
@@ -103,7 +103,9 @@ def spread(
     moved = F.concat("last", F.array(F.lit(1).cast("bigint")))
     return (
         scoped.join(behind, scoped["event_id"] == behind["scope_id"])
-        .withColumns({"key": F.col("its_key"), "position": moved, "settled": F.size("last") + 1})
+        .withColumns(
+            {"key": F.col("its_key"), "position": moved, "stable_prefix": F.size("last") + 1}
+        )
         .select(*changes.columns)
     )
 

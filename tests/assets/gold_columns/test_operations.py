@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from transforms.gold import operations
+from assets.gold_columns import operations
 
 WIDE = "decimal(38,10)"
 NEARLY_ALL = "9999999999999999999999999999.9999999999"

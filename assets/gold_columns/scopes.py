@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transforms.traits import Shape
+from transforms.change_kinds import Shape
 
 
 def keyed(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms import typed_columns as types
+from assets.gold_columns import typed as types
 
 OVERWRITE, IF_NEW = "Overwrite", "IgnoreIfExisted"
 

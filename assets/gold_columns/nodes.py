@@ -11,7 +11,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import typed_columns as types
+from assets.gold_columns import typed as types
 from transforms.feed import Predicate
 from transforms.schema_changes import UNFIT_IN_COLUMN
 

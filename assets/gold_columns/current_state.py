@@ -8,10 +8,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import typed_columns as types
+from assets.gold_columns import fold
+from assets.gold_columns import typed as types
+from assets.gold_columns.fold import Folding
 from transforms.feed import Table
-from transforms.gold import fold
-from transforms.gold.fold import Folding
 
 POSITION, EVENT_ID, EVENT_AT = "_weir_position", "_weir_event_id", "_weir_event_at"
 KEY, COPY = "_weir_key", "_weir_copy"
@@ -156,9 +156,11 @@ def against(ordered_changes: DataFrame, based: DataFrame, folding: Folding) -> D
         return F.coalesce(same, F.lit(False))
 
     def is_old(step: Column) -> Column:
-        # Another delivery may stand at a larger position: only the settled part says that an event is new.
-        whole, settled = last["position"], step["settled"]
-        older = F.slice(step["position"], F.lit(1), settled) <= F.slice(whole, F.lit(1), settled)
+        # Another delivery may stand at a larger position: only the stable_prefix part says that an event is new.
+        whole, stable_prefix = last["position"], step["stable_prefix"]
+        older = F.slice(step["position"], F.lit(1), stable_prefix) <= F.slice(
+            whole, F.lit(1), stable_prefix
+        )
         return F.coalesce(older, F.lit(False))
 
     def is_news(step: Column) -> Column:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms import typed_columns as types
+from assets.gold_columns import fold
+from assets.gold_columns import typed as types
+from assets.gold_columns.fold import Folding
+from assets.gold_columns.ordering import let
 from transforms.feed import Table
-from transforms.gold import fold
-from transforms.gold.fold import Folding
-from transforms.gold.ordering import let
 
 VALID_FROM, VALID_TO = "_weir_valid_from", "_weir_valid_to"
 FROM_AT, TO_AT = "_weir_valid_from_at", "_weir_valid_to_at"

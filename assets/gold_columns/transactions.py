@@ -86,7 +86,8 @@ def placed(changes: DataFrame, commit: Column) -> DataFrame:
     """Changes that take effect at their commit stand there, in their own order."""
     moves = F.coalesce(F.col("transaction.at_commit"), F.lit(False))
     return changes.withColumn(
-        "settled", F.when(moves, F.col("settled") + F.size(commit)).otherwise(F.col("settled"))
+        "stable_prefix",
+        F.when(moves, F.col("stable_prefix") + F.size(commit)).otherwise(F.col("stable_prefix")),
     ).withColumn(
         "position",
         F.when(moves, F.concat(commit, F.col("position"))).otherwise(F.col("position")),

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import bronze, current_state, ledger, silver, told_tables
+from assets import bronze, current_state, discovered_tables, ledger, silver
 from assets.lake import Lake
 from orchestration import planning, verifying
 from orchestration.definitions import build
@@ -48,7 +48,7 @@ def put(
             "after": {} if effect == "remove" else after,
             "position": [0, 1, at],
             "identity": [str(at)],
-            "settled": 3,
+            "stable_prefix": 3,
             "told": {
                 "key": list(key),
                 "columns": [{"name": name, "type": kind} for name, kind in columns.items()],
@@ -110,7 +110,7 @@ def test_a_declaration_takes_the_place_of_the_description(
     feed = replace(feed, tables={"pets": declared})
     run(lake, feed)
     assert gold(lake) == [{"id": "1", "name": "Ada"}]
-    assert told_tables.told(lake, feed) == {}
+    assert discovered_tables.discovered(lake, feed) == {}
 
 
 def test_two_keys_of_one_table_are_refused(lake: Lake, feed: Feed, folder: Path) -> None:
@@ -118,7 +118,7 @@ def test_two_keys_of_one_table_are_refused(lake: Lake, feed: Feed, folder: Path)
     lay(folder, "2025-11-20/03/a.jsonl", drop(*both))
     bring(lake, feed)
     with pytest.raises(KeyDrift, match=r"its stream also says the key \[name\]"):
-        told_tables.told(lake, feed)
+        discovered_tables.discovered(lake, feed)
 
 
 def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: Feed) -> None:
@@ -134,7 +134,7 @@ def run(lake: Lake, feed: Feed) -> None:
     bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
-    for table in told_tables.tables_of(lake, feed).values():
+    for table in discovered_tables.tables_of(lake, feed).values():
         current_state.apply(lake, feed, table, windows)
     ledger.finish(lake, feed, windows)
 
@@ -165,7 +165,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
     )
     for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
         bring(lake, feed, [window])
-        for table in told_tables.told(lake, feed).values():
+        for table in discovered_tables.discovered(lake, feed).values():
             current_state.apply(lake, feed, table, [window])
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
     waiting = lake.table("silver", "zoo").read().where("declared IS NULL").count()

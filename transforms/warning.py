@@ -1,6 +1,6 @@
 """What a format may notice in events that it takes all the same: a warning counts them.
 
-Not here: which remarks a format has (``formats`` and ``families``).
+Not here: which warnings a format has (``formats`` and ``families``).
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class EventWarning:
     """Something that a format notices in events that are taken all the same: a warning counts them.
 
-    ``word`` is what stands in ``remarks``; ``rule`` names the truth that it breaks; ``says`` is that truth, ``remedy``
+    ``word`` is what stands in ``warnings``; ``rule`` names the truth that it breaks; ``says`` is that truth, ``remedy``
     what to do where it does not hold.
     """
 

@@ -5,25 +5,11 @@ Not here: how a format finds the description (``formats``), and where it is kept
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable
 
 from transforms.errors import KeyDrift
 from transforms.feed import Feed, Table
-from transforms.formats import FORMATS
 from transforms.schema_changes import widens
-
-SIMPLE: Final = (
-    *("boolean", "tinyint", "smallint", "int", "bigint", "float", "double"),
-    *("date", "timestamp", "timestamp_ntz", "string", "binary"),
-)
-"""The types of which a told column's values are judged. A decimal is as wide as its stream says, and fits it."""
-
-
-def told_types(feed: Feed) -> Sequence[str]:
-    """The types that columns of tables may have which only the stream describes."""
-    return SIMPLE if FORMATS[feed.format].tells_tables else ()
-
 
 Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 """What a stream says of a table: its key's columns, and each column with its Spark SQL type."""

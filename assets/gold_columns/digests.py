@@ -8,9 +8,15 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets.gold_columns.current_state import (
+    EVENT_AT,
+    EVENT_ID,
+    POSITION,
+    grave_columns,
+    key_columns,
+)
+from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM
 from transforms.feed import Table
-from transforms.gold.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns, key_columns
-from transforms.gold.versions import BEGAN_BY, OWN, VALID_FROM
 
 
 def of_rows(gold: DataFrame, table: Table) -> DataFrame:

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from assets.gold_columns import nodes
 from transforms.feed import Predicate
-from transforms.gold import nodes
 
 TRIPLES = (
     "namespace decimal(20,0), uid decimal(20,0), predicate string, value string, value_type string"

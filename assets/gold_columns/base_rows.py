@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.gold import fold
+from assets.gold_columns import fold
 from transforms.horizons import Horizon
 
 HORIZON = (

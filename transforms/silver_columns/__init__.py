@@ -1,1 +1,0 @@
-"""From a format's events to changes and quarantine: the same for every source."""
