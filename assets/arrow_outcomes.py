@@ -50,6 +50,7 @@ class Classify:
             for batch in batches:
                 if batch.num_rows:
                     kinds = _classified(batch, deliveries, accounts, self.horizons)
+                    accounts.open_events += _open_events(batch, kinds)
                     columns = {name: batch.column(name) for name in batch.schema.names}
                     yield from _kept(columns, kinds)
             yield _account_batch(accounts)
@@ -158,10 +159,21 @@ class JudgeCovered:
             kinds.append(_kind_of_covered(one, outcome))
             reasons.append(fault and fault.reason)
             details.append(fault and fault.detail)
+        accounts.open_events += _open_events(batch, kinds)
         told = {"reason": reasons, "detail": details}
         columns = {name: batch.column(name) for name in OUTPUT.names}
         columns |= {name: pa.array(some, pa.string()) for name, some in told.items()}
         yield from _kept(columns, kinds)
+
+
+def _open_events(batch: pa.RecordBatch, kinds: Sequence[str | None]) -> int:
+    """How many of a batch's rows are, known or new, of a transaction that their window does not hold whole."""
+    told = batch.column("transaction")
+    if told.null_count == len(told):
+        return 0
+    is_kept = pc.is_in(pa.array(kinds, pa.string()), pa.array([CHANGES, IN_BASE]))
+    is_open = pc.and_(pc.is_valid(told), pc.is_null(pc.struct_field(told, "commit")))
+    return pc.sum(pc.and_(is_kept, is_open)).as_py() or 0
 
 
 def _kind_of_covered(one: _Looked, outcome: str | None) -> str | None:

@@ -6,14 +6,16 @@ own place, under the feed's name. Not here: what a note of a checkpoint says
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
-from pyspark.sql import DataFrame, Row
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets import partitions, transactions
+from assets import open_transactions, partitions, transactions
 from assets.lake import Lake, columns_of
 from assets.wording import counted
 from transforms.feed import Feed
@@ -33,21 +35,31 @@ OFFSETS = T.StructType(
 """One row per stream and tablet: the checkpoint, and the window that brought it; all null where nothing of the
 tablet is committed yet."""
 
+COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
+"""The same for Arrow."""
+
 
 def write(lake: Lake, feed: Feed) -> list[Row]:
     """Write where the consumer stands now, and give it: a function of silver and of what has landed."""
-    events = lake.table("transactions", feed.name)
     unread = transactions.unread(lake, feed)
-    waiting = None
-    if events.exists():
-        still = transactions.standing(lake, feed, unread, but=()).where("commit IS NULL")
-        waiting = events.read().join(still.select("id"), on="id", how="left_semi")
+    open_from = _open_from(lake, feed, unread)
     silver = lake.table("silver", feed.name).read()
-    found = offsets(silver, waiting, feed.name, min(unread, default=None))
+    found = offsets(silver, open_from, feed.name, min(unread, default=None))
     rows = found.orderBy("stream", "tablet").collect()
-    kept = lake.spark.createDataFrame(rows, OFFSETS).coalesce(1)
-    lake.table("offsets", feed.name).replace_where(kept, "true")
+    lake.small_table("offsets", feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
     return rows
+
+
+def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[int]]:
+    """Where the first open transaction of each tablet begins."""
+    states = open_transactions.states(lake, feed, unread)
+    still = {one.id for one in states if one.commit is None}
+    found: dict[str, list[int]] = {}
+    for row in open_transactions.table_of(lake, feed).rows(["id", "position"]) if still else ():
+        if row["id"] in still:
+            tablet = row["id"].partition("/")[0]
+            found[tablet] = min(found.get(tablet, row["position"]), row["position"])
+    return found
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -92,25 +104,23 @@ def as_table(rows: Sequence[Row]) -> str:
 
 
 def offsets(
-    silver: DataFrame, waiting: DataFrame | None, consumer: str, first_unread: str | None
+    silver: DataFrame,
+    open_from: Mapping[str, Sequence[int]],
+    consumer: str,
+    first_unread: str | None,
 ) -> DataFrame:
     """The consumer's offsets (``OFFSETS``), from the notes in silver.
 
-    One stands behind a commit that was read (``REACHED``), never at or behind a transaction that ``waiting`` (``id``,
-    whose first part is the tablet, and ``position``) says is open, and never behind a window that has landed and is not
-    read (``first_unread``).
+    One stands behind a commit that was read (``REACHED``), never at or behind where the tablet's first open transaction
+    begins (``open_from``), and never behind a window that has landed and is not read (``first_unread``).
     """
     term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
     is_told = F.col("after")["term"].isNotNull() | term.isNotNull()
     place = F.concat(F.slice("position", 1, 2), F.array(term, index, F.lit(BEHIND)))
     notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn("place", place)
-    if waiting is not None:
-        open_from = waiting.groupBy(F.substring_index("id", "/", 1).alias("stream")).agg(
-            F.min("position").alias("open_from")
-        )
-        notes = notes.join(F.broadcast(open_from), on="stream", how="left")
-    else:
-        notes = notes.withColumn("open_from", F.lit(None).cast("array<bigint>"))
+    places = [part for one in open_from.items() for part in _entry(*one)]
+    known = F.create_map(*places) if places else F.create_map().cast("map<string,array<bigint>>")
+    notes = notes.withColumn("open_from", F.try_element_at(known, F.col("stream")))
     is_behind_commits = (
         term.isNotNull()
         & (F.col("open_from").isNull() | (F.col("place") < F.col("open_from")))
@@ -133,3 +143,7 @@ def offsets(
         F.col("at.write_id").alias("write_id"),
         F.col("reached.window").alias("window"),
     )
+
+
+def _entry(tablet: str, position: Sequence[int]) -> tuple[Column, Column]:
+    return F.lit(tablet), F.array(*map(F.lit, position)).cast("array<bigint>")

@@ -6,7 +6,7 @@ accounts (``violations``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +15,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import accounting, arrow_outcomes, bases, schema_changes, silver_frames, silver_local
+from assets import (
+    accounting,
+    arrow_outcomes,
+    bases,
+    open_transactions,
+    schema_changes,
+    silver_frames,
+    silver_local,
+)
 from assets.accounting import ACCOUNTING, StoredAccount
 from assets.bronze_files import BronzeFiles
 from assets.lake import Lake
@@ -30,7 +38,6 @@ from assets.silver_schema import (
     SILVER,
 )
 from assets.task_errors import raise_clearly
-from assets.transactions import OPEN
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
@@ -43,11 +50,15 @@ SMALL_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them."""
+    """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
+
+    ``open_events``: how many of the rows are part of a transaction that their window does not hold whole.
+    """
 
     landed: int
     accounts: list[Account]
     rows: DataFrame
+    open_events: int
 
     def of_kind(self, *kinds: str) -> DataFrame:
         """The rows of some kinds."""
@@ -81,7 +92,7 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
             accounts.read(text)
         if accounts.left_out:
             rows = _with_covered(base_lake, feed, rows, accounts, keeps_known=judged_by is not None)
-    return Made(landed, accounts.rows(), rows)
+    return Made(landed, accounts.rows(), rows, accounts.open_events)
 
 
 def _with_covered(
@@ -154,25 +165,9 @@ def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[
         as_table(refusals, feed, REFUSALS), windows, any_rows=any_refused
     )
     if FORMATS[feed.format].transactional:
-        waiting = open_events(found.of_kind(CHANGES, IN_BASE)).coalesce(1)
-        lake.table("transactions", feed.name).replace_windows(waiting, windows, partition_by=())
+        waiting = open_transactions.events_of(found.of_kind(CHANGES, IN_BASE))
+        open_transactions.put(lake, feed, waiting, found.open_events, windows)
     return written, refused
-
-
-def open_events(rows: DataFrame) -> DataFrame:
-    """The events of transactions that their window does not hold whole (``OPEN``).
-
-    Those in the base count, too: a transaction does not open again because its changes were compacted.
-    """
-    waiting = rows.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
-    special: Mapping[str, Column] = {
-        **{name: F.col(f"transaction.{name}") for name in ("id", "expected", "has_begin")},
-        "is_derived": F.col("derived").isNotNull(),
-        "event_at": F.timestamp_micros("event_at"),
-    }
-    return waiting.select(
-        *[special.get(one.name, F.col(one.name)).alias(one.name) for one in OPEN.fields]
-    )
 
 
 def as_table(rows: DataFrame, feed: Feed, schema: T.StructType) -> DataFrame:

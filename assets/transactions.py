@@ -8,38 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
-from assets import ledger
-from assets.gold_columns import transactions
+from assets import accounting, ledger, open_transactions
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
 from transforms.windows import parse_window
-
-OPEN = T.StructType(
-    [
-        T.StructField("window", T.StringType(), False),
-        T.StructField("id", T.StringType(), False),
-        T.StructField("event_id", T.StringType(), False),
-        T.StructField("effect", T.StringType(), False),
-        T.StructField("is_derived", T.BooleanType(), False),
-        T.StructField("expected", T.LongType(), True),
-        T.StructField("has_begin", T.BooleanType(), True),
-        T.StructField("position", T.ArrayType(T.LongType()), False),
-        T.StructField("event_at", T.TimestampType(), True),
-    ]
-)
-"""One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
-
-``effect``, ``event_id``, ``position``, ``event_at`` as in ``change.CHANGE``; ``id``, ``expected``, ``has_begin`` as in
-its ``transaction``.
-"""
 
 LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
 """One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""
@@ -91,41 +69,29 @@ def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None
 
     ``is_new``: complete only since these windows were read. None where all transactions are whole in their windows.
     """
-    table = lake.table("transactions", feed.name)
-    if not table.exists() or table.read().isEmpty():
+    if not open_transactions.table_of(lake, feed).count():
         return None
     missing = unread(lake, feed, windows)
     of_these = set(windows).intersection(_landed(lake, feed))
-    now = standing(lake, feed, missing, but=()).where("commit IS NOT NULL")
-    earlier = standing(lake, feed, sorted({*missing, *of_these}), but=windows)
-    known = earlier.where("commit IS NOT NULL").select("id", F.lit(True).alias("known"))
-    return (
-        now.join(known, on="id", how="left")
-        .select("id", "commit", F.col("known").isNull().alias("is_new"))
-        .localCheckpoint()
+    now = open_transactions.states(lake, feed, missing)
+    earlier = open_transactions.states(
+        lake, feed, sorted({*missing, *of_these}), without=[*windows]
     )
+    known = {one.id for one in earlier if one.commit is not None}
+    rows = [
+        {"id": one.id, "commit": list(one.commit), "is_new": one.id not in known}
+        for one in now
+        if one.commit is not None
+    ]
+    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
 
 
-def standing(lake: Lake, feed: Feed, missing: Sequence[str], but: Sequence[str]) -> DataFrame:
-    """``transactions.standing`` by what all windows but these hold, those that hold one whole included."""
-    counted = ~F.col("window").isin(list(but))
-    events = lake.table("transactions", feed.name).read().where(counted)
-    found = transactions.standing(events, missing).localCheckpoint()
-    waiting = found.where("commit IS NULL").select("id")
-    if waiting.isEmpty():
-        return found
-    silver = lake.table("silver", feed.name).read().where(counted)
-    whole = (
-        silver.where(F.col("transaction.commit").isNotNull())
-        .select("transaction.id", F.col("transaction.commit").alias("whole_by"))
-        .join(waiting, on="id", how="left_semi")
-        .distinct()
-    )
-    return (
-        found.join(whole, on="id", how="left")
-        .withColumn("commit", F.coalesce("commit", "whole_by"))
-        .drop("whole_by")
-    )
+_RELEASED = pa.schema(
+    [("id", pa.string()), ("commit", pa.list_(pa.int64())), ("is_new", pa.bool_())]
+)
+
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +116,24 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     Their age is counted in landing windows, up to the newest that was read: a feed that stands still ages nothing. Past
     the feed's timeout one is ``never_committed``, which is what is thought of it and no more: its commit may yet come.
     """
-    table = lake.table("transactions", feed.name)
-    if not table.exists():
+    if not open_transactions.table_of(lake, feed).count():
         return []
     missing = unread(lake, feed)
-    now = standing(lake, feed, missing, but=()).where("commit IS NULL")
-    rows = now.drop("commit").orderBy("first_window", "id").collect()
-    if not rows:
+    states = [one for one in open_transactions.states(lake, feed, missing) if one.commit is None]
+    if not states:
         return []
-    accounts = (
-        lake.table("accounting", feed.name).read().agg(F.max("window").alias("window")).first()
-    )
-    assert accounts is not None  # an aggregate without groups has one row
-    newest = parse_window(accounts["window"], feed.window)
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS).read(["window"])
+    newest = parse_window(max(accounts["window"].to_pylist()), feed.window)
     found = []
-    for row in rows:
-        age = newest - parse_window(row["first_window"], feed.window)
+    for one in sorted(states, key=lambda state: (state.first_window, state.id)):
+        age = newest - parse_window(one.first_window, feed.window)
+        said = {name: value for name, value in one._asdict().items() if name != "commit"}
+        said["first_at"] = (
+            None if one.first_at is None else _1970 + timedelta(microseconds=one.first_at)
+        )
         overdue = age >= feed.transaction_timeout
         found.append(
-            OpenTransaction(**row.asDict(), age=age, never_committed=overdue, unread=tuple(missing))
+            OpenTransaction(**said, age=age, never_committed=overdue, unread=tuple(missing))
         )
     return found
 

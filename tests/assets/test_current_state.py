@@ -138,7 +138,7 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
     bronze.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
-        broken.setattr("assets.silver.changes.quarantine", interrupted)
+        broken.setattr("assets.small_table.SmallTable.replace_windows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             silver.derive(lake, feed, ["2025-11-20T05"])
     assert lake.table("silver", "zoo").read().count() == 2

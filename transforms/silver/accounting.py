@@ -63,12 +63,14 @@ def counted_as(tally: str, derived: str | None, outcome: str | None) -> str | No
 class Accounts:
     """The accounts of some rows: can be put into a text, and added up with others.
 
-    ``left_out`` counts rows of which it is still to be told what becomes of them.
+    ``left_out`` counts rows of which it is still to be told what becomes of them; ``open_events`` those of transactions
+    that their window does not hold whole.
     """
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[Whose, str | None, str | None, bool]] = Counter()
         self.left_out = 0
+        self.open_events = 0
         self._newest: dict[tuple[Whose, int | None, int], tuple[int, int]] = {}
 
     def add(self, whose: Whose, count: str | None, facts: str | None, *, is_first: bool) -> None:
@@ -88,12 +90,13 @@ class Accounts:
         """All of it as one text."""
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
-        return json.dumps([counts, newest, self.left_out])
+        return json.dumps([counts, newest, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
         """Add what another one has put into a text."""
-        counts, newest, left_out = json.loads(text)
+        counts, newest, left_out, open_events = json.loads(text)
         self.left_out += left_out
+        self.open_events += open_events
         for whose, count, facts, is_first, number in counts:
             self._counts[Whose(*whose), count, facts, is_first] += number
         for whose, epoch, segment, made, unread in newest:

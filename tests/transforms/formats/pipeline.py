@@ -18,11 +18,11 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from assets import silver_derive, silver_rows, tigergraph_places
+from assets import open_transactions, silver_derive, silver_rows, tigergraph_places
 from assets.bronze_schema import BRONZE
 from assets.gold_columns import current_state, fold, ordering, scopes, streams
 from assets.gold_columns.fold import Folding
-from assets.gold_columns.transactions import standing, visible
+from assets.gold_columns.transactions import visible
 from assets.silver_schema import OUTPUT, SILVER
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Scenario
@@ -77,15 +77,21 @@ def outcomes(
         steps = silver_derive.as_table(frame, feed, SILVER).localCheckpoint()
         complete = None
         if FORMATS[feed.format].transactional:
-            stand = standing(of_waiting(silver_derive.open_events(frame)), [])
-            whole = stand.where("commit IS NOT NULL")
-            complete = whole.select("id", "commit", F.lit(True).alias("is_new"))
+            complete = completed(spark, of_waiting(open_transactions.events_of(frame)))
         for window, gold, state_row in current(steps, complete, feed):
             found[window].state.setdefault(gold, []).append(state_row)
     for one in found.values():
         for state in one.state.values():
             state.sort(key=str)
     return found
+
+
+def completed(spark: SparkSession, events: DataFrame) -> DataFrame:
+    """The transactions that are complete where all of a scenario was read."""
+    rows = events.toArrow().sort_by("id")
+    states = open_transactions.states_of(rows.to_batches(), [])
+    whole = [(one.id, list(one.commit), True) for one in states if one.commit is not None]
+    return spark.createDataFrame(whole, "id string, commit array<bigint>, is_new boolean")
 
 
 def of_waiting(events: DataFrame) -> DataFrame:

@@ -1,0 +1,114 @@
+"""Transactions that no single window holds whole: where each stands, by what all windows together hold of it.
+
+docs/change_model.md, Transactions, is the reference. Not here: those that one window holds whole (``transactions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from transforms.silver.transactions import Position
+
+
+class OpenEvent(NamedTuple):
+    """One event of such a transaction, as one window has it; the fields are those of ``transactions.Part``.
+
+    ``event_at``: when the source made it, in microseconds since 1970, or None.
+    """
+
+    window: str
+    event_id: str
+    effect: str
+    is_derived: bool
+    expected: int | None
+    has_begin: bool | None
+    position: Position
+    event_at: int | None
+
+
+class State(NamedTuple):
+    """Where one transaction stands.
+
+    ``commit``: its commit's position; None while it is open. ``expected`` is what its commit says, ``seen`` how many
+    of its events there are, each once, and ``waiting`` how many rows of silver are part of it.
+    ``first_window`` and ``first_at`` are those of its first event.
+    """
+
+    id: str
+    commit: Position | None
+    has_commit: bool
+    expected: int | None
+    seen: int
+    waiting: int
+    first_window: str
+    first_at: int | None
+
+
+def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> State:
+    """The state of the transaction with this id, which has at least one event.
+
+    ``unread``: windows that are known to hold drops, and were not read.
+    """
+    own: set[str] = set()
+    begun_in: set[str] = set()
+    commits: list[OpenEvent] = []
+    windows: set[str] = set()
+    moments: list[int] = []
+    waiting = 0
+    for one in events:
+        windows.add(one.window)
+        if one.event_at is not None:
+            moments.append(one.event_at)
+        if one.effect == "commit":
+            commits.append(one)
+        elif one.effect == "begin":
+            begun_in.add(one.window)
+        else:
+            waiting += 1
+            if not one.is_derived:
+                own.add(one.event_id)
+    # Of several the first; one that says no number sorts before one that does.
+    last = min(commits, key=_place, default=None)
+    is_whole = last is not None and _is_whole(
+        last, len(own), begun_in, {one.window for one in commits}, unread
+    )
+    return State(
+        name,
+        last.position if last is not None and is_whole else None,
+        last is not None,
+        None if last is None else last.expected,
+        len(own),
+        waiting,
+        min(windows),
+        min(moments, default=None),
+    )
+
+
+def _place(commit: OpenEvent) -> tuple[Position, bool, int, bool]:
+    return (
+        commit.position,
+        commit.expected is not None,
+        commit.expected or 0,
+        bool(commit.has_begin),
+    )
+
+
+def _is_whole(
+    commit: OpenEvent, seen: int, begun_in: set[str], ended_in: set[str], unread: Sequence[str]
+) -> bool:
+    """Whether all of a transaction has been read.
+
+    It has where as many events are there as its commit says. Where that says no number, no window may be unread from
+    one with its beginning to one with its commit, both included, for more of these may have landed since; and where it
+    has no beginning of its own, none up to the commit's.
+    """
+    if commit.expected is not None:
+        return seen >= commit.expected
+    if not commit.has_begin:
+        return any(all(window > end for window in unread) for end in ended_in)
+    return any(
+        all(not min(begin, end) <= window <= max(begin, end) for window in unread)
+        for begin in begun_in
+        for end in ended_in
+    )
