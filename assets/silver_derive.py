@@ -83,9 +83,9 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
         if landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES:
             table = silver_local.classified(feed, bronze.batches(), horizons)
             texts: Sequence[str] = silver_local.texts_of(table, ACCOUNT)
-            rows = lake.spark.createDataFrame(table)
+            rows = lake.spark_planned_once.createDataFrame(table)
         else:
-            records = bronze.frame(lake.spark)
+            records = bronze.frame(lake.spark_planned_once)
             rows = silver_frames.classified(feed, records, landed, horizons)
             texts = silver_frames.texts_of(rows, ACCOUNT)
         for text in texts:

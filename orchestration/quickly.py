@@ -35,6 +35,8 @@ def fitted(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
     if not (on_this_machine and "://" not in lake.warehouse and is_small(sizes(lake, feeds))):
         return lake
     settings["spark.sql.codegen.wholeStage"] = "false"
+    # Adaptive execution makes each shuffle a job of its own, and finds nothing to improve in so little.
+    settings["spark.sql.adaptive.enabled"] = "false"
     settings[OPTIONS] = f"{settings.get(OPTIONS, '')} {FIRST_COMPILER}".strip()
     return lake.elsewhere(lake.warehouse, WeirSpark(spark_config=settings))
 

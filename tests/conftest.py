@@ -23,6 +23,8 @@ FAULTS = ("fault", "times", "lost events", "wrong rows")
 
 UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
+    # As for small work everywhere (``orchestration/quickly.py``).
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 """Compiling the plans of thousands of small queries takes longer than running them. The journeys, which start their
