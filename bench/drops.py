@@ -117,9 +117,9 @@ def record(change: Change, table: str) -> str:
     )
 
 
-def lay(landing: Path, table: str, some: Iterable[Change]) -> int:
+def lay(landing: Path, table: str, some: Iterable[Change], window: str = WINDOW) -> int:
     """Write the changes as objects of the window; returns their bytes."""
-    folder = landing / WINDOW.replace("T", "/") / table
+    folder = landing / window.replace("T", "/") / table
     folder.mkdir(parents=True)
     records, size, number = iter(some), 0, 0
     while part := list(islice(records, RECORDS_PER_OBJECT)):

@@ -8,16 +8,17 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bronze, current_state, ledger, silver
+from assets import current_state, ledger
 from assets.lake import Lake
-from bench import base, drops, floor, restoring, row, textbook
+from bench import base, drops, everyday, floor, restoring, row, textbook
+from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
 from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration import planning
 from transforms.feed import Feed, Table
 
-LINES = ("ingest", "apply", "again", "nothing", "tables")
+LINES = ("ingest", "apply", "again", "nothing", "tables", *everyday.LINES)
 TABLE = row.table("item")
 WINDOWS = [drops.WINDOW]
 
@@ -32,6 +33,7 @@ def lines(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Iterator[Line
         yield from _of_one_table(work, sizes, wanted)
     if "tables" in wanted:
         yield _tables(work, sizes)
+    yield from everyday.lines(work, sizes, wanted)
 
 
 def _feed(landing: Path, tables: Sequence[Table]) -> Feed:
@@ -70,12 +72,6 @@ def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Itera
         yield Line("apply changes", sizes.changes, "changes", _appliers(work, "base", feed))
     if set(wanted) & {"again", "nothing"}:
         yield from _again(work, sizes, feed, wanted)
-
-
-def bring(lake: Lake, feed: Feed, windows: Sequence[str] = WINDOWS) -> None:
-    """Landing to silver, as Weir's assets do it."""
-    bronze.land(lake, feed, windows)
-    silver.derive(lake, feed, windows)
 
 
 def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], Prepared]]:

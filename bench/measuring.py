@@ -19,11 +19,14 @@ Prepared = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One timed run. ``heap`` is in bytes: the peaks of all parts of the heap, whenever each was, garbage included."""
+    """One timed run. ``heap`` is in bytes: the peaks of all parts of the heap, whenever each was, garbage included.
+
+    Of what runs in a process of its own, jobs and heap are not known.
+    """
 
     seconds: float
-    jobs: int
-    heap: int
+    jobs: int | None
+    heap: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Line:
     """One line of the table: the same work by ``weir`` and by others; each is prepared anew for every repeat.
 
     ``size`` says how much work it is, in ``unit``. ``is_warm``: its making has run the same code, so that no warm-up
-    is needed.
+    is needed. ``is_process``: what is timed is a process of its own.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Line:
     unit: str
     competitors: Mapping[str, Callable[[], Prepared]]
     is_warm: bool = False
+    is_process: bool = False
 
 
 def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sample]]:
@@ -47,11 +51,14 @@ def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sa
     for repeat in range(1 if line.is_warm else 0, repeats + 1):
         for name, prepare in line.competitors.items():
             sample = timed(spark, prepare(), f"{line.name}/{name}/{repeat}")
+            if line.is_process:
+                sample = Sample(sample.seconds, None, None)
             # The first run of each pays for Java's warming up.
             if repeat > 0:
                 samples[name].append(sample)
             told = "warm-up" if repeat == 0 else f"{repeat} of {repeats}"
-            say(f"{line.name}: {name}, {told}: {sample.seconds:.2f} s, {sample.jobs} jobs")
+            jobs = "" if sample.jobs is None else f", {sample.jobs} jobs"
+            say(f"{line.name}: {name}, {told}: {sample.seconds:.2f} s{jobs}")
     return samples
 
 

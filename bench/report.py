@@ -92,9 +92,15 @@ def _cells(finding: Finding) -> list[str]:
         _times(finding.faster_than_textbook),
         _times(finding.slower_than_floor),
         *[_seconds(finding.samples.get(name, ())) for name in names],
-        ", ".join(f"{median(one.jobs for one in samples):g}" for samples in there),
-        ", ".join(f"{max(one.heap for one in samples) / 2**20:,.0f}" for samples in there),
+        ", ".join(f"{median(jobs):g}" for jobs in _known(there, "jobs")),
+        ", ".join(f"{max(heap) / 2**20:,.0f}" for heap in _known(there, "heap")),
     ]
+
+
+def _known(of_competitors: Sequence[Sequence[Sample]], name: str) -> list[list[int]]:
+    """What is known of each competitor's samples; of processes of their own, nothing is."""
+    found = [[getattr(one, name) for one in samples] for samples in of_competitors]
+    return [numbers for numbers in found if None not in numbers]
 
 
 def _times(ratio: float | None) -> str:

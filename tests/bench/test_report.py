@@ -19,6 +19,7 @@ FINDINGS = [
         },
     ),
     Finding("find nothing new", 1000, "changes", {"weir": [Sample(0.5, 3, 10 * MB)]}),
+    Finding("the demo, first time", 40, "objects", {"weir": [Sample(70.0, None, None)]}),
 ]
 MACHINE = {"cores": 2, "commit": None}
 
@@ -39,6 +40,14 @@ def test_what_has_no_competitor_has_no_ratio() -> None:
         "| find nothing new (1,000 changes) |  |  | 0.50 (0.50 to 0.50) |  |  | 3 | 10 |"
     )
     assert lines[-1] == "cores 2"
+
+
+def test_of_a_process_of_its_own_only_the_time_is_known() -> None:
+    lines = report.table(FINDINGS, MACHINE).splitlines()
+    assert (
+        lines[5]
+        == "| the demo, first time (40 objects) |  |  | 70.00 (70.00 to 70.00) |  |  |  |  |"
+    )
 
 
 def test_the_json_has_ratios_medians_and_every_sample() -> None:

@@ -1,0 +1,16 @@
+"""What several lines do with Weir before, or as what, they time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assets import bronze, silver
+from assets.lake import Lake
+from bench import drops
+from transforms.feed import Feed
+
+
+def bring(lake: Lake, feed: Feed, windows: Sequence[str] = (drops.WINDOW,)) -> None:
+    """Landing to silver, as Weir's assets do it."""
+    bronze.land(lake, feed, windows)
+    silver.derive(lake, feed, windows)
