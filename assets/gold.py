@@ -65,7 +65,9 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 "dagster/column_lineage": lineage_of(table, silver_key),
             },
             check_results=list(
-                verdicts.results(gold_key, rules.RULES, violations_of(done), windows)
+                verdicts.results(
+                    gold_key, rules.RULES, violations_of(done), windows, samples_of(done)
+                )
             ),
         )
         yield dg.MaterializeResult(
@@ -119,7 +121,14 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
         rules.NO_LATE_EVENT.name: done.late_keys,
         rules.NO_TIE.name: done.ties,
+        rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
     }
+
+
+def samples_of(done: Applied) -> dict[str, str]:
+    """What a reader of a failed check wants to see first."""
+    lines = [f"- {name} stays as it was: {why}" for name, why in sorted(done.stopped.items())]
+    return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
 
 
 def history_key(feed: Feed, name: str) -> dg.AssetKey:

@@ -58,7 +58,7 @@ def derive_alone(
     accounts = silver_derive.stored(feed, found.accounts)
     table = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     earlier = table.rows()
-    silver_derive.refuse(feed, found, accounts, earlier)
+    silver_derive.refuse(feed, found, accounts)
     accounting.announce(table, accounts, earlier)
     written, refused = silver_derive.write(lake, feed, found, windows)
     table.replace_windows(accounts, windows)

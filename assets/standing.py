@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import functions as F
 
-from assets import gold_tables, ledger, transactions
+from assets import discovered_tables, gold_tables, ledger, transactions
 from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
 from assets.transactions import OpenTransaction
@@ -37,6 +37,7 @@ class Standing:
     ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine.
     ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
     whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
+    ``stopped``: gold tables that cannot be made now, each with the reason.
     """
 
     windows: int
@@ -48,6 +49,7 @@ class Standing:
     waiting_tables: Mapping[str, int]
     open: tuple[OpenTransaction, ...]
     gold: tuple[GoldSize, ...]
+    stopped: Mapping[str, str]
 
 
 def standing(lake: Lake, feed: Feed) -> Standing | None:
@@ -70,6 +72,9 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
         waiting_tables=lost,
         open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
+        stopped={
+            name: str(one.fault) for name, one in discovered_tables.stopped(lake, feed).items()
+        },
     )
 
 

@@ -3,7 +3,7 @@
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg
 
-from assets import gold_tables
+from assets import discovered_tables, gold_tables
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
@@ -55,6 +55,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "; ".join(done.plan.held_back_by),
             )
             lines.append("| " + " | ".join(map(str, cells)) + " |")
+        for name, stopped in discovered_tables.stopped(lake, feed).items():
+            context.log.warning(f"gold.{feed.name}.{name} is not compacted: {stopped.fault}")
         return dg.MaterializeResult(
             metadata={
                 "changes_folded": folded,

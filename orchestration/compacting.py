@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assets import gold_tables
+from assets import discovered_tables, gold_tables
 from assets.compaction import Compacted, compact_feed
 from assets.wording import counted
 from orchestration import commands
@@ -25,6 +25,8 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) 
                 print(f"{feed.name}: nothing in gold yet")
             for done in compact_feed(lake, feed, names, dry_run=dry_run):
                 print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+            for name, stopped in discovered_tables.stopped(lake, feed).items():
+                print(f"gold.{feed.name}.{name}\n  not compacted: {stopped.fault}", flush=True)
 
 
 def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

@@ -58,6 +58,8 @@ def _of(found: Standing) -> Iterator[str]:
             f"  gold {one.name}: {counted(one.rows, 'row')},"
             f" {counted(one.tombstones, 'tombstone')}{since}"
         )
+    for name, why in found.stopped.items():
+        yield f"  gold {name} is stopped and stays as it was: {why}"
     if found.reasons:
         yield f"  quarantine: {_listed(found.reasons)}"
     if found.waiting_tables:

@@ -10,14 +10,21 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import bronze, current_state, discovered_tables, ledger, silver
+from assets import (
+    bronze,
+    compaction,
+    current_state,
+    discovered_tables,
+    gold_tables,
+    ledger,
+    silver,
+)
 from assets.lake import Lake
-from orchestration import planning, verifying
+from orchestration import planning, status, verifying
 from orchestration.definitions import build
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring, drop, lay
 from tests.laws import model_format
-from transforms.errors import KeyDrift
 from transforms.feed import Feed, Table
 
 PETS = {"id": "int", "name": "string"}
@@ -113,12 +120,55 @@ def test_a_declaration_takes_the_place_of_the_description(
     assert discovered_tables.discovered(lake, feed) == {}
 
 
-def test_two_keys_of_one_table_are_refused(lake: Lake, feed: Feed, folder: Path) -> None:
-    both = put(1, {"id": "1", "name": "Ada"}), put(2, {"id": "1", "name": "Bo"}, key=("name",))
-    lay(folder, "2025-11-20/03/a.jsonl", drop(*both))
-    bring(lake, feed)
-    with pytest.raises(KeyDrift, match=r"its stream also says the key \[name\]"):
-        discovered_tables.discovered(lake, feed)
+def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
+    lake: Lake, feed: Feed, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two keys of one table, two tables under one name: the others go on, and so do all commands."""
+    two_keys = [
+        put(n, {"id": "1", "name": "Ada"}, key=key)
+        for n, key in ((1, ("id",)), (2, ("id", "name")))
+    ]
+    two_tables = [put(n, {"id": "1", "name": "Bo"}, table=f"toys@{n}") for n in (3, 4)]
+    fine = put(5, {"id": "1", "name": "Cleo"}, table="a.b")
+    lay(folder, "2025-11-20/03/a.jsonl", drop(two_keys[0], two_tables[0], fine))
+    run(lake, feed)
+    before = gold(lake), gold(lake, "toys"), gold(lake, "a.b")
+    lay(folder, "2025-11-20/04/b.jsonl", drop(two_keys[1], two_tables[1]))
+    lay(folder, "2025-11-20/05/c.jsonl", drop(put(6, {"id": "2", "name": "Di"}, table="a.b")))
+    run(lake, feed)
+    assert (gold(lake), gold(lake, "toys")) == before[:2]
+    assert gold(lake, "a.b") == [*before[2], {"id": 2, "name": "Di"}]
+    assert planning.due(lake, feed).windows == []
+    # A name with a dot in it makes no gold table of its last part.
+    assert not lake.table("gold", "zoo", "b").exists()
+    told = {name: str(one.fault) for name, one in discovered_tables.stopped(lake, feed).items()}
+    assert sorted(told) == ["pets", "toys"]
+    assert "its stream also says the key [id, name]" in told["pets"]
+    assert "would mix 3.toys and 4.toys" in told["toys"]
+    assert sum("is stopped and stays as it was" in line for line in status.told(lake, feed)) == 2
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
+    (compacted,) = compaction.compact_feed(
+        lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
+    )
+    assert compacted.table == "a.b"
+    said = capsys.readouterr().out
+    assert "proved   gold.zoo.a.b" in said
+    assert "stopped  gold.zoo.pets: not proved" in said
+
+
+def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quarantine(
+    lake: Lake, feed: Feed, folder: Path
+) -> None:
+    owner = Table("zoo.pets", ("id",), PETS, tuple(PETS))
+    feed = replace(feed, tables={"zoo.pets": owner})
+    lay(folder, "2025-11-20/03/a.jsonl", drop(put(1, {"id": "1", "name": "Bo"}, table="pets@farm")))
+    lay(folder, "2025-11-20/04/b.jsonl", drop(put(2, {"id": "1", "name": "Ada"}, table="pets@zoo")))
+    run(lake, feed)
+    assert gold(lake) == [{"id": 1, "name": "Ada"}]
+    refused = lake.table("quarantine", "zoo").read().select("table", "reason", "detail").collect()
+    assert [(row["table"], row["reason"]) for row in refused] == [("pets", "table_name_taken")]
+    assert "farm.pets is another one" in refused[0]["detail"]
+    assert discovered_tables.stopped(lake, feed) == {}
 
 
 def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: Feed) -> None:
