@@ -15,10 +15,13 @@ from assets import (
     compaction,
     current_state,
     discovered_tables,
+    explanation,
     gold_tables,
     ledger,
     silver,
 )
+from assets.history import History
+from assets.horizon_plans import Plan
 from assets.lake import Lake
 from orchestration import planning, status, verifying
 from orchestration.definitions import build
@@ -26,6 +29,7 @@ from orchestration.resources import lake_of
 from tests.assets.zoo import bring, drop, lay
 from tests.laws import model_format
 from transforms.feed import Feed, Table
+from transforms.horizons import Horizon
 
 PETS = {"id": "int", "name": "string"}
 
@@ -220,3 +224,51 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
     waiting = lake.table("silver", "zoo").read().where("declared IS NULL").count()
     assert waiting == 4
+
+
+def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
+    lake: Lake, feed: Feed, folder: Path, tmp_path: Path
+) -> None:
+    """Through silver, gold, a base, explain and verify; and while a column comes that differs in case from another."""
+    odd = {"Id": "int", "unit price": "int", "a.b": "string"}
+    more = {**odd, "ID": "string", "*": "string"}
+    key = ("Id", "unit price")
+
+    def row(number: int, price: str, text: str, **others: str) -> dict[str, str | None]:
+        return {"Id": str(number), "unit price": price, "a.b": text, **others}
+
+    untold = json.loads(put(6, row(2, "9", "no schema"), odd, key, effect="merge")) | {"told": None}
+    lay(
+        folder,
+        "2025-11-20/03/a.jsonl",
+        drop(*(put(n, row(n, "9", "x"), odd, key) for n in (1, 2, 3)), json.dumps(untold)),
+    )
+    run(lake, feed)
+    assert gold(lake) == [
+        {"Id": n, "unit_x0020_price": 9, "a_x002E_b": text}
+        for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
+    ]
+    (table,) = discovered_tables.discovered(lake, feed).values()
+    history = History.read(lake, feed, table, "pets", [])
+    plan = Plan(None, Horizon((0, 1, 3)), ())
+    done = compaction.to_horizon(lake, feed, history, "pets", plan, dry_run=False)
+    assert (done.folded, done.base) == (3, 3)
+
+    gone = put(7, row(3, "9", "x"), more, key, effect="remove")
+    late = put(8, {"Id": "1", "unit price": "9", "ID": "y", "*": "z"}, more, key, effect="merge")
+    lay(folder, "2025-11-20/04/b.jsonl", drop(gone, late))
+    run(lake, feed)
+    capitals = {"_x0049_d": 1, "unit_x0020_price": 9, "_x0049__x0044_": "y", "_x002A_": "z"}
+    assert gold(lake) == [
+        {**capitals, "a_x002E_b": "x"},
+        {**dict.fromkeys(capitals), "_x0049_d": 2, "unit_x0020_price": 9, "a_x002E_b": "no schema"},
+    ]
+    images = lake.table("silver", "zoo").read().select("after").collect()
+    assert {name for one in images for name in one["after"]} == more.keys()
+
+    (table,) = discovered_tables.discovered(lake, feed).values()
+    told = explanation.explain(lake, feed, table, "pets", ["1", "9"])
+    assert told.base is not None
+    assert told.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
+    assert told.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0

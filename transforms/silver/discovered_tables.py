@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from transforms.column_names import spelled
 from transforms.errors import KeyDrift, TableNameCollision, WeirError
 from transforms.feed import Feed, Table
 from transforms.schema_changes import widens
@@ -79,7 +80,7 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
     """The table ``name`` by all that its stream has said of it, in whatever order.
 
     A column has the type that holds the values of all its types, at worst text. One that some description lacks stays:
-    its rows may still have values. Columns stand as in the longest description.
+    its rows may still have values. Columns stand as in the longest description, under names that gold can have.
 
     Raises:
         KeyDrift: the descriptions differ in the key.
@@ -97,8 +98,10 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
     for _, columns in said:
         for column, kind in columns:
             kinds.setdefault(column, set()).add(kind)
-    columns_of = {column: _widest(of_column) for column, of_column in kinds.items()}
-    return Table(name, keys[0], columns_of, tuple(columns_of))
+    names = spelled(kinds)
+    columns_of = {names.get(one, one): _widest(of_column) for one, of_column in kinds.items()}
+    key = tuple(names.get(one, one) for one in keys[0])
+    return Table(name, key, columns_of, tuple(columns_of), spelled=names)
 
 
 def _widest(kinds: Collection[str]) -> str:
