@@ -32,6 +32,7 @@ from assets.scoped_changes import Reached, reached
 from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
+from transforms.silver.discovered_tables import Stopped
 from transforms.table_names import HISTORY, TOMBSTONES
 
 
@@ -70,7 +71,7 @@ class Applied:
     tombstones: int = 0
     rebuilt: bool = False
     waits_for: tuple[str, ...] = ()
-    stopped: Mapping[str, str] = field(default_factory=dict)
+    stopped: Mapping[str, Stopped] = field(default_factory=dict)
 
     def plus(self, other: Self) -> Self:
         """Both together."""
@@ -97,8 +98,9 @@ def apply(
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
     feed = decisions.with_recorded(lake, feed)
-    stopped = discovered_tables.stopped(lake, feed)
-    mine = {name: str(one.fault) for name, one in stopped.items() if table.name in one.declared}
+    # Whether a feed has too many tables is for whoever asks for all of them.
+    stopped = discovered_tables.everything(lake, feed).stopped
+    mine = {name: one for name, one in stopped.items() if table.name in one.declared}
     done = Applied(stopped=mine)
     with writing(lake, "gold", feed.name, table.name):
         for name in due_tables(lake, feed, table, windows):

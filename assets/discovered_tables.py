@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assets import accounting
+from assets import accounting, delta_store
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -32,7 +32,20 @@ def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
 
 
 def look(lake: Lake, feed: Feed) -> Tables:
-    """The tables that only the stream describes, and the gold tables that cannot be made, of all tables."""
+    """The tables that only the stream describes, and the gold tables that are not made, of all tables."""
+    found, met = _found(lake, feed)
+    if len(found.described) <= lake.most_tables:
+        return found
+    standing = delta_store.folders(lake.path("gold", feed.name), lake.warehouse)
+    return discovered_tables.within(feed, found, met, lake.most_tables, standing)
+
+
+def everything(lake: Lake, feed: Feed) -> Tables:
+    """The same, however many tables the stream describes."""
+    return _found(lake, feed)[0]
+
+
+def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
     tells = FORMATS[feed.format].tells_tables
     accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
@@ -45,7 +58,8 @@ def look(lake: Lake, feed: Feed) -> Tables:
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
                 said.setdefault(row["declared"], set()).add((tuple(one["key"]), columns))
-    return discovered_tables.tables(feed, said, _met(rows))
+    met = _met(rows)
+    return discovered_tables.tables(feed, said, met), met
 
 
 def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:

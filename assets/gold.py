@@ -14,6 +14,7 @@ from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed, Table
+from transforms.silver.discovered_tables import told
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
@@ -127,7 +128,7 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 def samples_of(done: Applied) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
-    lines = [f"- {name} stays as it was: {why}" for name, why in sorted(done.stopped.items())]
+    lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
 
 

@@ -13,7 +13,7 @@ from assets.wording import counted
 from expectations import gold as rules
 from transforms.errors import WeirError
 from transforms.feed import Feed
-from transforms.silver.discovered_tables import Tables
+from transforms.silver.discovered_tables import Stopped, Tables
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -79,10 +79,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     return undeclared
 
 
-def stopped_in(feed: Feed, met: Tables) -> dict[str, str]:
-    """The gold tables without a declaration that cannot be made, each with the reason."""
+def stopped_in(feed: Feed, met: Tables) -> dict[str, Stopped]:
+    """The gold tables without a declaration that are not made, each with the reason."""
     return {
-        name: str(one.fault)
+        name: one
         for name, one in met.stopped.items()
         if not any(declared in feed.tables for declared in one.declared)
     }

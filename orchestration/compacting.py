@@ -11,6 +11,7 @@ from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
 from orchestration.java import check_java
+from transforms.silver.discovered_tables import told as in_words
 
 
 def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) -> None:
@@ -25,8 +26,8 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) 
                 print(f"{feed.name}: nothing in gold yet")
             for done in compact_feed(lake, feed, names, dry_run=dry_run):
                 print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
-            for name, stopped in discovered_tables.stopped(lake, feed).items():
-                print(f"gold.{feed.name}.{name}\n  not compacted: {stopped.fault}", flush=True)
+            for line in in_words(discovered_tables.stopped(lake, feed)):
+                print(f"not compacted, since gold stays as it was: {line}", flush=True)
 
 
 def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

@@ -11,6 +11,7 @@ from orchestration import commands
 from orchestration.console import say, waiting
 from orchestration.java import check_java
 from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
 
 
 def rebuild(feeds: Path, warehouse: str, name: str) -> int:
@@ -36,7 +37,7 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
         for one in done.tables:
             print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
     stopped = discovered_tables.stopped(lake, feed)
-    for name, of_table in stopped.items():
-        print(f"gold.{feed.name}.{name} stays as it was: {of_table.fault}", flush=True)
+    for line in told(stopped):
+        print(f"gold stays as it was of {line}", flush=True)
     ledger.finish(lake, feed, windows)
     return 1 if stopped else 0

@@ -17,6 +17,7 @@ from orchestration.console import say, waiting
 from orchestration.java import check_java
 from orchestration.spark import warehouse_uri
 from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
 
 
 def verify(feeds: Path, warehouse: str, only: Sequence[str], scratch: str | None, seed: int) -> int:
@@ -62,8 +63,8 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     for one in found:
         print(certificate(feed, one), flush=True)
     stopped = discovered_tables.stopped(lake, feed)
-    for name, of_table in stopped.items():
-        print(f"  stopped  gold.{feed.name}.{name}: not proved: {of_table.fault}", flush=True)
+    for line in told(stopped):
+        print(f"  not proved, since gold stays as it was: {line}", flush=True)
     sys.stdout.flush()
     if any(one.differing for one in found):
         return 1

@@ -29,7 +29,8 @@ def test_two_source_tables_do_not_share_a_gold_table(lake: Lake, folder: Path) -
     # The window is done all the same: only that table stays as it was, until the feed file says more.
     assert planning.due(lake, feed).windows == []
     assert names(lake, feed) == {1: "Ada"}
-    (why,) = current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
+    (stopped,) = current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
+    why = str(stopped.fault)
     assert "main.farm.pets and main.zoo.pets" in why
     assert "table_names: schema" in why
 

@@ -149,7 +149,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert sorted(told) == ["pets", "toys"]
     assert "its stream also says the key [id, name]" in told["pets"]
     assert "would mix 3.toys and 4.toys" in told["toys"]
-    assert sum("is stopped and stays as it was" in line for line in status.told(lake, feed)) == 2
+    assert sum("gold stays as it was" in line for line in status.told(lake, feed)) == 2
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
     (compacted,) = compaction.compact_feed(
         lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
@@ -157,7 +157,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert compacted.table == "a.b"
     said = capsys.readouterr().out
     assert "proved   gold.zoo.a.b" in said
-    assert "stopped  gold.zoo.pets: not proved" in said
+    assert "not proved, since gold stays as it was: pets: feed zoo: table pets: its key" in said
 
 
 def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quarantine(
@@ -272,3 +272,24 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     assert told.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
     assert told.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}
     assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+
+
+def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stand_go_on(
+    lake: Lake, feed: Feed, folder: Path
+) -> None:
+    bounded = lake.model_copy(update={"most_tables": 2})
+    lay(folder, "2025-11-20/03/a.jsonl", drop(put(1, {"id": "1", "name": "Ada"}, table="z")))
+    run(bounded, feed)
+    many = [put(at, {"id": "2", "name": "Bo"}, table=name) for at, name in enumerate("zcba", 2)]
+    lay(folder, "2025-11-20/04/b.jsonl", drop(*many))
+    run(bounded, feed)
+    assert [row["id"] for row in gold(lake, "z")] == [1, 2]
+    assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
+    assert not lake.table("gold", "zoo", "b").exists()
+    (line,) = [one for one in status.told(bounded, feed) if "stays as it was" in one]
+    assert "of b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
+    # With another setting they come with the next window, whole.
+    lay(folder, "2025-11-20/05/c.jsonl", drop(put(9, {"id": "3", "name": "Cleo"}, table="b")))
+    run(lake, feed)
+    assert [row["id"] for row in gold(lake, "b")] == [2, 3]
+    assert [row["id"] for row in gold(lake, "c")] == [2]

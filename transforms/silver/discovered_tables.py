@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from transforms.column_names import spelled
-from transforms.errors import KeyDrift, TableNameCollision, WeirError
+from transforms.errors import KeyDrift, SettingMisdeclared, TableNameCollision, WeirError
 from transforms.feed import Feed, Table
 from transforms.schema_changes import widens
 from transforms.silver import accounting
@@ -61,6 +61,52 @@ def tables(feed: Feed, said: Mapping[str, Iterable[Description]], met: Collectio
             for gold in sorted({one.gold for one in met if one.declared == name}):
                 stopped.setdefault(gold, Stopped(fault, (name,)))
     return Tables(described, stopped)
+
+
+MOST_TABLES: Final = "WEIR_MOST_TABLES"
+"""The setting that says how many tables of a feed gold makes of its stream's description alone."""
+
+
+def within(
+    feed: Feed, found: Tables, met: Collection[Met], most: int, standing: Collection[str]
+) -> Tables:
+    """The tables, without new ones beyond so many: each costs two Delta tables, and a name costs a source nothing.
+
+    Those that gold has already (``standing``, by gold's name) go on; of the others the first by name are made. So
+    whatever stands in gold is right, and none is stopped by names that came later.
+    """
+    if len(found.described) <= most:
+        return found
+    gold = defaultdict(set)
+    for one in met:
+        gold[one.declared].add(one.gold)
+    new = [name for name in sorted(found.described) if gold[name].isdisjoint(standing)]
+    surplus = new[max(0, most - (len(found.described) - len(new))) :]
+    fault = SettingMisdeclared(
+        *(MOST_TABLES, str(most)),
+        f"the stream of feed {feed.name} describes {len(found.described):,} tables that the feed file does not"
+        f" declare, and {len(surplus):,} of them have no gold table. Declare those that count, or raise the setting:"
+        " they are made with the next window that runs",
+    )
+    stopped = {one: Stopped(fault, (name,)) for name in surplus for one in gold[name]}
+    return Tables(
+        {name: one for name, one in found.described.items() if name not in set(surplus)},
+        {**found.stopped, **stopped},
+    )
+
+
+def told(stopped: Mapping[str, Stopped]) -> list[str]:
+    """What is stopped in words, one line per reason: the gold tables' names, and the reason."""
+    by_fault: dict[str, list[str]] = defaultdict(list)
+    for name, one in sorted(stopped.items()):
+        by_fault[str(one.fault)].append(name)
+    return [
+        f"{', '.join(names[:_SHOWN])}{f' and {len(names) - _SHOWN:,} more' if len(names) > _SHOWN else ''}: {fault}"
+        for fault, names in by_fault.items()
+    ]
+
+
+_SHOWN = 5
 
 
 def shared(feed: Feed, met: Iterable[Met]) -> dict[str, Stopped]:

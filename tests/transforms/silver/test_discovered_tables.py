@@ -70,3 +70,32 @@ def test_a_name_of_another_schema_is_nobodys_where_gold_has_the_schemas_in_its_n
     schema = StreamSchema(("id",), COLUMNS)
     found = Declarations(feed, tells_tables=True).of(None, "farm", "pets", schema)
     assert (found.table, found.fault) == ("farm__pets", None)
+
+
+def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> None:
+    said = {name: [(("id",), COLUMNS)] for name in ("s.a", "s.b", "s.c", "s.d")}
+    met = [Met(name[-1], name, name) for name in said]
+    found = discovered_tables.tables(FEED, said, met)
+    assert discovered_tables.within(FEED, found, met, 4, ()) is found
+    for most, standing, made in (
+        (3, (), ["s.a", "s.b", "s.c"]),
+        (2, ("d",), ["s.a", "s.d"]),
+        (1, ("c", "d"), ["s.c", "s.d"]),
+        (0, (), []),
+        (3, ("a", "b", "c", "d"), ["s.a", "s.b", "s.c", "s.d"]),
+    ):
+        some = discovered_tables.within(FEED, found, met, most, standing)
+        assert list(some.described) == made
+        assert sorted(some.stopped) == [name[-1] for name in said if name not in made]
+        if not some.stopped:
+            continue
+        (line,) = discovered_tables.told(some.stopped)
+        assert f"WEIR_MOST_TABLES={most}: the stream of feed zoo describes 4 tables" in line
+
+
+def test_thousands_of_tables_that_stop_are_one_line() -> None:
+    said = {f"t{number:05}": [(("id",), COLUMNS)] for number in range(10_000)}
+    met = [Met(name, name, name) for name in said]
+    found = discovered_tables.tables(FEED, said, met)
+    (line,) = discovered_tables.told(discovered_tables.within(FEED, found, met, 9, ()).stopped)
+    assert line.startswith("t00009, t00010, t00011, t00012, t00013 and 9,986 more: ")
