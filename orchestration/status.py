@@ -72,10 +72,11 @@ def _of(found: Standing) -> Iterator[str]:
             f"  gold {one.name}: {counted(one.rows, 'row')},"
             f" {counted(one.tombstones, 'tombstone')}{since}"
         )
-    for name, why in found.stopped.items():
-        yield f"  gold {name} is stopped and stays as it was: {why}"
+    for line in found.stopped:
+        yield f"  gold stays as it was of {line}"
     if found.reasons:
-        yield f"  quarantine: {_listed(found.reasons)}"
+        dismissed = f"; of these dismissed {found.dismissed:,}" if found.dismissed else ""
+        yield f"  quarantine: {_listed(found.reasons)}{dismissed}"
     if found.waiting_tables:
         yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
     if found.warnings:
