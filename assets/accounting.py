@@ -14,8 +14,6 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.small_table import SmallTable
-from transforms.errors import TableNameCollision
-from transforms.feed import Feed
 from transforms.silver import accounting
 
 STREAM_SCHEMA = T.StructType(
@@ -96,19 +94,6 @@ COLUMNS: pa.Schema = to_arrow_schema(ACCOUNTING, timezone="UTC")
 
 StoredAccount = Mapping[str, Any]
 """One row of it."""
-
-
-def refuse_collisions(
-    feed: Feed, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
-) -> None:
-    """Raise before anything is written where two source tables would share a gold table."""
-    pairs = {
-        (row["table"], row["source_table"])
-        for row in (*accounts, *earlier)
-        if row["changes"] and row["declared"]
-    }
-    for table, sources in accounting.collisions(pairs).items():
-        raise TableNameCollision(feed.name, table, sources)
 
 
 def announce(

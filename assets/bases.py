@@ -11,7 +11,7 @@ import json
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.gold_columns import base_rows
+from assets.gold_columns import base_rows, spelling
 from assets.gold_columns.horizons import kept_identity
 from assets.lake import Lake
 from transforms import compacted_past
@@ -29,10 +29,11 @@ def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     return {row["table"]: Horizon(tuple(row["position"])) for row in rows}
 
 
-def rows(lake: Lake, feed: Feed, name: str) -> DataFrame:
+def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
     """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
     mine = (F.col("table") == name) & F.col("key").isNotNull()
-    return lake.table("base", feed.name).read().where(mine).select("key", "streams", "state")
+    base = lake.table("base", feed.name).read().where(mine).select("key", "streams", "state")
+    return spelling.base_in_gold(base, table)
 
 
 def write(
@@ -49,6 +50,7 @@ def write(
         "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
         "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
     }
+    base = spelling.base_of_source(base, table)
     marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
     written = lake.table("base", feed.name)
     written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))

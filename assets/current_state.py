@@ -5,14 +5,14 @@ Not here: the order and the fold (``assets/gold_columns``), and the Dagster asse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, schema_changes, versions
+from assets import bases, decisions, discovered_tables, schema_changes, versions
 from assets.broadcasting import hinted
 from assets.gold_columns import current_state, fold, ordering
 from assets.gold_tables import (
@@ -20,9 +20,8 @@ from assets.gold_tables import (
     DECLARATION,
     PLACES,
     PROPERTIES,
-    by_declared,
     create,
-    is_behind,
+    due_tables,
     require_whole_key,
     stale_windows,
     upsert,
@@ -33,8 +32,8 @@ from assets.scoped_changes import Reached, reached
 from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
-from transforms.formats import FORMATS
-from transforms.table_names import HISTORY, TOMBSTONES, gold_name
+from transforms.silver.discovered_tables import Stopped
+from transforms.table_names import HISTORY, TOMBSTONES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,8 @@ class Applied:
 
     ``changes`` counts the run's silver rows, ``repeats`` those of them that another window had delivered before;
     ``rows`` and ``tombstones`` are the tables' sizes afterwards. ``waits_for`` are windows to be derived anew under a
-    changed declaration before gold can follow it.
+    changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
+    reason.
     """
 
     tables: tuple[GoldTable, ...] = ()
@@ -71,19 +71,21 @@ class Applied:
     tombstones: int = 0
     rebuilt: bool = False
     waits_for: tuple[str, ...] = ()
+    stopped: Mapping[str, Stopped] = field(default_factory=dict)
 
     def plus(self, other: Self) -> Self:
         """Both together."""
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in self.__slots__
-            if name not in ("tables", "rebuilt", "waits_for")
+            if name not in ("tables", "rebuilt", "waits_for", "stopped")
         }
         return replace(
             self,
             tables=self.tables + other.tables,
             rebuilt=self.rebuilt or other.rebuilt,
             waits_for=tuple(sorted({*self.waits_for, *other.waits_for})),
+            stopped={**self.stopped, **other.stopped},
             **sums,
         )
 
@@ -91,28 +93,20 @@ class Applied:
 def apply(
     lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
 ) -> Applied:
-    """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver."""
+    """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver.
+
+    One that cannot be made stays as it was (``discovered_tables.stopped``).
+    """
     feed = decisions.with_recorded(lake, feed)
-    done = Applied()
+    # Whether a feed has too many tables is for whoever asks for all of them.
+    stopped = discovered_tables.everything(lake, feed).stopped
+    mine = {name: one for name, one in stopped.items() if table.name in one.declared}
+    done = Applied(stopped=mine)
     with writing(lake, "gold", feed.name, table.name):
-        for name in gold_tables(lake, feed, table, windows):
-            done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
+        for name in due_tables(lake, feed, table, windows):
+            if name not in stopped:
+                done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
     return done
-
-
-def gold_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
-    """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
-    # A commit in these windows may release changes of tables that they do not name, for one.
-    everywhere = FORMATS[feed.format].reaches_everywhere
-    found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
-    # A declared table is there even while it is empty.
-    is_plain = feed.table_names == "plain" and table.name in feed.tables
-    own = gold_name(table.name, feed.table_names) if is_plain else None
-    return sorted(
-        name
-        for name, is_met in found.items()
-        if is_met or name == own or is_behind(lake, feed, table, name)
-    )
 
 
 def apply_one(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from assets.lake import Lake
 from assets.silver_schema import CHANGE
-from transforms.decisions import Decisions, Epoch, Release
+from transforms.decisions import Decisions, Dismissal, Epoch, Release
 from transforms.feed import Feed
 
 DECISIONS = pa.schema(
@@ -25,7 +26,7 @@ DECISIONS = pa.schema(
         pa.field("reason", pa.string()),
     ]
 )
-"""One row per decision. ``kind``: epoch or release. ``table``: the feed file's name, null for all.
+"""One row per decision. ``kind``: epoch, release or dismissal. ``table``: the feed file's name, null for all.
 
 ``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote.
 """
@@ -46,7 +47,9 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
         for kind, meaning in rows
         if kind == "release"
     ]
-    return replace(feed, decisions=feed.decisions.plus(Decisions(tuple(epochs), tuple(releases))))
+    dismissals = [_dismissal(meaning) for kind, meaning in rows if kind == "dismissal"]
+    recorded = Decisions(tuple(epochs), tuple(releases), tuple(dismissals))
+    return replace(feed, decisions=feed.decisions.plus(recorded))
 
 
 def _epoch(meaning: dict[str, object]) -> Epoch:
@@ -56,6 +59,15 @@ def _epoch(meaning: dict[str, object]) -> Epoch:
         table=None if meaning["table"] is None else str(meaning["table"]),
         time=None if time is None else datetime.fromisoformat(str(time)),
         complete=bool(meaning["complete"]),
+    )
+
+
+def _dismissal(meaning: dict[str, Any]) -> Dismissal:
+    return Dismissal(
+        window=meaning["window"],
+        object=meaning["object"],
+        generation=meaning["generation"],
+        places=tuple((line, byte_offset) for line, byte_offset in meaning["places"]),
     )
 
 
@@ -72,6 +84,12 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
     _record(lake, feed, "release", None, meaning, now, reason)
 
 
+def dismiss(lake: Lake, feed: Feed, those: Iterable[Dismissal], now: datetime, reason: str) -> None:
+    """Record that nobody will mend what stands in quarantine of these records, in one commit."""
+    rows = [_row("dismissal", None, asdict(one), now, reason) for one in those]
+    lake.small_table("decisions", feed.name, DECISIONS).append(rows)
+
+
 def _record(
     lake: Lake,
     feed: Feed,
@@ -81,14 +99,20 @@ def _record(
     now: datetime,
     reason: str | None,
 ) -> None:
-    row = {
+    row = _row(kind, table, meaning, now, reason)
+    lake.small_table("decisions", feed.name, DECISIONS).append([row])
+
+
+def _row(
+    kind: str, table: str | None, meaning: Mapping[str, object], now: datetime, reason: str | None
+) -> dict[str, object]:
+    return {
         "decided_at": now,
         "kind": kind,
         "table": table,
         "meaning": json.dumps(meaning, sort_keys=True),
         "reason": reason,
     }
-    lake.small_table("decisions", feed.name, DECISIONS).append([row])
 
 
 def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import boto3
 import pyarrow as pa
+import pyarrow.fs as fs
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
@@ -82,6 +83,16 @@ def opened(path: str, warehouse: str) -> DeltaTable | None:
         return DeltaTable(path, storage_options=options(warehouse))
     except TableNotFoundError:
         return None
+
+
+def folders(path: str, warehouse: str) -> frozenset[str]:
+    """The names of the folders in this one of the warehouse; none where it is not there."""
+    try:
+        handler = DeltaStorageHandler(path, options(warehouse))
+    except TableNotFoundError:
+        return frozenset()
+    found = fs.PyFileSystem(handler).get_file_info(fs.FileSelector("", allow_not_found=True))
+    return frozenset(one.base_name for one in found if one.type == fs.FileType.Directory)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from assets import bases, decisions, silver_rows
 from assets.gold_columns import fold
 from assets.history import History
 from assets.lake import Lake
+from transforms.decisions import Coordinates
 from transforms.feed import Feed, Table
 from transforms.horizons import Horizon
 from transforms.types import judge_of
@@ -212,10 +213,19 @@ def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[I
         return []
     same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
     rows = table.read().where((F.col("table") == name) & same)
+    dismissed = feed.decisions.dismissed()
     return [
-        Ignored(row["reason"], row["detail"], _delivery(row))
+        Ignored(
+            row["reason"],
+            row["detail"] + ("; dismissed" if _place(row) in dismissed else ""),
+            _delivery(row),
+        )
         for row in rows.orderBy("window", "object", "line").collect()
     ]
+
+
+def _place(row: Row) -> Coordinates:
+    return row["object"], row["generation"], row["line"], row["byte_offset"]
 
 
 def _delivery(row: Row) -> Delivery:

@@ -14,6 +14,7 @@ from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed import Feed, Table
+from transforms.silver.discovered_tables import told
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
@@ -65,7 +66,9 @@ def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
                 "dagster/column_lineage": lineage_of(table, silver_key),
             },
             check_results=list(
-                verdicts.results(gold_key, rules.RULES, violations_of(done), windows)
+                verdicts.results(
+                    gold_key, rules.RULES, violations_of(done), windows, samples_of(done)
+                )
             ),
         )
         yield dg.MaterializeResult(
@@ -119,7 +122,14 @@ def violations_of(done: Applied) -> dict[str, int]:
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
         rules.NO_LATE_EVENT.name: done.late_keys,
         rules.NO_TIE.name: done.ties,
+        rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
     }
+
+
+def samples_of(done: Applied) -> dict[str, str]:
+    """What a reader of a failed check wants to see first."""
+    lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
+    return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
 
 
 def history_key(feed: Feed, name: str) -> dg.AssetKey:

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases, schema_changes
-from assets.discovered_tables import tables_of
+from assets import bases, discovered_tables, schema_changes
 from assets.gold_columns import current_state
 from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from assets.lake import Lake, LakeTable
@@ -19,6 +18,7 @@ from assets.schema_changes import ADDED
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table
 from transforms.feed_digest import feed_digest, table_digest
+from transforms.formats import FORMATS
 from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
@@ -123,12 +123,17 @@ def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
-    """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that."""
-    tables = tables_of(lake, feed)
+    """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that.
+
+    But for those that cannot be made now (``discovered_tables.stopped``).
+    """
+    met = discovered_tables.look(lake, feed)
+    tables = {**feed.tables, **met.described}
     found = {
         name: tables[declared]
         for declared, names in by_declared(lake, feed, tables, None).items()
         for name in names
+        if name not in met.stopped
     }
     return {
         name: schema_changes.with_added(lake, feed, table, name)
@@ -145,7 +150,8 @@ def by_declared(
     """
     found: dict[str, dict[str, bool]] = {name: {} for name in tables}
     if feed.table_names == "plain":
-        found = {name: {gold_name(name, feed.table_names): False} for name in found}
+        # A declared table is there before any change is; a described one has the name that its changes have.
+        found |= {name: {gold_name(name, "plain"): False} for name in found if name in feed.tables}
     for name, declared in bases.declared_of(lake, feed).items():
         found.get(declared, {})[name] = False
     accounts = lake.table("accounting", feed.name)
@@ -158,6 +164,21 @@ def by_declared(
             of_table = found.get(row["whose"], {})
             of_table[row["table"]] = row["here"] or of_table.get(row["table"], False)
     return found
+
+
+def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
+    """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
+    # A commit in these windows may release changes of tables that they do not name, for one.
+    everywhere = FORMATS[feed.format].reaches_everywhere
+    found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
+    # A declared table is there even while it is empty.
+    is_plain = feed.table_names == "plain" and table.name in feed.tables
+    own = gold_name(table.name, feed.table_names) if is_plain else None
+    return sorted(
+        name
+        for name, is_met in found.items()
+        if is_met or name == own or is_behind(lake, feed, table, name)
+    )
 
 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:

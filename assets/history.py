@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from assets import bases, decisions, reaching, silver_rows, waiting_changes
 from assets.broadcasting import hinted
-from assets.gold_columns import fold, moves, ordering, scopes, transactions
+from assets.gold_columns import fold, moves, ordering, scopes, spelling, transactions
 from assets.gold_columns.fold import Folding
 from assets.gold_columns.horizons import covers
 from assets.lake import Lake
@@ -67,12 +67,18 @@ class History:
             change_kinds = replace(
                 change_kinds, scopes=tuple(sorted({*change_kinds.scopes, WHOLE_TABLE}))
             )
+        if table.spelled:
+            changes = spelling.in_gold(changes, table)
+            shapes = (spelling.shape_in_gold(one, table) for one in change_kinds.scopes)
+            change_kinds = replace(change_kinds, scopes=tuple(sorted(set(shapes))))
         if horizon is not None:
             changes = changes.where(~covers(horizon))
         reached = reaching.spread(feed, table, change_kinds, changes, silver)
         if horizon is None:
             return cls(table, changes, change_kinds, most_new, spread=reached)
-        return cls(table, changes, change_kinds, most_new, bases.rows(lake, feed, name), reached)
+        return cls(
+            table, changes, change_kinds, most_new, bases.rows(lake, feed, table, name), reached
+        )
 
     @cached_property
     def places(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 
-from assets import bases, ledger, silver_rows
+from assets import bases, dismissals, ledger, silver_rows
 from assets.gold_columns import transactions
 from assets.history import History
 from assets.lake import Lake
@@ -122,13 +122,7 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
         if len(old) < len(windows)
         else []
     )
-    doubtful = accounts.where(
-        ((F.col("table") == name) | F.col("table").isNull())
-        & (F.col("quarantined") > 0)
-        & ~F.col("window").isin(list(feed.retention.dismissed))
-    )
-    found = doubtful.groupBy("window").agg(F.sum("quarantined").alias("events")).collect()
-    quarantined = {row["window"]: row["events"] for row in found}
+    quarantined = quarantined_in(lake, feed, name)
     undecided = {
         window: f"{counted(events, 'event')} in quarantine"
         for window, events in quarantined.items()
@@ -138,11 +132,25 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
     first = min(undecided, default=None)
     if first is not None and old and first <= old[-1]:
         old = [one for one in old if one < first]
-        advice = "; mend it, or list the window under `compaction: {dismissed: [...]}`"
+        advice = (
+            f"; mend it, let it go (`weir dismiss {feed.name}`), or list the window under"
+            " `compaction: {dismissed: [...]}`"
+        )
         reasons.append(
             f"window {first}: {undecided[first]}{advice if first in quarantined else ''}"
         )
     return Eligible(old[-1] if old else None, tuple(reasons))
+
+
+def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
+    """How many events of the table, or of no table, are in quarantine and may yet be mended, by their window."""
+    refused = dismissals.waiting(lake, feed)
+    if refused is None:
+        return {}
+    mine = (F.col("table") == name) | F.col("table").isNull()
+    waits = ~F.col("window").isin(list(feed.retention.dismissed))
+    found = refused.where(mine & waits).groupBy("window").count().collect()
+    return {row["window"]: row["count"] for row in found}
 
 
 def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
@@ -161,14 +169,14 @@ def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) ->
     What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
     window counts.
     """
-    refused = lake.table("quarantine", feed.name)
-    if not refused.exists():
+    refused = dismissals.waiting(lake, feed)
+    if refused is None:
         return None
-    mine = (F.col("table") == name) & (F.col("reason") != "too_late")
+    mine = F.col("table") == name
     if old is not None:
         mine &= F.col("position") > F.array(*map(F.lit, old.position))
     waits = ~F.col("window").isin(list(feed.retention.dismissed))
-    row = refused.read().where(mine & waits).agg(F.min("position").alias("position")).first()
+    row = refused.where(mine & waits).agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
     position: list[int] | None = row["position"]
     return position

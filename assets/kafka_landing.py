@@ -73,9 +73,10 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
                 bronze.append(rows, partition_by=["window"], seen=seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
-        for warning in found.warnings:
+        warnings = (*found.warnings, *kafka_topics.compacted(feed))
+        for warning in warnings:
             tell(f"bronze.{feed.name}: {warning}")
-        return Arrived(records, found.ranges, found.warnings)
+        return Arrived(records, found.ranges, warnings)
 
 
 @contextmanager

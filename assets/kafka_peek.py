@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from time import monotonic
+from typing import NamedTuple
 
 from confluent_kafka import KafkaError, TopicPartition
 
@@ -27,19 +28,32 @@ def named(partition: str, topic_id: str) -> str:
     return f"{partition} {topic_id}"
 
 
-def new_windows(feed: Feed, seen: Mapping[str, int]) -> tuple[set[str], dict[str, int]]:
-    """The windows of records behind the offsets ``seen`` (by ``named``), and the offsets seen now.
+class Peeked(NamedTuple):
+    """The windows of new records, the offsets seen now (by ``named``), and what waits for transactions in words."""
+
+    windows: set[str]
+    offsets: dict[str, int]
+    undecided: tuple[str, ...]
+
+
+def new_windows(feed: Feed, seen: Mapping[str, int]) -> Peeked:
+    """What there is behind the offsets ``seen`` (by ``named``).
 
     Raises:
         UnreadableLanding: the broker does not answer, or refuses.
     """
-    return windows_in(feed, kafka_topics.look(feed), seen, SECONDS)
+    partitions = kafka_topics.look(feed)
+    found = windows_in(feed, partitions, seen, SECONDS)
+    return Peeked(*found, kafka_topics.undecided(partitions))
 
 
 def windows_in(
     feed: Feed, partitions: Sequence[Partition], seen: Mapping[str, int], seconds: float
 ) -> tuple[set[str], dict[str, int]]:
-    """The same of these partitions, in so many seconds at most."""
+    """The windows of records behind the offsets ``seen`` in these partitions, and the offsets seen now.
+
+    It takes so many seconds at most.
+    """
     names: dict[tuple[str, int], str] = {}
     offsets: dict[str, int] = {}
     ends: dict[str, int] = {}

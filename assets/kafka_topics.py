@@ -5,15 +5,16 @@ Not here: reading them (``kafka_source``), and the tables that say what was read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from confluent_kafka import IsolationLevel, TopicCollection, TopicPartition
-from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from assets import kafka_client
 from assets.kafka_client import Complaints
-from transforms.errors import OffsetsLost
+from assets.wording import counted
+from transforms.errors import OffsetsLost, UnreadableLanding
 from transforms.feed import Feed
 
 SMALLEST = 20_000
@@ -22,13 +23,17 @@ SMALLEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition of a topic as it is now: ``end`` is one more than the last offset that is decided."""
+    """One partition of a topic as it is now: ``end`` is one more than the last offset that is decided.
+
+    ``written`` is one more than the last offset that there is: what lies between the two waits for a transaction.
+    """
 
     topic: str
     topic_id: str
     number: int
     earliest: int
     end: int
+    written: int = 0
 
     @property
     def name(self) -> str:
@@ -84,19 +89,22 @@ def look(feed: Feed) -> list[Partition]:
     asked = client.describe_topics(TopicCollection([*topics]), request_timeout=wait)
     told = kafka_client.answers(feed, client, asked, complaints)
     places = [TopicPartition(topic, one.id) for topic in topics for one in told[topic].partitions]
-    specs = [OffsetSpec.earliest(), OffsetSpec.latest()]  # type: ignore[no-untyped-call]
-    earliest, end = (
+    oldest, newest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    # What is written is asked before what is decided: a transaction that ends in between is none that is open.
+    earliest, written, end = (
         kafka_client.answers(
             feed,
             client,
             client.list_offsets(
-                {place: spec for place in places},
-                isolation_level=IsolationLevel.READ_COMMITTED,
-                request_timeout=wait,
+                {place: spec for place in places}, isolation_level=level, request_timeout=wait
             ),
             complaints,
         )
-        for spec in (specs)
+        for spec, level in (
+            (oldest, IsolationLevel.READ_COMMITTED),
+            (newest, IsolationLevel.READ_UNCOMMITTED),
+            (newest, IsolationLevel.READ_COMMITTED),
+        )
     )
     return [
         Partition(
@@ -105,9 +113,55 @@ def look(feed: Feed) -> list[Partition]:
             place.partition,
             earliest[place].offset,
             end[place].offset,
+            written[place].offset,
         )
         for place in places
     ]
+
+
+def undecided(partitions: Iterable[Partition]) -> tuple[str, ...]:
+    """One line for each partition that has offsets which nobody may read yet, for a transaction is open before them.
+
+    One that its producer never ends holds back all that follows it, and looks as if nothing came.
+    """
+    return tuple(
+        f"{one.name}: {counted(one.written - one.end, 'offset')} from {one.end:,} on"
+        f" {'waits' if one.written - one.end == 1 else 'wait'} for the end of a transaction that is open there"
+        for one in partitions
+        if one.written > one.end
+    )
+
+
+def compacted(feed: Feed) -> tuple[str, ...]:
+    """One line for each of the feed's topics that Kafka compacts; none where the broker does not say.
+
+    Compaction takes away older records of a key, and in the end its delete, too, and leaves no trace of them.
+    """
+    complaints = Complaints()
+    client = kafka_client.admin(feed, complaints)
+    topics = {
+        ConfigResource(ConfigResource.Type.TOPIC, name): name
+        for name in kafka_client.topics_of(feed)
+    }
+    asked = client.describe_configs([*topics], request_timeout=kafka_client.PATIENCE)
+    found = []
+    for resource, name in topics.items():
+        try:
+            (told,) = kafka_client.answers(
+                feed, client, {name: asked[resource]}, complaints
+            ).values()
+        except UnreadableLanding:
+            # Who may read a topic need not be allowed to see how it is configured.
+            continue
+        if "compact" in str(told[_CLEANUP].value):
+            found.append(
+                f"topic {name} is compacted ({_CLEANUP}: {told[_CLEANUP].value}): what Kafka removes before it is"
+                " read is missed without a trace, deletes among it (docs/kafka.md)"
+            )
+    return tuple(found)
+
+
+_CLEANUP = "cleanup.policy"
 
 
 def backlog(
@@ -157,7 +211,7 @@ def backlog(
             ranges.append(Range(one, first, one.end, window=before.window if before else None))
     if lost:
         raise OffsetsLost(feed.name, lost, {one.name: one.earliest for one in partitions})
-    return Backlog(tuple(ranges), tuple(warnings))
+    return Backlog(tuple(ranges), (*warnings, *undecided(partitions)))
 
 
 def divided(ranges: Sequence[Range], tasks: int) -> list[tuple[Range, ...]]:

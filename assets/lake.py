@@ -206,11 +206,15 @@ def _planned_once(session: SparkSession) -> SparkSession:
 
 
 class Lake(dg.ConfigurableResource["Lake"]):
-    """The warehouse, through the run's one Spark session, and how large what comes into it may be (``Limits``)."""
+    """The warehouse, through the run's one Spark session, and how large what comes into it may be (``Limits``).
+
+    ``most_tables``: so many gold tables are made of a feed by its stream's description alone.
+    """
 
     warehouse: str
     largest_object: int = DEFAULTS.largest_object
     largest_record: int = DEFAULTS.largest_record
+    most_tables: int = 1_000
     pyspark: dg.ResourceDependency[LazyPySparkResource]
 
     @property
@@ -241,6 +245,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
             pyspark=pyspark or self.pyspark,
             largest_object=self.largest_object,
             largest_record=self.largest_record,
+            most_tables=self.most_tables,
         )
 
     def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:

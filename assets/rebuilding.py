@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F
 
-from assets import current_state, decisions, gold_tables, ledger, silver
+from assets import current_state, decisions, discovered_tables, gold_tables, ledger, silver
 from assets.accounting import ANNOUNCED
 from assets.current_state import Applied
 from assets.gold_tables import DECLARATION
@@ -84,7 +84,8 @@ def _unsettle(lake: Lake, feed: Feed) -> None:
     Gold waits until all windows are derived under the present declaration; none is; all are due; and without its
     horizon, history is whole again.
     """
-    for name in gold_tables.mirrors(lake, feed):
+    # What is stopped now may not be when silver is made anew.
+    for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
         gold = lake.table("gold", feed.name, name)
         if gold.exists():
             gold.set_properties({DECLARATION: ""})

@@ -129,7 +129,9 @@ def refuse_declaration(
     """
     schema = gold.read().schema
     key = [column for column in graves.read().columns if column not in _OWN]
-    if {table.renamed.get(column, column) for column in key} != set(grave_columns(table)):
+    # The spelling of a name may change when the table gets another that differs from it only in case.
+    today = {**table.renamed, **table.spelled}
+    if {today.get(column, column) for column in key} != set(grave_columns(table)):
         of_gold = tuple(column for column in key if not column.startswith("_weir_"))
         raise KeyDrift(
             *(feed.name, table.name, table.key),
@@ -173,7 +175,7 @@ def _refuse_types(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
 
 
 def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
-    lost = [column for column in stood if column not in table.columns]
+    lost = [one for one in stood if one not in table.columns and one not in table.spelled]
     gone = [column for column in lost if column not in table.renamed]
     come = [
         column

@@ -11,6 +11,7 @@ from assets import (
     accounting,
     bases,
     decisions,
+    dismissals,
     partitions,
     silver_derive,
     verdicts,
@@ -19,7 +20,7 @@ from assets import transactions as transactions_of
 from assets import violations as violations_of
 from assets.accounting import StoredAccount
 from assets.lake import Lake, columns_of
-from assets.silver_schema import CHANGE, QUARANTINE
+from assets.silver_schema import CHANGE, QUARANTINE, REFUSED
 from assets.wording import counted
 from assets.writing import writing
 from expectations import silver as rules
@@ -58,14 +59,18 @@ def derive_alone(
     accounts = silver_derive.stored(feed, found.accounts)
     table = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     earlier = table.rows()
-    silver_derive.refuse(feed, found, accounts, earlier)
+    silver_derive.refuse(feed, found, accounts)
     accounting.announce(table, accounts, earlier)
     written, refused = silver_derive.write(lake, feed, found, windows)
+    let_go = dismissals.among(
+        found.of_kind(REFUSED).where("derived IS NULL"), feed.decisions.dismissed(windows)
+    )
     table.replace_windows(accounts, windows)
     found.rows.unpersist()
     others = [row for row in earlier if row["window"] not in set(windows)]
     falls = accounting.falls([*others, *accounts])
     counts = violations_of.count(feed, accounts, found.landed, written, refused, falls)
+    counts[rules.NOTHING_QUARANTINED.name] -= let_go
     told = violations_of.samples(accounts, falls)
     if FORMATS[feed.format].transactional:
         waits = transactions_of.still_open(lake, feed)

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from assets import (
-    accounting,
     arrow_outcomes,
     bases,
     open_transactions,
@@ -107,11 +106,8 @@ def _with_covered(
     return rows.where(F.col("kind") != COVERED).unionByName(judged)
 
 
-def refuse(
-    feed: Feed, found: Made, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
-) -> None:
+def refuse(feed: Feed, found: Made, accounts: Sequence[StoredAccount]) -> None:
     """Raise before anything is written where these windows bring what the feed does not take."""
-    accounting.refuse_collisions(feed, accounts, earlier)
     rows = found.of_kind(CHANGES, REFUSED)
     told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
     schema_changes.refuse_in_stream(feed, accounts, rows.select("*", told))

@@ -10,13 +10,21 @@ from dataclasses import dataclass
 
 from pyspark.sql import functions as F
 
-from assets import gold_tables, ledger, transactions
+from assets import (
+    decisions,
+    discovered_tables,
+    dismissals,
+    gold_tables,
+    ledger,
+    transactions,
+)
 from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
 from assets.transactions import OpenTransaction
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
+from transforms.silver.discovered_tables import told
 from transforms.table_names import TOMBSTONES
 
 
@@ -34,9 +42,11 @@ class GoldSize:
 class Standing:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
-    ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine.
+    ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine;
+    ``dismissed``: how many of these a person has let go.
     ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
     whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
+    ``stopped``: gold tables that are not made now, with the reason.
     """
 
     windows: int
@@ -44,10 +54,12 @@ class Standing:
     unfinished: tuple[str, ...]
     fates: Mapping[str, int]
     reasons: Mapping[str, int]
+    dismissed: int
     warnings: Mapping[str, int]
     waiting_tables: Mapping[str, int]
     open: tuple[OpenTransaction, ...]
     gold: tuple[GoldSize, ...]
+    stopped: tuple[str, ...]
 
 
 def standing(lake: Lake, feed: Feed) -> Standing | None:
@@ -66,10 +78,12 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
         unfinished=unfinished,
         fates=fates,
         reasons=_reasons(lake, feed),
+        dismissed=dismissals.count(lake, decisions.with_recorded(lake, feed)),
         warnings=warnings,
         waiting_tables=lost,
         open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
+        stopped=tuple(told(discovered_tables.stopped(lake, feed))),
     )
 
 

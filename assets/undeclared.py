@@ -6,13 +6,14 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import current_state, gold, partitions, verdicts
+from assets import current_state, discovered_tables, gold, partitions, verdicts
 from assets.current_state import Applied
-from assets.discovered_tables import discovered
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
+from transforms.errors import WeirError
 from transforms.feed import Feed
+from transforms.silver.discovered_tables import Stopped, Tables
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -36,13 +37,23 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     ) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)
         started = monotonic()
-        tables = discovered(lake, feed)
-        done = Applied()
+        met = discovered_tables.look(lake, feed)
+        tables = met.described
+        done = Applied(stopped=stopped_in(feed, met))
+        errors: list[WeirError] = []
         for name, table in tables.items():
-            of_table = current_state.apply(lake, feed, table, windows)
+            try:
+                of_table = current_state.apply(lake, feed, table, windows)
+            except WeirError as fault:
+                # The others have nothing to do with it.
+                context.log.error(f"gold.{feed.name}: {fault}")
+                errors.append(fault)
+                continue
             if of_table.tables or of_table.waits_for:
                 gold.tell(context, feed, name, of_table)
             done = done.plus(of_table)
+        if errors:
+            raise errors[0]
         context.log.info(
             f"{feed.name}: {counted(len(tables), 'table')} that only the stream describes"
         )
@@ -59,8 +70,19 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 ),
             },
             check_results=list(
-                verdicts.results(key, rules.RULES, gold.violations_of(done), windows)
+                verdicts.results(
+                    key, rules.RULES, gold.violations_of(done), windows, gold.samples_of(done)
+                )
             ),
         )
 
     return undeclared
+
+
+def stopped_in(feed: Feed, met: Tables) -> dict[str, Stopped]:
+    """The gold tables without a declaration that are not made, each with the reason."""
+    return {
+        name: one
+        for name, one in met.stopped.items()
+        if not any(declared in feed.tables for declared in one.declared)
+    }

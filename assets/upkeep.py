@@ -3,11 +3,12 @@
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg
 
-from assets import gold_tables
+from assets import discovered_tables, gold_tables
 from assets.compaction import compact_feed
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
 from transforms.table_names import asset_name, gold_name
 
 
@@ -55,6 +56,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "; ".join(done.plan.held_back_by),
             )
             lines.append("| " + " | ".join(map(str, cells)) + " |")
+        for line in told(discovered_tables.stopped(lake, feed)):
+            context.log.warning(f"{feed.name}: not compacted, since gold stays as it was: {line}")
         return dg.MaterializeResult(
             metadata={
                 "changes_folded": folded,

@@ -42,9 +42,9 @@ def results(
             check_name=rule.name,
             asset_key=dg.AssetKey(list(asset)),
             passed=verdict.passed,
-            severity=dg.AssetCheckSeverity.ERROR
-            if rule.severity == "blocking"
-            else dg.AssetCheckSeverity.WARN,
+            severity=dg.AssetCheckSeverity.WARN
+            if rule.severity == "warning"
+            else dg.AssetCheckSeverity.ERROR,
             description=rule.says
             if verdict.passed
             else (

@@ -13,9 +13,17 @@ from random import Random
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from assets import bases, current_state, gold_tables, ledger, silver, transactions, versions
+from assets import (
+    bases,
+    current_state,
+    discovered_tables,
+    gold_tables,
+    ledger,
+    silver,
+    transactions,
+    versions,
+)
 from assets import tombstones as tombstones_of
-from assets.discovered_tables import tables_of
 from assets.gold_columns import digests
 from assets.lake import Lake
 from transforms.feed import Feed, Table
@@ -116,10 +124,13 @@ def rebuild(lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
 
     From the first event on, without base rows; but what came too late for compacted history is left out here, too.
     """
+    wanted = discovered_tables.tables_of(lake, feed)
     for windows in [*runs, *runs[:1]]:
         silver.derive(scratch, feed, windows, judged_by=lake)
-        for table in tables_of(scratch, feed).values():
-            current_state.apply(scratch, feed, table, windows)
+        tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
+        for name, table in tables.items():
+            if name in wanted:
+                current_state.apply(scratch, feed, table, windows)
 
 
 def certificates(

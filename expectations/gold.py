@@ -23,4 +23,12 @@ NO_TIE = Rule(
     "They were applied in an order made from their content; the source cannot say which came first.",
 )
 
-RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, NO_TIE)
+EVERY_TABLE_IS_MADE = Rule(
+    "every_table_is_made",
+    "failing",
+    "Every table of which changes came has a gold table of its own, with one key.",
+    "Such a gold table stays as it was until the feed file says which of its changes count; all others go on, and"
+    " `weir status` names it.",
+)
+
+RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, NO_TIE, EVERY_TABLE_IS_MADE)

@@ -25,7 +25,11 @@ def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int])
     )
     from great_expectations.expectations.metadata_types import FailureSeverity
 
-    severity = {"blocking": FailureSeverity.CRITICAL, "warning": FailureSeverity.WARNING}
+    severity = {
+        "blocking": FailureSeverity.CRITICAL,
+        "failing": FailureSeverity.CRITICAL,
+        "warning": FailureSeverity.WARNING,
+    }
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     batch = (

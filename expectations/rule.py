@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["blocking", "warning"]
+Severity = Literal["blocking", "failing", "warning"]
+"""What follows from a violation: what is downstream does not start; the run ends with 1; or it is only told."""
 
 
 @dataclass(frozen=True, slots=True)

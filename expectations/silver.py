@@ -36,7 +36,8 @@ NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",
     "warning",
     "Every record could be read and fits the feed's declaration.",
-    'Look at them: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>".',
+    'Look at them: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>". What nobody can mend'
+    " is let go with `weir dismiss <feed>`.",
 )
 TABLES_ARE_DECLARED = Rule(
     "tables_are_declared",

@@ -170,7 +170,7 @@ def demo(folder: Path) -> None:
     sys.exit(commands.demo(folder))
 
 
-for decision in (cli_decisions.epoch, cli_decisions.release):
+for decision in (cli_decisions.epoch, cli_decisions.release, cli_decisions.dismiss):
     cli.add_command(decision)
 
 

@@ -1,4 +1,4 @@
-"""The commands by which a person decides something about a feed: ``weir epoch`` and ``weir release``."""
+"""The commands by which a person decides something about a feed: ``weir epoch``, ``weir release``, ``weir dismiss``."""
 
 from __future__ import annotations
 
@@ -86,3 +86,31 @@ def release(
     from orchestration import deciding
 
     deciding.release(feeds, warehouse, feed, ids, reason, all_of_them=all_of_them)
+
+
+@click.command()
+@click.argument("feed")
+@click.argument("ids", nargs=-1)
+@click.option("--all", "all_of_them", is_flag=True, help="Let all of them go.")
+@click.option(
+    "--reason", help="Why, for whoever reads decisions.<feed> later; needed to let any go."
+)
+@FEEDS
+@WAREHOUSE
+def dismiss(
+    feed: str,
+    ids: tuple[str, ...],
+    all_of_them: bool,
+    reason: str | None,
+    feeds: Path,
+    warehouse: str,
+) -> None:
+    """List the records of FEED in quarantine, or let those with these IDS go: nobody will mend them.
+
+    They stay in quarantine, and no longer hold compaction up or fail a check; `weir status` counts them. If the feed
+    file says something later by which such a record can be taken, it counts like any other. Without IDS and --all, they
+    are listed; the beginning of an id will do. All events of one record go together.
+    """
+    from orchestration import dismissing
+
+    dismissing.dismiss(feeds, warehouse, feed, ids, reason, all_of_them=all_of_them)

@@ -83,7 +83,7 @@ def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
     """Why there is nothing to do: every drop is in gold already, or there is none yet."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
-    waiting_only = any(plan.early for plan in plans)
+    waiting_only = any(plan.early or plan.undecided for plan in plans)
     if len(empty) < len(plans):
         rest = ", but for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
@@ -140,6 +140,8 @@ def report_waiting(plan: planning.Plan, said: Sequence[str] = ()) -> None:
     if ancient:
         first = f"{partitions.FIRST:%Y-%m-%d}"
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
+    for line in plan.undecided:
+        say(f"{name}: {line}")
     if plan.left_out:
         say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")
 

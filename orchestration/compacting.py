@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assets import gold_tables
+from assets import discovered_tables, gold_tables
 from assets.compaction import Compacted, compact_feed
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
 from orchestration.java import check_java
+from transforms.silver.discovered_tables import told as in_words
 
 
 def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) -> None:
@@ -25,6 +26,8 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) 
                 print(f"{feed.name}: nothing in gold yet")
             for done in compact_feed(lake, feed, names, dry_run=dry_run):
                 print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+            for line in in_words(discovered_tables.stopped(lake, feed)):
+                print(f"not compacted, since gold stays as it was: {line}", flush=True)
 
 
 def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets import explanation, gold_tables
+from assets import discovered_tables, explanation, gold_tables
 from assets.explanation import Delivery, Explanation, Step
 from assets.wording import counted
 from orchestration import commands
@@ -25,6 +25,8 @@ def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: s
     (feed,) = commands.choose(feeds, [feed_name])
     lake = commands.opened(warehouse, [feed])
     tables = gold_tables.mirrors(lake, feed)
+    if stopped := discovered_tables.stopped(lake, feed).get(table_name):
+        raise stopped.fault
     if table_name not in tables:
         hint = nearest(table_name, tables)
         raise UnknownKey(

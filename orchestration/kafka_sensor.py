@@ -38,7 +38,7 @@ def build(feed: Feed) -> dg.SensorDefinition:
         cursor = json.loads(context.cursor) if context.cursor else {}
         # ``windows``: by which state of the topics a window was asked for; ``waiting``: not asked for yet.
         asked: dict[str, str] = cursor.get("windows", {})
-        found, offsets = kafka_peek.new_windows(feed, cursor.get("offsets", {}))
+        found, offsets, undecided = kafka_peek.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
         waiting = found | windows_in(cursor.get("waiting", []), feed)
         first, last = bounds(feed, datetime.now(UTC))
@@ -59,7 +59,7 @@ def build(feed: Feed) -> dg.SensorDefinition:
         )
         if not keys:
             context.update_cursor(told)
-            return dg.SkipReason(f"no new records in {feed.landing}")
+            return dg.SkipReason("; ".join([f"no new records in {feed.landing}", *undecided]))
         requests = [
             dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
             for window, key in sorted(keys.items())

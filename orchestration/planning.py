@@ -30,7 +30,7 @@ class Plan:
 
     ``ancient`` are windows before the first, which no run does.
     ``early`` are windows that have not begun, by the date in their objects' paths: they wait. ``landed`` counts
-    the drops in the landing, new or not.
+    the drops in the landing, new or not. ``undecided`` says of topics what waits for a transaction.
     """
 
     feed: Feed
@@ -39,6 +39,7 @@ class Plan:
     left_out: list[str]
     ancient: list[str] = field(default_factory=list)
     landed: int = 0
+    undecided: tuple[str, ...] = ()
 
     def ranges(self) -> list[tuple[str, str]]:
         """First and last window of each Dagster run."""
@@ -105,7 +106,11 @@ def _due_of_topics(
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
         plan = replace(plan, windows=[window_at(datetime.now(UTC), feed.window)])
-    return replace(plan, landed=records + sum(one.size for one in backlog.ranges))
+    return replace(
+        plan,
+        landed=records + sum(one.size for one in backlog.ranges),
+        undecided=kafka_topics.undecided(partitions_now),
+    )
 
 
 def rest(lake: Lake, plan: Plan) -> Plan:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assets import ledger, rebuilding
-from assets.discovered_tables import tables_of
+from assets import discovered_tables, ledger, rebuilding
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import say, waiting
 from orchestration.java import check_java
 from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
 
 
 def rebuild(feeds: Path, warehouse: str, name: str) -> int:
-    """Rebuild one feed; returns the exit code: 0, or 2 where there is nothing to rebuild."""
+    """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where nothing is to be rebuilt."""
     check_java()
     (feed,) = commands.choose(feeds, [name])
     lake = commands.opened(warehouse, [feed])
@@ -32,9 +32,12 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
     say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
     for made in rebuilding.rebuild(lake, feed, windows):
         say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
-    for table in tables_of(lake, feed).values():
+    for table in discovered_tables.tables_of(lake, feed).values():
         done = rebuilding.apply_anew(lake, feed, table, windows)
         for one in done.tables:
             print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
+    stopped = discovered_tables.stopped(lake, feed)
+    for line in told(stopped):
+        print(f"gold stays as it was of {line}", flush=True)
     ledger.finish(lake, feed, windows)
-    return 0
+    return 1 if stopped else 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from assets.lake import Lake
 from orchestration.spark import WeirSpark, s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
+from transforms.silver.discovered_tables import MOST_TABLES
 from transforms.splitting.limits import DEFAULTS, Limits
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +48,7 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
         pyspark=WeirSpark(spark_config=settings, s3a=on_s3),
         largest_object=limits.largest_object,
         largest_record=limits.largest_record,
+        most_tables=number_of(values, MOST_TABLES, Lake.model_fields["most_tables"].default),
     )
 
 
@@ -58,6 +60,16 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
         fault = f"a record may have {LARGEST_CELL:,} bytes at most: Spark and Arrow hold no larger value safely"
         raise SettingMisdeclared(RECORD, environment[RECORD], fault)
     return Limits(largest_object, largest_record)
+
+
+def number_of(environment: Mapping[str, str], name: str, default: int) -> int:
+    """A whole number."""
+    text = environment.get(name, "").strip()
+    if not text:
+        return default
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise SettingMisdeclared(name, environment[name], "this is no whole number, such as 1000")
+    return int(text)
 
 
 def size_of(environment: Mapping[str, str], name: str, default: int) -> int:

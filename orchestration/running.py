@@ -36,7 +36,7 @@ class Outcome:
 
 
 def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
-    """True for a failed check that stops what is downstream."""
+    """True for a failed check with which a run has failed: one that stops what is downstream, and a few others."""
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 

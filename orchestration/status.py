@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from assets import kafka_topics
 from assets.lake import Lake
 from assets.standing import Standing, standing
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
 from orchestration.java import check_java
+from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
@@ -36,8 +38,20 @@ def told(lake: Lake, feed: Feed) -> Iterator[str]:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
         yield from _of(found)
+    yield from _of_topics(feed)
     for sentence in FORMATS[feed.format].unknowable:
         yield f"  cannot be known: {sentence}"
+
+
+def _of_topics(feed: Feed) -> Iterator[str]:
+    """What the feed's topics have that no table can tell."""
+    if not feed.reads_topics:
+        return
+    try:
+        for line in kafka_topics.undecided(kafka_topics.look(feed)):
+            yield f"  not to be read yet: {line}"
+    except UnreadableLanding as fault:
+        yield f"  the topics cannot be asked now: {fault}"
 
 
 def _of(found: Standing) -> Iterator[str]:
@@ -58,8 +72,11 @@ def _of(found: Standing) -> Iterator[str]:
             f"  gold {one.name}: {counted(one.rows, 'row')},"
             f" {counted(one.tombstones, 'tombstone')}{since}"
         )
+    for line in found.stopped:
+        yield f"  gold stays as it was of {line}"
     if found.reasons:
-        yield f"  quarantine: {_listed(found.reasons)}"
+        dismissed = f"; of these dismissed {found.dismissed:,}" if found.dismissed else ""
+        yield f"  quarantine: {_listed(found.reasons)}{dismissed}"
     if found.waiting_tables:
         yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
     if found.warnings:

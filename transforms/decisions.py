@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import TypeAlias
+
+Coordinates: TypeAlias = tuple[str, str, int, int]
+"""A record of bronze: its object, generation, line and byte offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +42,43 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
+class Dismissal:
+    """What stands in quarantine of some records of one object that nobody will mend: it holds nothing up any more.
+
+    ``places`` are these records' lines and byte offsets. No row of gold depends on it: if the feed file says something
+    later by which such a record can be taken, it counts like any other.
+    """
+
+    window: str
+    object: str
+    generation: str
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Decisions:
     """All that was decided about one feed."""
 
     epochs: tuple[Epoch, ...] = ()
     releases: tuple[Release, ...] = ()
+    dismissals: tuple[Dismissal, ...] = ()
 
     def plus(self, others: Decisions) -> Decisions:
         """Both together; what stands in both was decided once."""
         return Decisions(
             epochs=tuple(dict.fromkeys((*self.epochs, *others.epochs))),
             releases=tuple(dict.fromkeys((*self.releases, *others.releases))),
+            dismissals=tuple(dict.fromkeys((*self.dismissals, *others.dismissals))),
         )
+
+    def dismissed(self, windows: Collection[str] | None = None) -> set[Coordinates]:
+        """The coordinates of all dismissed records, or of those of these windows."""
+        return {
+            (one.object, one.generation, line, byte_offset)
+            for one in self.dismissals
+            if windows is None or one.window in windows
+            for line, byte_offset in one.places
+        }
 
     def for_table(self, table: str) -> tuple[Epoch, ...]:
         """The epochs of one table, in the order in which they follow each other."""
@@ -63,7 +93,10 @@ class Decisions:
         )
 
     def digest(self) -> str:
-        """SHA-256 of what was decided, whoever decided it when; empty where nothing was."""
+        """SHA-256 of what was decided, whoever decided it when; empty where nothing was.
+
+        Dismissals are left out: no change and no row is another for them.
+        """
         if not (self.epochs or self.releases):
             return ""
         meaning = {

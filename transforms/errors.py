@@ -23,7 +23,7 @@ class FeedMisdeclared(WeirError):
 
 
 class SettingMisdeclared(WeirError):
-    """An environment variable says something that Weir cannot use."""
+    """An environment variable says something that Weir cannot use, or too little for what there is."""
 
     def __init__(self, name: str, value: str, fault: str) -> None:
         self.name, self.value, self.fault = name, value, fault
@@ -95,7 +95,8 @@ class TableNameCollision(WeirError):
         self.feed, self.table, self.sources = feed, table, tuple(sources)
         super().__init__(
             f"feed {feed}: gold table {table!r} would mix {' and '.join(self.sources)}. "
-            "Set table_names: schema (or catalog) in the feed file so that each has a table of its own."
+            "Set table_names: schema (or catalog) in the feed file so that each has a table of its own; or declare "
+            "only the one that counts, by its whole name: events of the others then stay out of gold."
         )
 
 

@@ -31,6 +31,8 @@ class Table:
     ``was`` are the table's earlier names, ``renamed`` maps earlier names of columns to those of today, ``since``
     columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
     has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
+    ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
+    table that the feed file declares has none.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Table:
     policies: Policies = field(default_factory=Policies)
     added: tuple[str, ...] = ()
     history: bool = False
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> tuple[str, ...]:

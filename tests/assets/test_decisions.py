@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from assets import compaction, decisions, ledger
+from assets import compaction, decisions, ledger, silver
 from assets.lake import Lake
-from orchestration import deciding, planning, rebuilding, verifying
+from orchestration import deciding, dismissing, planning, rebuilding, status, verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
@@ -121,3 +121,55 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert made.violations["nothing_held"] == 0
     assert names(lake, feed) == {2: "Bo"}
     assert deciding.held(lake, feed) == []
+
+
+def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    early = change("I", 10, after={"id": "1", "name": "Ada"})
+    unfit = change("U", 11, {"id": "1"}, {"id": "one", "name": "Ada"})
+    lay(folder, "2025-11-20/03/a.json", drop(early, unfit, '{"cut": '))
+    lay(folder, "2025-11-20/05/b.json", drop(change("U", 20, {"id": "1"}, {"name": "Ava"})))
+    brief = Retention(timedelta(hours=1))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, retention=brief)
+    assert bring(lake, feed)[1].violations["nothing_quarantined"] == 2
+    (held,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=True)
+    assert held.plan.new is None
+    assert "2 events in quarantine; mend it, let it go (`weir dismiss zoo`)" in str(
+        held.plan.held_back_by
+    )
+
+    listed = dismissing.dismissed(lake, feed, [], None, all_of_them=False)
+    assert "value_does_not_fit of pets: id is one, which is no int" in listed[0]
+    assert "2025-11-20/03/a.json line 2" in listed[0]
+    assert "2025-11-20/03/a.json line 3" in listed[1]
+    assert listed[2].startswith("zoo: 2 records in quarantine; `weir dismiss zoo ID")
+    with pytest.raises(DecisionRefused, match="no record in quarantine has an id that begins"):
+        dismissing.dismissed(lake, feed, ["zz"], "lost", all_of_them=False)
+    (said, _) = dismissing.dismissed(lake, feed, [listed[0][:12]], "typo", all_of_them=False)
+    assert said == f"zoo: dismissed: {listed[0]}"
+    # No window is due for it; what is left counts still.
+    assert planning.due(lake, feed).windows == []
+    (left, _) = dismissing.dismissed(lake, feed, [], None, all_of_them=False)
+    assert left == listed[1]
+    assert silver.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
+    dismissing.dismissed(lake, feed, [], "torn by the disk", all_of_them=True)
+    made = silver.derive(lake, feed, ["2025-11-20T03"])
+    assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
+        0,
+        0,
+    )
+    assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
+        *status.told(lake, feed)
+    ]
+    rows = lake.table("decisions", "zoo").read().select("kind", "reason").collect()
+    assert {tuple(row) for row in rows} == {
+        ("dismissal", "typo"),
+        ("dismissal", "torn by the disk"),
+    }
+
+    (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
+    assert done.folded == 1
+    assert names(lake, feed) == {1: "Ava"}
+    # Gold is what it would be without the decision: a record that can be taken later counts like any other.
+    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0

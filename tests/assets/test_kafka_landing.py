@@ -15,6 +15,7 @@ from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledg
 from assets.kafka_client import Complaints
 from assets.kafka_landing import Arrived
 from assets.lake import Lake
+from orchestration import planning, status
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
 from transforms.feed import Feed
@@ -138,10 +139,15 @@ def test_only_committed_records_are_read_and_an_open_transaction_waits(
     broker.delete_before("bank", 4)
     pending = broker.begun("bank", [Sent(b"pending")])
     broker.send("bank", [Sent(b"behind")])
-    assert land(lake, feed)[1] == []
+    open_there = "bank/0: 2 offsets from 6 on wait for the end of a transaction that is open there"
+    assert land(lake, feed)[1] == [f"bronze.shop: {open_there}"]
     assert values(lake) == [b"paid", b"paid again"]
+    # It does not look as if nothing had come.
+    assert planning.due(lake, feed).undecided == (open_there,)
+    assert f"  not to be read yet: {open_there}" in [*status.told(lake, feed)]
     pending.commit_transaction(30)
-    land(lake, feed)
+    assert land(lake, feed)[1] == []
+    assert planning.due(lake, feed).undecided == ()
     assert values(lake) == [b"paid", b"paid again", b"pending", b"behind"]
 
 
@@ -161,12 +167,28 @@ def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> No
     broker.wait_until_gone("compacted", offset=0)
 
     feed = feed_of(broker, "compacted")
-    land(lake, feed)
+    arrived, said = land(lake, feed)
+    (warning,) = arrived.warnings
+    assert said == [f"bronze.shop: {warning}"]
+    assert "topic compacted is compacted (cleanup.policy: compact)" in warning
     found = [row["byte_offset"] for row in rows(lake)]
     assert 0 not in found
     assert found[-1] == 6
     assert values(lake)[-3:] == [b"2", b"x2", b"end"]
     assert land(lake, feed)[0].ranges == ()
+
+
+def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create("kept_whole")
+    broker.create("both_ways", settings={"cleanup.policy": "compact,delete"})
+    (line,) = kafka_topics.compacted(feed_of(broker, "kept_whole", "both_ways"))
+    assert "topic both_ways is compacted (cleanup.policy: compact,delete)" in line
+    # One who may not ask, or whom nobody answers, reads all the same.
+    monkeypatch.setattr(kafka_client, "PATIENCE", 1.0)
+    assert kafka_topics.compacted(feed_of(broker, "nowhere")) == ()
+    assert kafka_topics.compacted(feed_of(broker, "t", address="127.0.0.1:1")) == ()
 
 
 def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(

@@ -316,3 +316,11 @@ def test_other_failures_are_left_as_they_are(tmp_path: Path) -> None:
     write_deltalake(table.path, pa.table({"window": [1]}), mode="append")
     with pytest.raises(Exception, match="Cannot cast"):
         table.append([row("a")])
+
+
+def test_the_folders_beside_a_table_are_known(small: SmallTable) -> None:
+    """As gold's tables are: in a folder and in a store."""
+    parent = small.path.rpartition("/")[0]
+    assert delta_store.folders(parent, small.warehouse) == frozenset()
+    small.append([row("2025-11-20T03")])
+    assert delta_store.folders(parent, small.warehouse) == {small.path.rpartition("/")[2]}

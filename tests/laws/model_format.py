@@ -37,10 +37,13 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         told, transaction = said.get("told"), said.get("transaction")
         at = said.get("event_at_ms")
         moment = None if at is None else at * 1000
+        # A table of a schema is ``table@schema``.
+        name, _, schema = (said.get("table") or "").partition("@")
         event = Event(
             operation=said["operation"],
             effect=said["effect"],
-            name=said.get("table"),
+            name=name or None,
+            schema=schema or None,
             before=said.get("before") or {},
             after=said.get("after") or {},
             attribute_ops=said.get("attribute_ops") or {},

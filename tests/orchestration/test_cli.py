@@ -21,6 +21,7 @@ COMMANDS = {
     "rebuild": ("FEED", "anew from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or let those with"),
+    "dismiss": ("--all", "--reason", "nobody will mend them"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
@@ -250,3 +251,10 @@ def test_what_to_try_next_names_the_warehouse_where_it_is_not_the_usual(
     assert '  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"' in usual
     elsewhere = commands.what_next(str(tmp_path / "my lake"))
     assert f"  .venv/bin/weir query --warehouse '{tmp_path}/my lake' \"SELECT" in elsewhere
+
+
+def test_what_is_let_go_needs_a_reason(feeds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for ids in (("0123",), ("--all",), ("--all", "--reason", " ")):
+        answer = Answer(capsys, "dismiss", "shop", *ids, "--feeds", str(feeds))
+        assert answer.code == 2
+        assert answer.err.startswith("error: feed shop: say why with --reason")

@@ -31,6 +31,7 @@ class Look:
         self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
         (self.sensor,) = self.repository.sensor_defs
         self.cursor: str | None = None
+        self.reason: str | None = None
 
     def __call__(self) -> list[str]:
         """The windows that this tick asks for."""
@@ -40,6 +41,7 @@ class Look:
             )
             tick = self.sensor.evaluate_tick(context)
         self.cursor = tick.cursor or self.cursor
+        self.reason = tick.skip_message
         return [str(one.partition_key) for one in tick.run_requests or []]
 
 
@@ -73,6 +75,20 @@ def test_records_ask_for_their_windows_once_in_whatever_order_they_come(broker: 
     assert look() == ["2025-11-20T05"]
 
 
+def test_a_transaction_that_hangs_does_not_look_as_if_nothing_came(broker: Broker) -> None:
+    broker.create("hung")
+    look = Look(feed_of(broker.address, "hung"))
+    pending = broker.begun("hung", [Sent(b"pending", at=THREE)])
+    broker.send("hung", [Sent(b"behind", at=THREE + HOUR)])
+    assert look() == []
+    assert look.reason is not None
+    assert "hung/0: 2 offsets from 0 on wait for the end of a transaction" in look.reason
+    pending.commit_transaction(30)
+    assert look() == ["2025-11-20T03", "2025-11-20T04"]
+    assert look() == []
+    assert "transaction" not in str(look.reason)
+
+
 def test_a_look_is_bounded_and_goes_on_where_it_stopped(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,10 +96,10 @@ def test_a_look_is_bounded_and_goes_on_where_it_stopped(
     broker.send("much", [Sent(b"x", at=THREE + n * HOUR) for n in range(3)])
     feed = feed_of(broker.address, "much")
     monkeypatch.setattr(kafka_peek, "SECONDS", 0.0)
-    windows, offsets = kafka_peek.new_windows(feed, {})
+    windows, offsets, _ = kafka_peek.new_windows(feed, {})
     assert (windows, [*offsets.values()]) == (set(), [0])
     monkeypatch.undo()
-    windows, offsets = kafka_peek.new_windows(feed, offsets)
+    windows, offsets, _ = kafka_peek.new_windows(feed, offsets)
     assert (len(windows), [*offsets.values()]) == (3, [3])
 
 
@@ -93,7 +109,7 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
     begin = datetime(2024, 1, 1, tzinfo=UTC)
     windows = [f"{begin + timedelta(hours=number):%Y-%m-%dT%H}" for number in range(12_000)]
     found, offsets = {*windows}, {"t/0 id": 12_000}
-    monkeypatch.setattr(kafka_peek, "new_windows", lambda *_: (found, offsets))
+    monkeypatch.setattr(kafka_peek, "new_windows", lambda *_: (found, offsets, ()))
     look = Look(feed_of("nowhere:1", "t"))
     assert look() == windows[:24]
     found = set()

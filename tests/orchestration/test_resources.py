@@ -44,3 +44,12 @@ def test_every_warehouse_of_a_process_has_the_same_limits() -> None:
     fitted = quickly.fitted(lake)
     assert fitted is not lake
     assert fitted.limits == Limits(7, 5)
+
+
+def test_how_many_tables_a_stream_may_describe_is_a_number() -> None:
+    assert lake_of("/nowhere", {}).most_tables == 1_000
+    lake = lake_of("/nowhere", {"WEIR_MOST_TABLES": " 12 "})
+    assert lake.most_tables == lake.elsewhere("/other").most_tables == 12
+    for text in ("many", "-1", "1.5", "1k"):
+        with pytest.raises(SettingMisdeclared, match="this is no whole number"):
+            lake_of("/nowhere", {"WEIR_MOST_TABLES": text})

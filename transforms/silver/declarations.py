@@ -16,7 +16,7 @@ from transforms.fault import Fault
 from transforms.feed import Feed, Table
 from transforms.schema_changes import Policies
 from transforms.silver import renames
-from transforms.table_names import HISTORY, TOMBSTONES, UNFIT
+from transforms.table_names import HISTORY, TOMBSTONES, UNFIT, gold_name
 from transforms.types import Judge, judge_of
 
 LONGEST_NAME: Final = 180
@@ -56,6 +56,7 @@ class Declarations:
     def __init__(self, feed: Feed, *, tells_tables: bool) -> None:
         self._feed = feed
         self._known = {name: name for name in feed.tables} | renames.earlier_names(feed)
+        self._owners = {gold_name(name, feed.table_names): name for name in feed.tables}
         self._tells_tables = tells_tables
         self._found: dict[object, Declaration] = {}
 
@@ -98,10 +99,24 @@ class Declarations:
             return _of_file(self._feed.tables[declared], table, source_table, fault)
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
-            fault = name_fault(table, name, parts)
+            fault = name_fault(table, name, parts) or self._taken(table, source_table)
             return _of_stream(stream_schema, table, source_table, fault)
         return Declaration(
             *(table, source_table, None, False, None, False, None, {}, {}, Policies(), fault)
+        )
+
+    def _taken(self, table: str | None, source_table: str) -> Fault | None:
+        """Whether the feed file has declared another table whose gold this one's would be.
+
+        The file says whose the name is, whichever table's events come first.
+        """
+        owner = self._owners.get(table or "")
+        if owner is None:
+            return None
+        return Fault(
+            "table_name_taken",
+            f"gold table {table} is that of {owner}, which the feed file declares, and {source_table} is another one:"
+            " `table_names: schema` (or catalog) gives each a table of its own",
         )
 
     def _todays(

@@ -6,9 +6,13 @@ Not here: where the horizon lies (``transforms/horizons.py``), and which events 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from transforms.fault import Fault
 from transforms.horizons import Horizon
+
+REASON: Final = "too_late"
+"""The fault's kind: it is decided already, so that it holds nothing up."""
 
 
 def is_covered(horizon: Horizon | None, position: Sequence[int], stable_prefix: int) -> bool:
@@ -22,7 +26,7 @@ def fault(table: str | None, position: Sequence[int]) -> Fault:
     """Why a change at or below the horizon cannot be taken that the base does not have."""
     place = "/".join(map(str, position))
     return Fault(
-        "too_late",
+        REASON,
         f"the history of {table} is compacted beyond its position {place}, and no such event was known when that was"
         " done",
     )

@@ -29,7 +29,12 @@ def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
     such a row goes on waiting.
     """
     conform = conformer(feed, tells_tables=True)
-    described = StreamSchema(table.key, tuple(table.columns.items()))
+    # Silver has the source's names.
+    of_source = {gold: source for source, gold in table.spelled.items()}
+    described = StreamSchema(
+        tuple(of_source.get(name, name) for name in table.key),
+        tuple((of_source.get(name, name), kind) for name, kind in table.columns.items()),
+    )
 
     def of_row(waiting: WaitingRow) -> list[Row]:
         rows = conform(_record(waiting), [_event(waiting, described)])
