@@ -21,8 +21,8 @@ from orchestration import verifying
 from orchestration.feed_files import load_feed
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring, lay
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed
 
 Triple = tuple[int, int, str, str | None, str]
@@ -127,7 +127,7 @@ def feed_of(folder: Path, landing: Path, predicates: str) -> Feed:
 @pytest.fixture(scope="module")
 def states(
     spark: SparkSession, samples: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Outcome]:
+) -> dict[str, Folded]:
     """The outcome of every segment, alone and with its own copy in pieces before it."""
     folder = tmp_path_factory.mktemp("feed")
     schemas = [(samples / one / "expected_schema.txt").read_text() for one in EXPORTED]
@@ -160,13 +160,13 @@ def states(
                     "sink.log": b"".join(lines[len(lines) // 2 :]),
                 }
             )
-    return outcomes(spark, feed, scenarios)
+    return folded(spark, feed, scenarios)
 
 
 @pytest.mark.parametrize("segment", [*EXPORTED, *BY_NAMESPACE])
 @pytest.mark.parametrize("delivery", ["", " again"])
 def test_gold_is_what_the_server_exported(
-    states: dict[str, Outcome], samples: Path, segment: str, delivery: str
+    states: dict[str, Folded], samples: Path, segment: str, delivery: str
 ) -> None:
     outcome = states[f"{segment}{delivery}"]
     assert outcome.quarantine == []
@@ -175,7 +175,7 @@ def test_gold_is_what_the_server_exported(
 
 @pytest.mark.parametrize("segment", EXPORTED)
 def test_an_export_is_the_baseline_of_a_stream_that_starts_late(
-    states: dict[str, Outcome], samples: Path, segment: str
+    states: dict[str, Folded], samples: Path, segment: str
 ) -> None:
     outcome = states[f"{segment} late"]
     assert outcome.quarantine == []

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent
+from tests.transforms.formats.folded import folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import outcomes
 
 HISTORIES = 60
 
@@ -35,7 +35,7 @@ def test_gold_is_what_the_cluster_holds_however_its_stream_was_delivered(
         cluster.transaction()
         clusters[str(number)] = cluster
         scenarios[str(number)] = Scenario(files(list(sent(cluster.commits, rng)), rng))
-    found = outcomes(spark, feed, scenarios)
+    found = folded(spark, feed, scenarios)
     for name, cluster in clusters.items():
         outcome = found[name]
         rows = outcome.state.get("triples", [])

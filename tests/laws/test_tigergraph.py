@@ -13,8 +13,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import EdgeType, Feed, VertexType
 from transforms.formats import FORMATS
 
@@ -194,16 +194,16 @@ def stores() -> dict[str, Store]:
 
 
 @pytest.fixture(scope="module")
-def made(spark: SparkSession, stores: dict[str, Store]) -> dict[str, Outcome]:
+def made(spark: SparkSession, stores: dict[str, Store]) -> dict[str, Folded]:
     drops = {
         name: Scenario({"2026-11-20/04/a.jsonl": store.delivered()})
         for name, store in stores.items()
     }
-    return outcomes(spark, FEED, drops)
+    return folded(spark, FEED, drops)
 
 
 def test_gold_is_the_graph_that_the_store_has(
-    stores: dict[str, Store], made: dict[str, Outcome]
+    stores: dict[str, Store], made: dict[str, Folded]
 ) -> None:
     assert any(store.edges["Leads"] for store in stores.values())
     wrong = {

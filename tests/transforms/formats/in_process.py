@@ -5,8 +5,8 @@ A scenario is a handful of objects; its name serves as the window of its records
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -66,18 +66,29 @@ def outcomes(feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Outcome
         named = {
             name: scenario for name, scenario in scenarios.items() if scenario.table_names == naming
         }
-        table = classified(replace(feed, table_names=naming), named, found)
-        accounts = Accounts()
-        for text in silver_local.texts_of(table, ACCOUNT):
-            accounts.read(text)
-        for account in accounts.rows():
-            found[account["window"]].accounts.append(account)
-        for row in table.to_pylist():
-            if row["kind"] == CHANGES:
-                found[row["window"]].rows.append(row)
-                found[row["window"]].changes.append({**row, **as_maps(row)})
-            elif row["kind"] == REFUSED:
-                found[row["window"]].quarantine.append(row)
+        found |= outcomes_of(replace(feed, table_names=naming), bronze(feed, named))
+    return found
+
+
+def outcomes_of(feed: Feed, rows: Iterable[Mapping[str, object]]) -> dict[str, Outcome]:
+    """The outcome of each window that these rows of bronze are of."""
+    found: dict[str, Outcome] = defaultdict(Outcome)
+    landed = [*rows]
+    for row in landed:
+        found[str(row["window"])].records += 1
+    batch = pa.RecordBatch.from_pylist(landed, schema=ARROW)
+    table = silver_local.classified(feed, [batch], {})
+    accounts = Accounts()
+    for text in silver_local.texts_of(table, ACCOUNT):
+        accounts.read(text)
+    for account in accounts.rows():
+        found[account["window"]].accounts.append(account)
+    for row in table.to_pylist():
+        if row["kind"] == CHANGES:
+            found[row["window"]].rows.append(row)
+            found[row["window"]].changes.append({**row, **as_maps(row)})
+        elif row["kind"] == REFUSED:
+            found[row["window"]].quarantine.append(row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)
         outcome.quarantine.sort(key=coordinates)
@@ -98,17 +109,6 @@ def in_utc(microseconds: object) -> str | None:
         return None
     moment = datetime(1970, 1, 1) + timedelta(microseconds=microseconds)
     return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
-
-
-def classified(
-    feed: Feed, scenarios: Mapping[str, Scenario], found: Mapping[str, Outcome]
-) -> pa.Table:
-    """The scenarios' rows (``OUTPUT``); their records are counted on the way."""
-    rows = list(bronze(feed, scenarios))
-    for row in rows:
-        found[str(row["window"])].records += 1
-    batch = pa.RecordBatch.from_pylist(rows, schema=ARROW)
-    return silver_local.classified(feed, [batch], {})
 
 
 def bronze(feed: Feed, scenarios: Mapping[str, Scenario]) -> Iterator[dict[str, object]]:

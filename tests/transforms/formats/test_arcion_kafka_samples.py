@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
+from tests.transforms.formats.folded import Folded, folded
+from tests.transforms.formats.in_process import Scenario, outcomes
 from tests.transforms.formats.test_golden import TABLES
 from transforms.feed import Feed
 
@@ -69,7 +69,7 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
     """The outcome of every page's first so many steps."""
     scenarios = {}
     for page, steps in PAGES.items():
@@ -79,25 +79,23 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
                 (samples / page / f"{number:02}.json").read_bytes() for number in files
             )
             scenarios[f"{page}-{length}"] = Scenario({"2026-11-20/03/region/page.json": data})
-    return outcomes(spark, Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
+    return folded(spark, Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
 
 
 @pytest.mark.parametrize(("page", "length"), STEPS)
 def test_after_each_message_the_state_is_as_the_page_says(
-    states: dict[str, Outcome], page: str, length: int
+    states: dict[str, Folded], page: str, length: int
 ) -> None:
     outcome, rows = states[f"{page}-{length}"], PAGES[page][length - 1][1]
     assert outcome.quarantine == []
     assert outcome.state == ({"region": rows} if rows else {})
 
 
-def test_the_undeclared_table_of_the_page_is_told_by_its_schema(
-    spark: SparkSession, samples: Path
-) -> None:
+def test_the_undeclared_table_of_the_page_is_told_by_its_schema(samples: Path) -> None:
     files = sorted((samples / "v3_2023-03-15").glob("*.json"))
     drop = {"2026-11-20/03/page.json": b"\n".join(file.read_bytes() for file in files)}
     feed = Feed("samples", "arcion_kafka", "/nowhere")
-    changes = outcomes(spark, feed, {"page": Scenario(drop)})["page"].changes
+    changes = outcomes(feed, {"page": Scenario(drop)})["page"].changes
     assert [(one["declared"], one["key"]) for one in changes if one["effect"] != "note"] == [
         ("tpch_scale_0_01.region", ["0"]),
         *[("tpch_scale_0_01.region", ["10"])] * 3,

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed, Table
 
 EVOLVED = ("id", "name", "description", "weight", "age", "address")
@@ -284,7 +284,7 @@ def values_of(file: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+def found(spark: SparkSession, samples: Path) -> dict[str, Folded]:
     """Every fixture's outcome, by its name."""
     scenarios = {}
     for name, (_, files, _) in CASES.items():
@@ -301,12 +301,12 @@ def found(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
         scenarios[name] = Scenario({"2026-11-20/03/topic.jsonl": dump(lines)})
     mongo = values_of(samples / "risingwave/debezium_mongo_json_customers_no_schema_field.1")
     scenarios["mongo"] = Scenario({"2026-11-20/03/topic.jsonl": dump(mongo)})
-    return outcomes(spark, Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
+    return folded(spark, Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_fixtures_rows_are_those_that_its_own_test_asserts(
-    found: dict[str, Outcome], name: str
+    found: dict[str, Folded], name: str
 ) -> None:
     table, _, expected = CASES[name]
     assert found[name].quarantine == []
@@ -315,14 +315,14 @@ def test_a_fixtures_rows_are_those_that_its_own_test_asserts(
     assert sorted(state, key=str) == expected
 
 
-def test_mongodbs_images_are_no_rows(found: dict[str, Outcome]) -> None:
+def test_mongodbs_images_are_no_rows(found: dict[str, Folded]) -> None:
     assert {one["reason"] for one in found["mongo"].quarantine} == {"malformed_image"}
 
 
-def test_the_documented_delete_removes_the_row(found: dict[str, Outcome]) -> None:
+def test_the_documented_delete_removes_the_row(found: dict[str, Folded]) -> None:
     assert found["deleted"].quarantine == []
     assert found["deleted"].state == {}
 
 
-def test_a_changed_table_is_no_change_of_a_row(found: dict[str, Outcome]) -> None:
+def test_a_changed_table_is_no_change_of_a_row(found: dict[str, Folded]) -> None:
     assert [one["operation"] for one in found["changed"].changes] == ["schema_change"]

@@ -1,4 +1,6 @@
-"""Every golden folder of ``tests/cases``: the drop's real bytes become the changes and the state beside them.
+"""Every golden folder of ``tests/cases``: what a case is, and the state that the changes of its drop fold to.
+
+That the drop's real bytes become the changes beside them is shown without Spark, in ``test_golden_changes``.
 
 A case is ``<format>/<scenario>/drop/`` with objects at their names relative to the landing, and ``expected.json``:
 
@@ -23,11 +25,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from orchestration.feed_files import load_feed
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.splitting.gzip_stream import inflate
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 
@@ -120,19 +121,19 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="session")
-def outcome_of(spark: SparkSession) -> Callable[[Case], Outcome]:
-    """A case's outcome: all cases of a format are read in one Spark frame, once the first of them is asked for."""
+def state_of(spark: SparkSession) -> Callable[[Case], object]:
+    """A case's state: all cases of a format are folded in one Spark frame, once the first of them is asked for."""
 
     @cache
-    def of_format(format_name: str) -> dict[str, Outcome]:
+    def of_format(format_name: str) -> dict[str, Folded]:
         scenarios = {
             case.folder.name: case.scenario()
             for case in cases()
             if case.folder.parent.name == format_name
         }
-        return outcomes(spark, feed(format_name), scenarios)
+        return folded(spark, feed(format_name), scenarios)
 
-    return lambda case: of_format(case.folder.parent.name)[case.folder.name]
+    return lambda case: of_format(case.folder.parent.name)[case.folder.name].state
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
@@ -151,68 +152,7 @@ def test_every_folder_is_a_case() -> None:
 @pytest.mark.parametrize(
     "case", cases(), ids=lambda case: f"{case.folder.parent.name}-{case.folder.name}"
 )
-def test_a_drop_becomes_what_is_expected_of_it(
-    case: Case, outcome_of: Callable[[Case], Outcome]
+def test_the_changes_of_a_drop_fold_to_the_state_that_is_expected(
+    case: Case, state_of: Callable[[Case], object]
 ) -> None:
-    actual, expected = outcome_of(case), case.expected
-    assert quarantined(actual, expected) == expected.get("quarantine", [])
-    assert changed(actual, expected) == [
-        {"table": usual_table(case), "moved_from": None, "derived": None} | change
-        for change in listed(expected, "changes")
-    ]
-    assert actual.duplicates == expected.get("duplicates", 0)
-    assert actual.state == expected.get("state", {})
-    assert actual.warnings == expected.get("warnings", actual.warnings)
-
-
-@pytest.mark.parametrize(
-    "case", cases(), ids=lambda case: f"{case.folder.parent.name}-{case.folder.name}"
-)
-def test_every_record_is_accounted_for_and_can_be_found_again(
-    case: Case, outcome_of: Callable[[Case], Outcome]
-) -> None:
-    actual = outcome_of(case)
-    own = [change for change in actual.changes if change["derived"] is None]
-    assert actual.unread == 0
-    assert actual.events == len(own) + actual.duplicates + len(actual.quarantine)
-    for refused in actual.quarantine:
-        assert (refused["feed"], refused["generation"]) == ("golden", "generation")
-        data, _ = inflate((case.folder / "drop" / str(refused["object"])).read_bytes())
-        payload, start = refused["payload"], refused["byte_offset"]
-        assert isinstance(payload, bytes | bytearray)
-        assert isinstance(start, int)
-        assert data[start : start + len(payload)] == payload
-        assert refused["line"] == data.count(b"\n", 0, start) + 1
-
-
-def usual_table(case: Case) -> str:
-    """The gold table of a change that names none: the first that the format's cases declare."""
-    return next(iter(feed(case.folder.parent.name).tables))
-
-
-def listed(expected: dict[str, object], name: str) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = expected.get(name, [])  # type: ignore[assignment]
-    return found
-
-
-def changed(actual: Outcome, expected: dict[str, object]) -> list[dict[str, object]]:
-    """The changes, each with the fields that the expected one at its place gives."""
-    wanted = [{"table", "moved_from", "derived", *one} for one in listed(expected, "changes")]
-    whole = {"table", "moved_from", "derived", "operation", "effect", "key", "before", "after"}
-    wanted += [whole] * (len(actual.changes) - len(wanted))
-    return [
-        {name: change[name] for name in change if name in fields}
-        for change, fields in zip(actual.changes, wanted, strict=False)
-    ]
-
-
-def quarantined(actual: Outcome, expected: dict[str, object]) -> list[list[object]]:
-    """The quarantine; the detail is the part that is expected, if it is a part of what was found."""
-    wanted: list[list[object]] = expected.get("quarantine", [])  # type: ignore[assignment]
-    parts = [*wanted, *[["", 0, "\0"]] * len(actual.quarantine)]
-    shown: list[list[object]] = []
-    for refused, part in zip(actual.quarantine, parts, strict=False):
-        detail = str(refused["detail"])
-        one = [refused["reason"], refused["line"], part[2] if str(part[2]) in detail else detail]
-        shown.append([*one, refused["object"]] if len(part) > 3 else one)
-    return shown
+    assert state_of(case) == case.expected.get("state", {})

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from tests.transforms.formats.test_golden import TABLES
 from transforms.feed import Feed
 
@@ -63,9 +63,9 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
     """The outcome of every page's first so many statements."""
-    found: dict[str, Outcome] = {}
+    found: dict[str, Folded] = {}
     for format_name in ("arcion_s3_csv", "arcion_s3_json"):
         scenarios = {
             f"{page}-{length}": Scenario(
@@ -76,7 +76,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
             if page.split()[0] == format_name.rpartition("_")[2]
         }
         feed = Feed("samples", format_name, "/nowhere", tables=TABLES)
-        found |= outcomes(spark, feed, scenarios)
+        found |= folded(spark, feed, scenarios)
     return found
 
 
@@ -88,7 +88,7 @@ def sample(file: Path) -> bytes:
 
 @pytest.mark.parametrize(("page", "length"), PREFIXES)
 def test_after_each_statement_the_state_is_as_the_document_says(
-    states: dict[str, Outcome], page: str, length: int
+    states: dict[str, Folded], page: str, length: int
 ) -> None:
     outcome = states[f"{page}-{length}"]
     assert outcome.quarantine == []

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import EdgeType, Feed, VertexType
 from transforms.formats import FORMATS
 
@@ -48,7 +48,7 @@ TUPLE = "i: 2, u: 0, f: 3, d: 3, dt: 1222819200, b: 0, s: m2"
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, Outcome]:
+def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, Folded]:
     """The outcome of each version's messages, of the specification's, and of the load."""
     folder = samples_of("tigergraph")
     drops = {
@@ -60,7 +60,7 @@ def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, O
     document = folder.parents[1] / "formats" / "tigergraph-cdc.txt"
     drops["document"] = {"page.json": messages(document.read_text()).encode()}
     feed = replace(FEED, tables=FORMATS["tigergraph"].tables(FEED))
-    return outcomes(spark, feed, {name: Scenario(drop) for name, drop in drops.items()})
+    return folded(spark, feed, {name: Scenario(drop) for name, drop in drops.items()})
 
 
 def loaded(tid: int, line: str) -> str:
@@ -85,11 +85,11 @@ def messages(page: str) -> str:
 
 @pytest.mark.parametrize("version", ["3.10.1", "4.1.0"])
 def test_messages_of_older_versions_are_what_their_page_says(
-    found: dict[str, Outcome], version: str
+    found: dict[str, Folded], version: str
 ) -> None:
     outcome = found[version]
     assert outcome.quarantine == []
-    assert outcome.events == outcome.records == 3
+    assert outcome.count("events") == outcome.records == 3
     company = {"uid": "comp1", "cid": 2345, "startDate": "2001-01-01 08:00:00"}
     edge = {
         **{"from_type": "Person", "from_uid": "person2", "to_type": "Company", "to_uid": "comp2"},
@@ -105,9 +105,9 @@ def test_messages_of_older_versions_are_what_their_page_says(
     }
 
 
-def test_the_specifications_broken_message_is_in_quarantine(found: dict[str, Outcome]) -> None:
+def test_the_specifications_broken_message_is_in_quarantine(found: dict[str, Folded]) -> None:
     outcome = found["document"]
-    assert outcome.records == outcome.events == 4
+    assert outcome.records == outcome.count("events") == 4
     assert [one["reason"] for one in outcome.quarantine] == ["damaged_record"]
     own = [change for change in outcome.changes if change["derived"] is None]
     assert [(one["table"], one["operation"]) for one in own] == [
@@ -119,7 +119,7 @@ def test_the_specifications_broken_message_is_in_quarantine(found: dict[str, Out
 
 
 def test_adding_to_lists_and_sets_gives_what_the_documentation_of_loads_says(
-    found: dict[str, Outcome],
+    found: dict[str, Folded],
 ) -> None:
     assert found["load"].state == {
         "vertex_Set": [

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from tests.transforms.formats.pipeline import Outcome, outcomes
 from transforms.feed import Feed, Table
 
 FINAL_OF_TYPE: dict[str, dict[int, object]] = {
@@ -54,7 +54,7 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
+def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
     """The outcome of every script."""
     tables = {
         f"test{name}": Table(
@@ -75,7 +75,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Outcome]:
         data = "\n".join(json.dumps(line) for line in lines).encode()
         scenarios[mode] = Scenario({"t/a.jsonl": data})
         scenarios[f"{mode} updated"] = Scenario({"t/a.jsonl": data.rpartition(b"\n")[0]})
-    return outcomes(spark, Feed("samples", "yugabyte", "/nowhere", tables=tables), scenarios)
+    return folded(spark, Feed("samples", "yugabyte", "/nowhere", tables=tables), scenarios)
 
 
 def before_images(samples: Path) -> dict[str, list[dict[str, object]]]:
@@ -121,7 +121,7 @@ def tuple_of(image: dict[str, object] | None) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("encoding", [*ENCODINGS, "both"])
 def test_the_long_script_ends_as_the_database_does(
-    states: dict[str, Outcome], samples: Path, encoding: str
+    states: dict[str, Folded], samples: Path, encoding: str
 ) -> None:
     outcome = states[encoding]
     final = json.loads((samples / "long_script" / "expected_final.json").read_text())
@@ -129,12 +129,12 @@ def test_the_long_script_ends_as_the_database_does(
     assert sorted(rows) == final
     assert outcome.quarantine == []
     # Both encodings say the same events.
-    assert outcome.duplicates == (64 if encoding == "both" else 0)
+    assert outcome.count("duplicates") == (64 if encoding == "both" else 0)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_long_script_has_the_records_that_the_database_expects(
-    states: dict[str, Outcome], samples: Path, encoding: str
+    states: dict[str, Folded], samples: Path, encoding: str
 ) -> None:
     expected = json.loads((samples / "long_script" / "expected_records.json").read_text())
     changes = [one for one in states[encoding].changes if one["derived"] is None]
@@ -146,7 +146,7 @@ def test_the_long_script_has_the_records_that_the_database_expects(
 
 
 @pytest.mark.parametrize("name", sorted(FINAL_OF_TYPE))
-def test_the_script_of_every_type_ends_as_it_should(states: dict[str, Outcome], name: str) -> None:
+def test_the_script_of_every_type_ends_as_it_should(states: dict[str, Folded], name: str) -> None:
     outcome = states[name]
     assert outcome.quarantine == []
     assert {row["a"]: row["b"] for row in outcome.state.get(f"test{name}", [])} == FINAL_OF_TYPE[
@@ -157,7 +157,7 @@ def test_the_script_of_every_type_ends_as_it_should(states: dict[str, Outcome], 
 @pytest.mark.parametrize(
     "mode", ["CHANGE", "ALL", "FULL_ROW_NEW_IMAGE", "MODIFIED_COLUMNS_OLD_AND_NEW_IMAGES"]
 )
-def test_every_record_type_gives_the_same_rows(states: dict[str, Outcome], mode: str) -> None:
+def test_every_record_type_gives_the_same_rows(states: dict[str, Folded], mode: str) -> None:
     bob = {"employee_id": 1001, "employee_name": "Bob", "employee_dept": "Packaging"}
     assert states[f"{mode} updated"].state == {"employee": [bob]}
     assert (states[mode].state, states[mode].quarantine) == ({}, [])

@@ -1,14 +1,14 @@
-"""Drops through the whole of Weir's meaning, many scenarios in one Spark frame.
+"""What the changes of many scenarios fold to, in one Spark frame: the rows that gold would have of each.
 
-A scenario is a handful of objects. Its name serves as the window of its records, and stands in front of every key
-before the fold, so that scenarios never meet; what comes out is plain Python, to be compared with what is expected.
+Up to silver everything is the product's own (``in_process``). Only the fold is put together here, for so many scenarios
+at once: its name stands in front of every key, so that scenarios never meet. What comes out is plain Python.
 """
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -16,74 +16,57 @@ from decimal import Decimal
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from assets import open_transactions, silver_derive, silver_rows, tigergraph_places
-from assets.bronze_schema import BRONZE
 from assets.gold_columns import current_state, fold, ordering, scopes, streams
 from assets.gold_columns.fold import Folding
 from assets.gold_columns.transactions import visible
 from assets.silver_schema import OUTPUT, SILVER
 from tests.transforms.formats import in_process
-from tests.transforms.formats.in_process import Scenario
+from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.change_kinds import Shape
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 
-BRONZE_OF_TABLES = T.StructType([*BRONZE.fields, T.StructField("object_table", T.StringType())])
-LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
 PREFIX = ("_scenario", "_table")
 PLACE = {"_scenario": "window", "_table": "table"}
 """The columns that stand in front of every key."""
 
 
 @dataclass
-class Outcome:
-    """What became of a scenario: ``records`` that were cut, the ``events`` in them, and where each of these went.
+class Folded(Outcome):
+    """What became of a scenario, and the rows that each gold table then has."""
 
-    ``unread`` are records of which nothing came, ``warnings`` the words that stand at events, each as often as it does.
-    """
-
-    records: int = 0
-    events: int = 0
-    unread: int = 0
-    warnings: dict[str, int] = field(default_factory=dict)
-    changes: list[dict[str, object]] = field(default_factory=list)
-    duplicates: int = 0
-    quarantine: list[dict[str, object]] = field(default_factory=list)
     state: dict[str, list[dict[str, object]]] = field(default_factory=dict)
 
 
-def outcomes(
-    spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]
-) -> dict[str, Outcome]:
+def folded(spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Folded]:
     """Every scenario's outcome, by name: through the product's stages, and folded by Spark."""
-    known = in_process.outcomes(feed, scenarios)
-    found = {}
-    for name, outcome in known.items():
-        found[name] = Outcome(
-            outcome.records,
-            outcome.count("events"),
-            outcome.records - outcome.count("records"),
-            outcome.warnings,
-            outcome.changes,
-            outcome.count("duplicates"),
-            [{**one, "feed": feed.name} for one in outcome.quarantine],
-        )
-    rows = [row for outcome in known.values() for row in outcome.rows]
-    if rows:
-        table = pa.Table.from_pylist(rows, schema=OUTPUT)
-        frame = spark.createDataFrame(table)
-        steps = silver_derive.as_table(frame, feed, SILVER).localCheckpoint()
-        complete = None
-        if FORMATS[feed.format].transactional:
-            complete = completed(spark, of_waiting(open_transactions.events_of(frame)))
-        for window, gold, state_row in current(steps, complete, feed):
-            found[window].state.setdefault(gold, []).append(state_row)
+    found = {
+        name: Folded(**vars(outcome))
+        for name, outcome in in_process.outcomes(feed, scenarios).items()
+    }
+    rows = [row for outcome in found.values() for row in outcome.rows]
+    for window, gold, state_row in gold_rows(spark, feed, rows):
+        found[window].state.setdefault(gold, []).append(state_row)
     for one in found.values():
         for state in one.state.values():
             state.sort(key=str)
     return found
+
+
+def gold_rows(
+    spark: SparkSession, feed: Feed, rows: list[dict[str, object]]
+) -> Iterator[tuple[str, str, dict[str, object]]]:
+    """The rows of gold, with scenario and gold table, that these rows of silver fold to."""
+    if not rows:
+        return
+    frame = spark.createDataFrame(pa.Table.from_pylist(rows, schema=OUTPUT))
+    steps = silver_derive.as_table(frame, feed, SILVER).localCheckpoint()
+    complete = None
+    if FORMATS[feed.format].transactional:
+        complete = completed(spark, of_waiting(open_transactions.events_of(frame)))
+    yield from current(steps, complete, feed)
 
 
 def completed(spark: SparkSession, events: DataFrame) -> DataFrame:
@@ -225,10 +208,3 @@ def plain(value: object) -> object:
             return str(value)
         case _:
             return value
-
-
-def coordinates(row: dict[str, object]) -> tuple[object, ...]:
-    """Where the record stood; of a key change, the delete comes first, and so does all that is derived."""
-    place = (row["object"], row["line"], row["byte_offset"])
-    # Of one record's refused events only the details tell which is which.
-    return (*place, row.get("derived") is None, row.get("ordinal"), row.get("detail"))
