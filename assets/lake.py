@@ -93,10 +93,13 @@ class LakeTable:
     def replace_where(
         self, rows: DataFrame, condition: str, partition_by: Sequence[str] = ()
     ) -> None:
-        """Put ``rows`` in place of all rows of which the condition is true, in one commit."""
+        """Put ``rows`` in place of all rows of which the condition is true, in one commit.
+
+        Columns that an older version's table does not have are added to it.
+        """
         writer = rows.write.format("delta").partitionBy(*partition_by)
         if self.exists():
-            writer = writer.option("replaceWhere", condition)
+            writer = writer.option("replaceWhere", condition).option("mergeSchema", "true")
         writer.mode("overwrite").save(self.path)
 
     def replace_windows_counted(self, rows: DataFrame, windows: Sequence[str]) -> int:

@@ -1,0 +1,66 @@
+"""A warehouse whose tables an earlier version of Weir made, under other names of columns: it is brought along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from assets import accounting, gold_tables, ledger
+from assets.lake import Lake
+from orchestration import planning
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from transforms.feed import Feed
+
+EARLIER = {
+    "change_kinds": "traits",
+    "warnings": "remarks",
+    "stream_schemas": "told",
+}
+"""What columns of the accounting were called."""
+
+
+def make_earlier(lake: Lake, feed: Feed) -> None:
+    """Give silver, accounting, progress and gold the shape that they had, and the declarations of another version."""
+    silver = lake.table("silver", feed.name)
+    rows = silver.read().withColumnRenamed("stable_prefix", "settled").localCheckpoint()
+    overwriting = rows.write.format("delta").mode("overwrite").partitionBy("window")
+    overwriting.option("overwriteSchema", "true").save(silver.path)
+    for layer, columns in (("accounting", accounting.COLUMNS), ("progress", ledger.PROGRESS)):
+        table = lake.small_table(layer, feed.name, columns)
+        found = table.read()
+        at = found.schema.get_field_index("declaration")
+        earlier = pa.array(["of another version"] * found.num_rows)
+        found = found.set_column(at, "declaration", earlier)
+        renamed = [EARLIER.get(name, name) for name in found.column_names]
+        write_deltalake(
+            table.path, found.rename_columns(renamed), mode="overwrite", schema_mode="overwrite"
+        )
+    gold = lake.table("gold", feed.name, "pets")
+    gold.set_properties({gold_tables.DECLARATION: "of another version"})
+
+
+def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path) -> None:
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 3, after={"id": "1", "name": "Ada"})))
+    lay(folder, "2025-11-20/04/b.json", drop(change("I", 4, after={"id": "2", "name": "Bo"})))
+    bring(lake, feed)
+    make_earlier(lake, feed)
+    windows = ["2025-11-20T03", "2025-11-20T04"]
+    assert planning.due(lake, feed).windows == windows
+
+    # One window alone: gold stays as it was until all of its windows speak of the same.
+    lay(
+        folder,
+        "2025-11-20/05/c.json",
+        drop(change("U", 5, {"id": "2", "name": "Bo"}, {"id": "2", "name": "Ben"})),
+    )
+    bring(lake, feed, ["2025-11-20T05"])
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    bring(lake, feed)
+    assert names(lake, feed) == {1: "Ada", 2: "Ben"}
+    silver = lake.table("silver", feed.name).read()
+    assert silver.where("stable_prefix IS NULL").count() == 0
+    bring(lake, feed)
+    assert planning.due(lake, feed).windows == []
