@@ -43,9 +43,7 @@ Drawable = Mapping[str, Sequence[str]]
 class _Source:
     """A source of one case that remembers its rows, so that most before-images are true."""
 
-    def __init__(
-        self, rng: Random, *, case: str, kind: str, table: str, values: Drawable
-    ) -> None:
+    def __init__(self, rng: Random, *, case: str, kind: str, table: str, values: Drawable) -> None:
         self.rng, self.case, self.kind, self.table = rng, case, kind, table
         self.values = values
         self.ids = [str(i) for i in range(1, rng.randint(1, 4) + 1)]

@@ -103,9 +103,9 @@ def _csv_field(
         return "NULL"
     # In the backslash style a bare backslash would already be an escape.
     special = ',"\r\n\\' if quoting == "backslash" else ',"\r\n'
-    if text not in ("", "NULL") and text == text.strip() and not set(text) & set(special):
-        if quotes_more is None or quotes_more.random() < 0.8:
-            return text
+    is_plain = text not in ("", "NULL") and text == text.strip() and not set(text) & set(special)
+    if is_plain and (quotes_more is None or quotes_more.random() < 0.8):
+        return text
     if quoting == "backslash":
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return '"' + text.replace('"', '""') + '"'

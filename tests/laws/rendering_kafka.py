@@ -87,9 +87,7 @@ def arcion(event: Event, *, seed: int, columns: Sequence[str] = COLUMNS) -> str:
     return _sent(value, {"schema": _key_schema(), "payload": key}, rng)
 
 
-def debezium(
-    event: Event, *, seed: int, has_key: bool, columns: Sequence[str] = COLUMNS
-) -> str:
+def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] = COLUMNS) -> str:
     """One change event: of MySQL, in a dump or after its key, or of Postgres, as a value that nothing goes with."""
     rng = Random(f"debezium {seed}")
     has_schema = rng.random() < 0.5

@@ -1,4 +1,4 @@
-"""A small graph store that tells what it does as TigerGraph would, in plain Python: it shares no code with the packages.
+"""A small graph store that tells what it does as TigerGraph would: plain Python that shares no code with the packages.
 
 It keeps its vertices in up to three partitions, each with tids of its own. Not here: what the messages mean for gold.
 """

@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.event import Position
+from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
 from tests.laws.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
@@ -28,7 +28,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         rng = Random(f"dgraph {number}")
         # Each has its own timestamps, which tell the commits of all of them apart.
         cluster = Cluster(rng, clock=4 + 10_000 * number)
-        for _ in range(rng.randint(1, 4)):
+        for _ in range(rng.randint(0, 3)):
             cluster.drop() if rng.random() < 0.15 else cluster.transaction()
         cluster.transaction()
         for name, lines in pieces(list(sent(cluster.commits, rng)), rng).items():
@@ -62,7 +62,7 @@ def row_of(namespace: str, document: Mapping[str, Any], *, holds: bool) -> Row:
         return _row_of_drop(namespace, event, holds=holds)
     uid, attr, operation = str(event["uid"]), event["attr"], event["operation"]
     value = text_of(event["value"])
-    subject = {"namespace": namespace, "uid": uid, "predicate": attr}
+    subject: Image = {"namespace": namespace, "uid": uid, "predicate": attr}
     is_star = event["value_type"] == "default"
     if is_star and attr in MANY:
         return Row(TRIPLES, "del", "remove", scope=subject)
@@ -83,7 +83,7 @@ def _row_of_drop(namespace: str, event: Mapping[str, Any], *, holds: bool) -> Ro
         return Row(TRIPLES, "drop_type", "note")
     if kind == "all":
         return Row(TRIPLES, "drop_all", HOLD if holds else "remove", scope={})
-    scope = {"namespace": namespace}
+    scope: Image = {"namespace": namespace}
     if kind == "predicate":
         scope["predicate"] = event["pred"]
     return Row(TRIPLES, f"drop_{kind}", "remove", scope=scope)

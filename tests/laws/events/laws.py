@@ -7,12 +7,12 @@ often, in whatever spelling and order it comes. Exactness: silver holds what the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 
 from assets.silver_schema import CHANGES, IN_BASE, REFUSED
 from tests.laws.event import Position
 from tests.laws.events.product import Cut, Kept, Outcome
-from tests.laws.events.told import CONTROL, Drawn, Record, Row, Told
+from tests.laws.events.told import Drawn, Row, Told
 
 COUNTS = (
     *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),

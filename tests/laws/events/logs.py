@@ -53,7 +53,7 @@ def drawn(format_name: str, numbers: Sequence[int], scope_deletes: ScopeDeletes)
                 number,
                 case=f"{kind}-{number}",
                 kind=kind,
-                events=3 + number % 7,
+                events=2 + number % 6,
                 values=in_texts() if is_of_texts else WIDE_VALUES,
             )
             for window, some in deliveries(events, number, windows=WINDOWS).items():
@@ -126,9 +126,7 @@ def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Told:
     return Told("item", name, event.position, stable, rows)
 
 
-def rows_of(
-    event: Event, changes: Sequence[Change], before: Image, after: Image
-) -> Sequence[Row]:
+def rows_of(event: Event, changes: Sequence[Change], before: Image, after: Image) -> Sequence[Row]:
     """The rows of a change of one row: one for each key that it is for."""
     last = changes[-1]
     if len(changes) == 1:
@@ -151,8 +149,9 @@ def _printed(
         has_key = kind == "debezium"
         return rendering_kafka.debezium(event, seed=seed, has_key=has_key, columns=COLUMNS)
     if format_name == "arcion_s3_json":
-        form = "bare" if rng.random() < 0.5 else "envelope"
-        return rendering.to_json(event, COLUMNS, seed=seed, snapshot_form=form)
+        return rendering.to_json(
+            event, COLUMNS, seed=seed, snapshot_form=rng.choice(["bare", "envelope"])
+        )
     in_snapshot = event.source == "snapshot"
     usual = COLUMNS if in_snapshot else list(TABLE.cdc_columns)
     return rendering.to_csv(

@@ -5,7 +5,9 @@ Not here: what they should leave (``laws``).
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
@@ -18,7 +20,7 @@ from assets import arrow_outcomes, silver_local
 from assets.object_source import records_of
 from assets.silver_schema import ACCOUNT, COVERED, OUTPUT
 from tests.laws.event import Key, Position
-from tests.laws.events.told import Drawn, Place, Record, Row
+from tests.laws.events.told import Drawn, Record, Row
 from tests.transforms.formats.in_process import ARROW
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon
@@ -59,6 +61,16 @@ class Outcome:
 
     rows: list[Kept]
     accounts: list[Account]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the search for cycles: there are none, and among so many values it takes a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def cut(drawn: Drawn) -> Cut:
@@ -127,23 +139,26 @@ _MAPS = ("before", "after", "attribute_ops", "scope")
 
 def outcome_of(table: pa.Table) -> Outcome:
     """The rows and the accounts of what the stages left."""
-    accounts = Accounts()
-    for text in silver_local.texts_of(table, ACCOUNT):
-        accounts.read(text)
     rows = table.filter(pc.not_equal(table["kind"], ACCOUNT)).combine_chunks()
     plain, of_row = _cells(rows, *_PLAIN), _cells(rows, *_OF_ROW)
     maps = [_dicts(rows[name]) for name in _MAPS]
     found = []
-    for one, said in zip(
-        zip(*plain, strict=True), zip(*of_row, *maps, strict=True), strict=True
-    ):
+    for one, said in zip(zip(*plain, strict=True), zip(*of_row, *maps, strict=True), strict=True):
         kind, window, name, offset, ordinal, position, *rest = one
         table_name, operation, effect, key, moved_from, *more = said
         row = Row(table_name, operation, effect, _key(key), _key(moved_from), *more)
         at = (window, name, offset)
         place = None if position is None else tuple(position)
         found.append(Kept(kind, at, ordinal, row, place, *rest))
-    return Outcome(found, accounts.rows())
+    return Outcome(found, accounts_of(table))
+
+
+def accounts_of(table: pa.Table) -> list[Account]:
+    """The accounts of what the stages left."""
+    accounts = Accounts()
+    for text in silver_local.texts_of(table, ACCOUNT):
+        accounts.read(text)
+    return accounts.rows()
 
 
 def _key(key: list[str | None] | None) -> Key | None:
@@ -171,5 +186,3 @@ def sorted_rows(table: pa.Table) -> pa.Table:
     rows = table.filter(pc.not_equal(table["kind"], ACCOUNT))
     order = [(name, "ascending") for name in (*_AT, "ordinal", "derived", "table", "effect")]
     return rows.sort_by(order).combine_chunks()
-
-

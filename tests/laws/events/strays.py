@@ -26,9 +26,7 @@ DAMAGED = '{"op": nothing, "opType": nothing}'
 MARKS = {"begin": "BEGIN", "commit": "END"}
 
 
-def of_event(
-    format_name: str, kind: str, event: Event, rng: Random
-) -> Iterator[Record | Altered]:
+def of_event(format_name: str, kind: str, event: Event, rng: Random) -> Iterator[Record | Altered]:
     """What lands beside a delivery of an event: mostly nothing."""
     chance = rng.random()
     if chance < 0.04:
@@ -83,4 +81,6 @@ def _mark(mark: str, number: int, rng: Random) -> Record:
         collections = [{"data_collection": "shop.item", "event_count": 2}]
         counts = {"event_count": 2, "data_collections": collections}  # type: ignore[dict-item]
     document = {"status": MARKS[mark], "id": f"tx{number}", "ts_ms": rng.getrandbits(40), **counts}
-    return Record(printed(document, rng), (Told(None, (mark, number), (0, 1), 2, [Row(None, mark, mark)]),))
+    return Record(
+        printed(document, rng), (Told(None, (mark, number), (0, 1), 2, [Row(None, mark, mark)]),)
+    )

@@ -123,7 +123,7 @@ def _rows_of_edge(message: Message, operator: str) -> Iterator[Row]:
 
 def _mentioned(content: Mapping[str, Any]) -> tuple[Image, Image]:
     """The attributes of a message as texts, and what is done to those that are not overwritten."""
-    values = {name: _text(one["value"]) for name, one in content.items()}
+    values: Image = {name: _text(one["value"]) for name, one in content.items()}
     return values, {name: one["op"] for name, one in content.items() if one["op"] != "Overwrite"}
 
 

@@ -91,7 +91,9 @@ class Landed:
     def data(self) -> bytes:
         """The object's bytes."""
         lines = [one.text for one in self.records]
-        return "".join(f"{one}\n" for one in ([self.header] if self.header else []) + lines).encode()
+        return "".join(
+            f"{one}\n" for one in ([self.header] if self.header else []) + lines
+        ).encode()
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from random import Random
 
-from tests.laws import xcluster_histories, yugabyte_histories
+from tests.laws import yugabyte_histories
 from tests.laws.event import Image, Key, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
 from tests.laws.spelling import printed
@@ -30,7 +30,7 @@ TYPES = {
     "id": "int", "a": "string", "b": "int", "n": "bigint", "d": "decimal(38,9)", "p": "binary",
 }  # fmt: skip
 ITEMS = Table("items", ("id",), TYPES, ())
-TEXTS = ["x", "", None, "é 😀", "a\"b\\", "a\nb", "null", "AP8="]
+TEXTS = ["x", "", None, "é 😀", 'a"b\\', "a\nb", "null", "AP8="]
 LONG = [2**53 + 1, -(2**63), 2**63 - 1, 7, None]
 BYTES = [b"", b"\x00\xff", "é".encode(), b"\\x41", None]
 VALUES: Mapping[str, Sequence[object]] = {
@@ -56,10 +56,12 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         rng = Random(f"yugabyte {number}")
         table = FOUND if number % 3 == 0 else "items"
         history = yugabyte_histories.History(
-            number, turns=(1, 2), values=VALUES, table=table
+            number, turns=(1, 1 + number % 2), values=VALUES, table=table
         )
         _Tablets(history, rng, objects, holds=scope_deletes == "hold").land(number)
-    feed = Feed("laws", "yugabyte", "/nowhere", tables={"items": ITEMS}, scope_deletes=scope_deletes)
+    feed = Feed(
+        "laws", "yugabyte", "/nowhere", tables={"items": ITEMS}, scope_deletes=scope_deletes
+    )
     for name, landed in objects.items():
         Random(str(name)).shuffle(landed.records)
     return Drawn(feed, objects)
@@ -106,8 +108,10 @@ class _Tablets:
         }
         at = {"term": 1, "index": 2, "write_id": 0}
         told = {"row_message": message, "cdc_sdk_op_id": at}
-        document = {"tablet_id": tablet, "cdc_sdk_proto_records": [told]}
-        document["cdc_sdk_checkpoint"] = {"term": 1, "index": 2}
+        document = {
+            **{"tablet_id": tablet, "cdc_sdk_proto_records": [told]},
+            "cdc_sdk_checkpoint": {"term": 1, "index": 2},
+        }
         row = Row(FOUND, "ddl", "note")
         ddl = Told(FOUND, (tablet, "ddl"), (0, 1, 1, 2, 0), 2, [row])
         return Record(printed(document, self.rng), [_note(tablet, (1, 2)), ddl])
@@ -168,9 +172,7 @@ class _Tablets:
             message["op"] = 99
             return document, "unknown_operation"
         if kind == "value":
-            message["new_tuple"] = [
-                {"column_name": "id", "Datum": {"DatumString": "3000000000"}}
-            ]
+            message["new_tuple"] = [{"column_name": "id", "Datum": {"DatumString": "3000000000"}}]
             return document, "value_does_not_fit"
         del document["cdc_sdk_op_id"]
         return document, "missing_field"

@@ -33,7 +33,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
     objects: dict[Place, Landed] = {}
     for number in numbers:
         rng = Random(f"xcluster {number}")
-        history = History(number, turns=(3, 10), values=VALUES)
+        history = History(number, turns=(2, 8), values=VALUES)
         windows = [f"b{number // BLOCK} w{at}" for at in range(WINDOWS)]
         for window, tablet, records in history.delivered(windows):
             place = (window, f"items/{number // BLOCK}/{rng.randint(1, 2)}.json")
