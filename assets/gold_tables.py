@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from assets import bases, discovered_tables, schema_changes
 from assets.gold_columns import current_state
 from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
-from assets.lake import Lake, LakeTable
+from assets.lake import Lake
+from assets.lake_table import LakeTable
 from assets.schema_changes import ADDED
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Table

@@ -5,21 +5,16 @@ into a table (``transforms``), and which warehouse it is (``orchestration``).
 """
 
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
 import dagster as dg
 import pyarrow as pa
 from dagster_pyspark import LazyPySparkResource
-from delta.tables import DeltaTable
-from deltalake import DeltaTable as DeltaLog
-from pyspark.sql import Column, DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from assets import delta_store
+from assets.lake_table import LakeTable
 from assets.small_table import SmallTable
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -43,162 +38,6 @@ def columns_of(schema: T.StructType) -> dg.TableSchema:
     return dg.TableSchema(
         [dg.TableColumn(field.name, field.dataType.simpleString()) for field in schema]
     )
-
-
-@dataclass(frozen=True, slots=True)
-class LakeTable:
-    """One Delta table by its path: it need not exist yet."""
-
-    spark: SparkSession
-    path: str
-    warehouse: str = ""
-
-    def exists(self) -> bool:
-        """True once the table has been written."""
-        return DeltaTable.isDeltaTable(self.spark, self.path)
-
-    def read(self) -> DataFrame:
-        """The table as it is now."""
-        return self.spark.read.format("delta").load(self.path)
-
-    def read_fixed(self) -> DataFrame:
-        """The table as it is now, also for queries that run when it has grown."""
-        return self.spark.read.format("delta").option("versionAsOf", self.version()).load(self.path)
-
-    def version(self) -> int:
-        """The number of the table's newest commit; -1 where there is none."""
-        return int(self._newest_commit()["version"]) if self.exists() else -1
-
-    def append(
-        self, rows: DataFrame, partition_by: Sequence[str] = (), *, seen: int | None = None
-    ) -> None:
-        """Add rows in one commit; columns that an older version's table does not have are added to it.
-
-        ``seen``: the table's version that says which rows are new. Of two writers that saw the same one Delta takes the
-        first, and either refuses the other as concurrent or adds nothing for it.
-        """
-        writer = rows.write.format("delta").mode("append").option("mergeSchema", "true")
-        if seen is not None:
-            # Delta's own numbers begin at 0: the first writer has seen none.
-            writer = writer.option("txnAppId", "weir").option("txnVersion", seen + 1)
-        writer.partitionBy(*partition_by).save(self.path)
-
-    def replace_windows(
-        self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
-    ) -> None:
-        """Put ``rows`` in place of all rows of these windows, in one commit."""
-        quoted = ", ".join(f"'{window}'" for window in windows)
-        self.replace_where(rows, f"window IN ({quoted})", partition_by)
-
-    def replace_where(
-        self, rows: DataFrame, condition: str, partition_by: Sequence[str] = ()
-    ) -> None:
-        """Put ``rows`` in place of all rows of which the condition is true, in one commit.
-
-        Columns that an older version's table does not have are added to it.
-        """
-        writer = rows.write.format("delta").partitionBy(*partition_by)
-        if self.exists():
-            writer = writer.option("replaceWhere", condition).option("mergeSchema", "true")
-        writer.mode("overwrite").save(self.path)
-
-    def replace_windows_counted(self, rows: DataFrame, windows: Sequence[str]) -> int:
-        """The same, and how many rows Delta says it wrote."""
-        before = self._newest_commit()["version"] if self.exists() else -1
-        self.replace_windows(rows, windows)
-        newest = self._newest_commit()
-        # Delta makes no commit where nothing goes and nothing comes; the newest is then an earlier one.
-        # Nor does it count rows where some only went.
-        written = newest["operationMetrics"].get("numOutputRows", 0)
-        return int(written) if newest["version"] > before else 0
-
-    def put_windows(self, rows: DataFrame, windows: Sequence[str], *, any_rows: bool) -> int:
-        """Put ``rows`` in place of all rows of these windows, in one commit; how many rows Delta says it wrote.
-
-        ``any_rows``: whether there are any. Nothing to take away and nothing to put is no commit; where there is
-        nothing to take away, rows are added, which costs Spark one job and not five. For that the caller has to be
-        alone at the table.
-        """
-        before = delta_store.opened(self.path, self.warehouse)
-        if before is None:
-            rows.write.format("delta").partitionBy("window").save(self.path)
-        elif has_windows(before, windows) or "://" in self.path:
-            # A store knows no locks: there Delta itself has to see that another run has put rows meanwhile.
-            self.replace_windows(rows, windows)
-        elif any_rows:
-            self.append(rows)
-        after = delta_store.opened(self.path, self.warehouse)
-        assert after is not None  # it was written above, or was there
-        if before is not None and after.version() == before.version():
-            return 0
-        # Delta counts no rows where some only went.
-        metrics = after.history(1)[0].get("operationMetrics") or {}
-        return int(metrics.get("numOutputRows", 0))
-
-    def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
-        """Write the table with these properties, in place of what there was, in one commit."""
-        # The older writer keeps only properties that begin with "delta.", and drops others without a word.
-        writer = rows.writeTo(f"delta.`{self.path}`").using("delta")
-        for name, value in properties.items():
-            writer = writer.tableProperty(name, value)
-        writer.createOrReplace()
-
-    def merge(
-        self,
-        rows: DataFrame,
-        on: Sequence[str],
-        *,
-        delete: Column | None = None,
-        update: tuple[Column, Mapping[str, Column]],
-        insert: tuple[Column, Mapping[str, Column]],
-    ) -> None:
-        """Merge ``rows`` (alias ``new``) into the table (alias ``old``) by the ``on`` columns, in one commit."""
-        same = [F.col(f"old.`{name}`") == F.col(f"new.`{name}`") for name in on]
-        condition = same[0]
-        for part in same[1:]:
-            condition = condition & part
-        merge = (
-            DeltaTable.forPath(self.spark, self.path)
-            .alias("old")
-            .merge(rows.alias("new"), condition)
-        )
-        if delete is not None:
-            merge = merge.whenMatchedDelete(delete)
-        merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
-            insert[0], dict(insert[1])
-        ).execute()
-
-    def _newest_commit(self) -> Row:
-        """``version``, and what Delta itself counted in ``operationMetrics``."""
-        history = DeltaTable.forPath(self.spark, self.path).history(1)
-        newest = history.select("version", "operationMetrics").first()
-        assert newest is not None  # a Delta table has at least the commit that made it
-        return newest
-
-    def set_properties(self, properties: Mapping[str, str]) -> None:
-        """Set these of the table's properties, and leave the others."""
-        listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
-        self.spark.sql(f"ALTER TABLE delta.`{self.path}` SET TBLPROPERTIES ({listed})")
-
-    def delete(self, condition: str) -> None:
-        """Remove the rows of which the condition is true, in one commit; none where there are none."""
-        DeltaTable.forPath(self.spark, self.path).delete(condition)
-
-    def add_constraint(self, name: str, condition: str) -> None:
-        """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
-        self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD CONSTRAINT {name} CHECK ({condition})")
-
-    def properties(self) -> dict[str, str]:
-        """The table's own properties."""
-        row = DeltaTable.forPath(self.spark, self.path).detail().select("properties").first()
-        return dict(row["properties"]) if row else {}
-
-
-def has_windows(table: DeltaLog, windows: Sequence[str]) -> bool:
-    """Whether a table that is partitioned by window has any file of these."""
-    wanted = set(windows)
-    found = pa.table(table.get_add_actions(flatten=True))["partition.window"]
-    return not wanted.isdisjoint(found.unique().to_pylist())
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,8 @@ from assets import bases
 from assets.accounting import StoredAccount
 from assets.gold_columns import typed as types
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
-from assets.lake import Lake, LakeTable
+from assets.lake import Lake
+from assets.lake_table import LakeTable
 from transforms.change_kinds import DROPS
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed import Feed, Table

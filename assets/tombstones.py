@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 
 from assets.gold_columns.current_state import POSITION, grave_columns
 from assets.gold_columns.horizons import covers
-from assets.lake import Lake, LakeTable
+from assets.lake import Lake
+from assets.lake_table import LakeTable
 from transforms.feed import Table
 from transforms.horizons import Horizon
 

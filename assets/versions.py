@@ -14,7 +14,7 @@ from assets.gold_columns import typed as types
 from assets.gold_columns import versions
 from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from assets.history import History
-from assets.lake import LakeTable
+from assets.lake_table import LakeTable
 from transforms.feed import Table
 from transforms.horizons import Horizon
 

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import pytest
 
 from assets import bronze, current_state, silver
-from assets.lake import Lake, LakeTable
+from assets.lake import Lake
+from assets.lake_table import LakeTable
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format

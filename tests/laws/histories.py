@@ -7,7 +7,7 @@ format's null), and a slash before a line break (a wrapped line in the document'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -36,12 +36,16 @@ VALUES = {
 }  # fmt: skip
 STARTED_AT_MS = 1_732_060_800_000
 
+Drawable = Mapping[str, Sequence[str]]
+"""The columns beside the key, each with the values that it may have."""
+
 
 class _Source:
     """A source of one case that remembers its rows, so that most before-images are true."""
 
-    def __init__(self, rng: Random, *, case: str, kind: str, table: str) -> None:
+    def __init__(self, rng: Random, *, case: str, kind: str, table: str, values: Drawable) -> None:
         self.rng, self.case, self.kind, self.table = rng, case, kind, table
+        self.values = values
         self.ids = [str(i) for i in range(1, rng.randint(1, 4) + 1)]
         self.rows: dict[str, Image] = {}
         self.events: list[Event] = []
@@ -91,13 +95,13 @@ class _Source:
         place = (self.position, self.now_ms)
         # Debezium sends whole rows, but for values that it says it does not have.
         is_whole = (
-            self.kind == "debezium" and operation == "update" and VALUES.keys() <= after.keys()
+            self.kind == "debezium" and operation == "update" and self.values.keys() <= after.keys()
         )
         effect = "put" if is_whole else None
         self.events.append(Event(self.kind, self.table, operation, *place, before, after, effect))
         new = before | after
         old_id, new_id = str((after | before)["id"]), str(new["id"])
-        row = self.rows.pop(old_id, self.key(new_id) | dict.fromkeys(VALUES))
+        row = self.rows.pop(old_id, self.key(new_id) | dict.fromkeys(self.values))
         if operation != "delete":
             self.rows[new_id] = row | new
 
@@ -106,18 +110,18 @@ class _Source:
 
     def full(self, identifier: str) -> Image:
         """A row with a value, or a null, in every column."""
-        return self.key(identifier) | {column: self.value(column) for column in VALUES}
+        return self.key(identifier) | {column: self.value(column) for column in self.values}
 
     def row(self, identifier: str) -> Image:
         """The row as it is, or an invented one: changes of rows never seen do come."""
         return dict(self.rows.get(identifier) or self.full(identifier))
 
     def value(self, column: str) -> str | None:
-        return None if self.rng.random() < 0.2 else self.rng.choice(VALUES[column])
+        return None if self.rng.random() < 0.2 else self.rng.choice(self.values[column])
 
     def some(self, at_least: int = 1) -> Image:
         """New values for some columns."""
-        columns = self.rng.sample(list(VALUES), self.rng.randint(at_least, len(VALUES)))
+        columns = self.rng.sample(list(self.values), self.rng.randint(at_least, len(self.values)))
         return {column: self.value(column) for column in columns}
 
     def part_of(self, image: Image) -> Image:
@@ -228,9 +232,18 @@ _ACTIONS: dict[str, list[Callable[[_Source], None]]] = {
 }  # fmt: skip
 
 
-def history(seed: int, *, case: str, kind: str, events: int, table: str = "item") -> list[Event]:
+def history(
+    seed: int,
+    *,
+    case: str,
+    kind: str,
+    events: int,
+    table: str = "item",
+    values: Drawable = VALUES,
+) -> list[Event]:
     """The first so many events of a source, in the order it made them."""
-    source = _Source(Random(f"history {seed}"), case=case, kind=kind, table=table)
+    rng = Random(f"history {seed}")
+    source = _Source(rng, case=case, kind=kind, table=table, values=values)
     for identifier in source.ids:
         # Two, where the rows of two snapshots tie.
         for _ in range(source.rng.choice([0, 0, 0, 1, 1, 1, 1, 2])):

@@ -12,9 +12,12 @@ from random import Random
 from typing import Literal
 
 from tests.laws.oracle import Event, Image
+from tests.laws.spelling import printed
 
 # The document shows I, U and D; R comes from its replaceCount. A snapshot row is an insert to it.
 OP_TYPES = {"insert": "I", "update": "U", "delete": "D", "replace": "R", "read": "I"}
+UNKNOWN = "X"
+"""What an operation is written as that the format does not have."""
 # The document's own samples break these names.
 STRAY_NAMES = {
     "extractionTimestamp": ["extraction Timestamp"],
@@ -45,7 +48,7 @@ def to_json(
             "name": event.table,
             "hash": -1893420405,
         },
-        "opType": OP_TYPES[event.operation],
+        "opType": OP_TYPES.get(event.operation, UNKNOWN),
         "cursor": None if event.source == "snapshot" else _compact(_cursor(event, rng)),
         "before": _json_image(event.before, shuffled),
         "after": _json_image(event.after, shuffled),
@@ -54,10 +57,7 @@ def to_json(
     }
     if event.source == "snapshot" and snapshot_form == "bare":
         document = dict(_json_image(event.after, columns))
-    escaped = rng.random() < 0.5  # what is not ASCII, as it is or as \uXXXX
-    if rng.random() < 0.5:
-        return json.dumps(document, indent=rng.choice([2, 4]), ensure_ascii=escaped)
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=escaped)
+    return printed(document, rng)
 
 
 def to_csv(
@@ -66,25 +66,29 @@ def to_csv(
     *,
     seed: int,
     quoting: Literal["doubled", "backslash"] = "doubled",
+    eager: bool = False,
 ) -> str:
     r"""One CSV record: NEW, OLD and EXISTS per column, then opType, cursor and operationcount.
 
     A snapshot row has just its columns. Without a cursor nothing in the record tells the quoting,
     and a quoted backslash can then be read both ways: "a,\\b" is a,\\b doubled and a,\b backslash.
+    ``eager``: some fields have quotes that need none.
     """
     rng = Random(f"csv {seed}")
+    quotes_more = rng if eager else None
     if event.source == "snapshot":
-        return ",".join(_csv_field(event.after.get(column), quoting) for column in columns)
+        found = [event.after.get(column) for column in columns]
+        return ",".join(_csv_field(field, quoting, quotes_more) for field in found)
     fields: list[str | None] = []
     for column in columns:
         flag = str(exists_flag(event, column))
         fields += [event.after.get(column), event.before.get(column), flag]
     fields += [
-        OP_TYPES[event.operation],
+        OP_TYPES.get(event.operation, UNKNOWN),
         _compact(_cursor(event, rng)),
         _compact(_operation_count(rng)),
     ]
-    return ",".join(_csv_field(field, quoting) for field in fields)
+    return ",".join(_csv_field(field, quoting, quotes_more) for field in fields)
 
 
 def _json_image(image: Image, columns: list[str]) -> dict[str, str]:
@@ -92,12 +96,15 @@ def _json_image(image: Image, columns: list[str]) -> dict[str, str]:
     return {column: "null" if value is None else value for column, value in values.items()}
 
 
-def _csv_field(text: str | None, quoting: Literal["doubled", "backslash"]) -> str:
+def _csv_field(
+    text: str | None, quoting: Literal["doubled", "backslash"], quotes_more: Random | None
+) -> str:
     if text is None:
         return "NULL"
     # In the backslash style a bare backslash would already be an escape.
     special = ',"\r\n\\' if quoting == "backslash" else ',"\r\n'
-    if text not in ("", "NULL") and text == text.strip() and not set(text) & set(special):
+    is_plain = text not in ("", "NULL") and text == text.strip() and not set(text) & set(special)
+    if is_plain and (quotes_more is None or quotes_more.random() < 0.8):
         return text
     if quoting == "backslash":
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -7,27 +7,27 @@ the record is a line of a dump or a document of its own. A record may have line 
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
-from datetime import UTC, datetime
-from decimal import Decimal
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from random import Random
 
+from tests.laws.histories import COLUMNS
 from tests.laws.oracle import Event, Image
+from tests.laws.spelling import printed, raw
+from tests.laws.wide import WIDE_TYPES
 
 UNAVAILABLE = "__debezium_unavailable_value"
-OPS = {"read": "r", "insert": "c", "update": "u", "delete": "d"}
+OPS = {"read": "r", "insert": "c", "update": "u", "delete": "d", "truncate": "t"}
 KEY = ("case_id", "id")
-_PLAIN = {"case_id": "string", "id": "int32", "c1": "int32", "c2": "string"}
+_FIRST_DAY = date(1970, 1, 1).toordinal()
+_PLAIN = {
+    "string": "string", "int": "int32", "bigint": "int64", "double": "double", "binary": "bytes",
+}  # fmt: skip
 _CONNECT = "org.apache.kafka.connect.data."
 _DEBEZIUM = "io.debezium."
-_SCALE: dict[str, object] = {
-    "type": "bytes",
-    "name": f"{_CONNECT}Decimal",
-    "parameters": {"scale": "2"},
-}
 _DECIMALS: dict[str, dict[str, object]] = {
-    "unscaled": _SCALE,
+    "unscaled": {"type": "bytes", "name": f"{_CONNECT}Decimal"},
     "struct": {"type": "struct", "name": f"{_DEBEZIUM}data.VariableScaleDecimal"},
     "number": {"type": "double"},
     "text": {"type": "string"},
@@ -38,9 +38,15 @@ _TIMES: dict[str, dict[str, object]] = {
     "micros": {"type": "int64", "name": f"{_DEBEZIUM}time.MicroTimestamp"},
     "text": {"type": "string"},
 }
+_DATES: dict[str, dict[str, object]] = {
+    "millis": {"type": "int32", "name": f"{_CONNECT}Date"},
+    "own millis": {"type": "int32", "name": f"{_DEBEZIUM}time.Date"},
+    "micros": {"type": "int32", "name": f"{_DEBEZIUM}time.Date"},
+    "text": {"type": "string"},
+}
 
 
-def arcion(event: Event, *, seed: int) -> str:
+def arcion(event: Event, *, seed: int, columns: Sequence[str] = COLUMNS) -> str:
     """One message of Arcion's JSON CDC format, of any of its four generations."""
     rng = Random(f"arcion {seed}")
     generation = rng.randint(1, 4)
@@ -69,20 +75,19 @@ def arcion(event: Event, *, seed: int) -> str:
             "row": log[2] if log else None,
             "ts_ms": event.event_at_ms,
         },
-        "op": event.operation.upper() if generation == 1 else OPS[event.operation],
+        "op": event.operation.upper() if generation == 1 else OPS.get(event.operation, "x"),
         "ts_ms": (event.event_at_ms or 0) + rng.randint(0, 20_000_000),
     }
-    decimals = _SCALE if rng.random() < 0.5 else _DECIMALS[decimal]
-    schema = _schema(decimals, _TIMES[time])
+    schema = _schema(columns, "unscaled" if rng.random() < 0.5 else decimal, time)
     key = {name: _value(name, _key(event)[name], decimal, time, texts) for name in KEY}
     if generation == 1:
         parts = {"schema_1": _key_schema(), "payload_1": key}
-        return _printed({**parts, "schema_2": schema, "payload_2": envelope}, rng)
-    value = _printed({"schema": schema, "payload": envelope}, rng)
+        return printed({**parts, "schema_2": schema, "payload_2": envelope}, rng)
+    value = printed({"schema": schema, "payload": envelope}, rng)
     return _sent(value, {"schema": _key_schema(), "payload": key}, rng)
 
 
-def debezium(event: Event, *, seed: int, has_key: bool) -> str:
+def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] = COLUMNS) -> str:
     """One change event: of MySQL, in a dump or after its key, or of Postgres, as a value that nothing goes with."""
     rng = Random(f"debezium {seed}")
     has_schema = rng.random() < 0.5
@@ -96,8 +101,9 @@ def debezium(event: Event, *, seed: int, has_key: bool) -> str:
         }
         for image in (before, after)
     ]
-    if event.operation != "delete":
-        images[1] |= {name: UNAVAILABLE for name in ("c1", "c2", "c3", "c4") if name not in after}
+    if event.operation not in ("delete", "truncate"):
+        unsent = [name for name in columns if name not in KEY and name not in after]
+        images[1] |= dict.fromkeys(unsent, UNAVAILABLE)
     one, two, three = event.position[2:]
     place: dict[str, object] = {"file": f"mysql-bin.{one:06d}", "pos": two, "row": three}
     if not has_key:
@@ -115,14 +121,16 @@ def debezium(event: Event, *, seed: int, has_key: bool) -> str:
             "ts_ms": event.event_at_ms or 0,
             **place,
         },
-        "op": OPS[event.operation],
+        "op": OPS.get(event.operation, "x"),
         "ts_ms": (event.event_at_ms or 0) + rng.randint(0, 20_000_000),
         "transaction": None,
     }
-    schema = _schema(_DECIMALS[decimal], _TIMES[time])
-    value = _printed({"schema": schema, "payload": envelope} if has_schema else envelope, rng)
+    schema = _schema(columns, decimal, time)
+    value = printed({"schema": schema, "payload": envelope} if has_schema else envelope, rng)
     if not has_key:
         return value
+    if event.operation == "truncate":
+        return _sent(value, None, rng)
     key = {name: _value(name, _key(event)[name], decimal, time, texts=False) for name in KEY}
     return _sent(value, {"schema": _key_schema(), "payload": key}, rng)
 
@@ -148,52 +156,56 @@ def _shuffled(image: Image, rng: Random) -> list[str]:
 
 def _value(name: str, text: str | None, decimal: str, time: str, texts: bool) -> object:
     """The value as JSON has it, numbers in the digits that they have."""
-    if text is None or name in ("case_id", "c2"):
+    kind = WIDE_TYPES[name]
+    if text is None or kind in ("string", "binary"):
         return text
-    if name == "c4" and time != "text":
-        at = int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
-        count = at * (1_000_000 if time == "micros" else 1_000)
+    if kind in ("timestamp", "date") and time != "text":
+        at = datetime.fromisoformat(text).replace(tzinfo=UTC)
+        count = int(at.timestamp()) * (1_000_000 if time == "micros" else 1_000)
+        count = at.toordinal() - _FIRST_DAY if kind == "date" else count
         return str(count) if texts else count
-    if name == "c3" and decimal in ("unscaled", "struct"):
-        unscaled = int(Decimal(text).scaleb(2))
+    if kind.startswith("decimal") and decimal in ("unscaled", "struct"):
+        whole, _, fraction = text.partition(".")
+        unscaled = int(whole + fraction)
         size = unscaled.bit_length() // 8 + 1
         written = b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
-        return written if decimal == "unscaled" else {"scale": 2, "value": written}
-    is_text = texts or name == "c4" or (name == "c3" and decimal == "text")
-    return text if is_text else f"@{text}@"
+        return written if decimal == "unscaled" else {"scale": len(fraction), "value": written}
+    is_text = texts or kind in ("timestamp", "date")
+    return text if is_text or (kind.startswith("decimal") and decimal == "text") else raw(text)
 
 
-def _schema(decimal: dict[str, object], time: dict[str, object]) -> dict[str, object]:
+def _schema(columns: Sequence[str], decimal: str, time: str) -> dict[str, object]:
     """Connect's schema of an envelope; its name lies about the table."""
-    plain = [{"field": name, "type": kind, "optional": True} for name, kind in _PLAIN.items()]
-    columns = [*plain, {"field": "c3", **decimal}, {"field": "c4", **time}]
+    fields = [{"field": name, "optional": True, **_typed(name, decimal, time)} for name in columns]
     images = [
-        {"type": "struct", "field": side, "name": "any.other.Value", "fields": columns}
+        {"type": "struct", "field": side, "name": "any.other.Value", "fields": fields}
         for side in ("before", "after")
     ]
     op = {"type": "string", "field": "op"}
     return {"type": "struct", "name": "any.other.Envelope", "fields": [*images, op]}
 
 
+def _typed(name: str, decimal: str, time: str) -> dict[str, object]:
+    kind = WIDE_TYPES[name]
+    if kind.startswith("decimal"):
+        scale = {"scale": kind.rstrip(")").partition(",")[2]} if decimal == "unscaled" else {}
+        return {**_DECIMALS[decimal], **({"parameters": scale} if scale else {})}
+    if kind == "timestamp":
+        return _TIMES[time]
+    if kind == "date":
+        return _DATES[time]
+    return {"type": _PLAIN[kind]}
+
+
 def _key_schema() -> dict[str, object]:
-    columns = [{"field": name, "type": _PLAIN[name]} for name in KEY]
+    columns = [{"field": name, "type": _PLAIN[WIDE_TYPES[name]]} for name in KEY]
     return {"type": "struct", "name": "any.other.Key", "fields": columns}
 
 
-def _printed(document: object, rng: Random) -> str:
-    printed = json.dumps(
-        document,
-        indent=rng.choice([None, 1]),
-        separators=rng.choice([None, (",", ":")]),
-        ensure_ascii=rng.random() < 0.5,
-    )
-    return re.sub('"@([^"@]*)@"', r"\1", printed)
-
-
-def _sent(value: str, key: dict[str, object], rng: Random) -> str:
+def _sent(value: str, key: dict[str, object] | None, rng: Random) -> str:
     """The message with its key: a line of a dump, or the document behind that of its key."""
-    key_text = _printed(key, rng)
-    if rng.random() < 0.3:
+    key_text = printed(key, rng)
+    if key is not None and rng.random() < 0.3:
         return f"{key_text}\n{value}"
     parts = [part if rng.random() < 0.5 else json.dumps(part) for part in (key_text, value)]
     place = f'"topic": "any", "partition": 0, "offset": {rng.getrandbits(40)}'

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from tests.laws.event import Event, Image, Transaction
+from tests.laws.yugabyte_histories import NARROW
 
 WRITE, DELETE, APPLY = 1, 2, 3
 NAMES = {WRITE: "WRITE", DELETE: "DELETE", APPLY: "APPLY"}
@@ -81,28 +82,41 @@ def octets(data: bytes) -> str:
 
 
 def pair(name: str, value: object, *, protojson: bool) -> dict[str, object]:
-    kind = (
-        ("Int32Value", "int32Value") if isinstance(value, int) else ("StringValue", "stringValue")
-    )
-    told = octets(value.encode()) if isinstance(value, str) else value
+    """A named value: texts and bytes are base64, long numbers texts in the one encoding."""
+    kind, told = "String", value
+    if isinstance(value, int):
+        kind = "Int32" if -(2**31) <= value < 2**31 else "Int64"
+        told = str(value) if kind == "Int64" and protojson else value
+    elif isinstance(value, float):
+        kind = "Double"
+    elif isinstance(value, bytes | str):
+        kind = "Binary" if isinstance(value, bytes) else "String"
+        told = octets(value if isinstance(value, bytes) else value.encode())
     if protojson:
-        member: dict[str, object] = {} if value is None else {kind[1]: told}
+        member: dict[str, object] = {} if value is None else {f"{kind.lower()}Value": told}
     else:
-        member = {"Value": None if value is None else {kind[0]: told}}
+        member = {"Value": None if value is None else {f"{kind}Value": told}}
     return {"key": octets(name.encode()), "value": member}
 
 
 class History:
     """What a tablet did; ``rows`` are the rows at its end, ``log`` its records."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        turns: tuple[int, int] = (6, 24),
+        values: Mapping[str, Sequence[object]] = NARROW,
+    ) -> None:
         self.rng = Random(seed)
+        self.values = values
         self.tablet = f"h{seed}"
         self.rows: dict[int, Values] = {}
         self.log: list[Said] = []
         self.now = (BEGAN_AT, 0)
         running: dict[bytes, list[Said]] = {}
-        for turn in range(self.rng.randint(6, 24)):
+        for turn in range(self.rng.randint(*turns)):
             self.advance()
             chance = self.rng.random()
             if chance < 0.25:
@@ -131,10 +145,7 @@ class History:
     def change(self, key: int, transaction: bytes | None) -> Said:
         if self.rng.random() < 0.25:
             return Said(DELETE, self.now, transaction, {"id": key})
-        drawn: Values = {
-            "a": self.rng.choice(["x", "y", "", None]),
-            "b": self.rng.choice([0, 7, None]),
-        }
+        drawn: Values = {name: self.rng.choice(some) for name, some in self.values.items()}
         said = {name: drawn[name] for name in drawn if self.rng.random() < 0.7}
         return Said(WRITE, self.now, transaction, {"id": key} | said)
 
@@ -146,7 +157,7 @@ class History:
             if one.op == DELETE:
                 self.rows.pop(key, None)
             else:
-                empty: Values = {"id": key, "a": None, "b": None}
+                empty: Values = {"id": key, **dict.fromkeys(self.values)}
                 self.rows[key] = self.rows.get(key, empty) | one.row
 
     def delivered(self, windows: Sequence[str]) -> list[tuple[str, str, list[Said]]]:

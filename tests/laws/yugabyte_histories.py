@@ -7,7 +7,8 @@ rows are is said by the few lines of ``History`` that run the statements.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -24,6 +25,12 @@ AFTER_ALL = 2_147_483_647
 
 Values = dict[str, object]
 
+NARROW: Mapping[str, Sequence[object]] = {"a": ["x", "y", "", None], "b": [0, 7, None]}
+"""The columns beside the key, each with the values that it may have."""
+
+OIDS = {"id": 23, "a": 25, "b": 23, "n": 20, "d": 1700, "p": 17}
+"""PostgreSQL's numbers of the columns' types."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -33,6 +40,7 @@ class Said:
     place: tuple[int, int, int] | None
     transaction: str | None
     row: Values = field(default_factory=dict)
+    table: str = "items"
 
     def event(self, tablet: str, after: int, number: int) -> Event:
         """The same in the oracle's words; ``after``: how many rows of its op id come after it."""
@@ -46,7 +54,7 @@ class Said:
         part = self.transaction and Transaction(f"{tablet}/{self.transaction}", has_begin=True)
         return Event(
             "model",
-            "items",
+            self.table,
             NAMES[self.op].lower(),
             (*place, -after) if self.op in (INSERT, UPDATE, DELETE, TRUNCATE) else place,
             None,
@@ -64,7 +72,7 @@ class Said:
         padding: list[dict[str, object]] = [{} if protojson else {"Datum": None}]
         old, new = (datums, padding) if self.op == DELETE else (padding, datums)
         message: dict[str, object] = {
-            "table": "items",
+            "table": self.table,
             "op": NAMES[self.op] if protojson else self.op,
             "pgschema_name": "public",
         }
@@ -85,13 +93,20 @@ class Said:
 
 
 def datum(name: str, value: object, *, protojson: bool) -> dict[str, object]:
-    kind = (
-        ("DatumInt32", "datum_int32") if isinstance(value, int) else ("DatumString", "datum_string")
-    )
-    told: dict[str, object] = {"column_name": name, "column_type": "23" if protojson else 23}
+    """A value of a tuple; bytes are bytes in the one encoding, and PostgreSQL's text of them in the other."""
+    kind, told = ("DatumString", "datum_string"), value
+    if isinstance(value, int):
+        is_long = not -(2**31) <= value < 2**31
+        kind = ("DatumInt64", "datum_int64") if is_long else ("DatumInt32", "datum_int32")
+        told = str(value) if is_long and protojson else value
+    elif isinstance(value, bytes):
+        kind = ("DatumBytes", "datum_string")
+        told = f"\\x{value.hex()}" if protojson else b64encode(value).decode()
+    oid = OIDS[name]
+    said = {"column_name": name, "column_type": str(oid) if protojson else oid}
     if protojson:
-        return told | ({} if value is None else {kind[1]: value})
-    return told | {"Datum": None if value is None else {kind[0]: value}}
+        return said | ({} if value is None else {kind[1]: told})
+    return said | {"Datum": None if value is None else {kind[0]: told}}
 
 
 class History:
@@ -100,14 +115,22 @@ class History:
     Its keys and tablets are its own, so that many histories may stand in one table.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        turns: tuple[int, int] = (3, 9),
+        values: Mapping[str, Sequence[object]] = NARROW,
+        table: str = "items",
+    ) -> None:
         self.rng = Random(seed)
+        self.values, self.table = values, table
         self.first_key = 100 * seed
         self.rows: dict[int, Values] = {}
         self.logs: dict[str, list[list[Said]]] = {f"h{seed}t0": [], f"h{seed}t1": []}
         for number, tablet in enumerate(self.logs):
             term, index = 1, 3
-            for turn in range(self.rng.randint(3, 9)):
+            for turn in range(self.rng.randint(*turns)):
                 term += self.rng.random() < 0.2
                 # Terms rise, and indexes then may be anything: the term alone says what is later.
                 index += self.rng.randint(1, 4)
@@ -119,7 +142,7 @@ class History:
         if kind == "truncate":
             for key in [key for key in self.rows if key % 2 == number]:
                 del self.rows[key]
-            self.logs[tablet].append([Said(TRUNCATE, (*at, 0), None)])
+            self.logs[tablet].append([Said(TRUNCATE, (*at, 0), None, {}, self.table)])
             return
         mine = {key: dict(row) for key, row in self.rows.items() if key % 2 == number}
         told, write_id = [], 0
@@ -128,23 +151,22 @@ class History:
         keys = [self.first_key + 2 * self.rng.randint(0, 3) + number for _ in range(5)]
         for key in keys[: self.rng.randint(0 if transaction else 1, 5)]:
             op, row = self.change(mine, key)
-            told.append(Said(op, (*at, write_id), transaction, row))
+            told.append(Said(op, (*at, write_id), transaction, row, self.table))
             write_id += self.rng.randint(1, 3) if transaction else 0
         if transaction is None:
             self.logs[tablet].append(told)
         else:
-            ends = [] if kind == "open" else [[Said(COMMIT, (*at, 0), transaction)]]
+            commit = Said(COMMIT, (*at, 0), transaction, {}, self.table)
+            ends = [] if kind == "open" else [[commit]]
             rows = [[one] for one in told]
-            self.logs[tablet] += [[Said(BEGIN, None, transaction)], *rows, *ends]
+            begin = Said(BEGIN, None, transaction, {}, self.table)
+            self.logs[tablet] += [[begin], *rows, *ends]
         if kind != "open":
             self.rows = {k: row for k, row in self.rows.items() if k % 2 != number} | mine
 
     def change(self, mine: dict[int, Values], key: int) -> tuple[int, Values]:
         """A change of the row that has this key, or a new row."""
-        drawn: Values = {
-            "a": self.rng.choice(["x", "y", "", None]),
-            "b": self.rng.choice([0, 7, None]),
-        }
+        drawn: Values = {name: self.rng.choice(some) for name, some in self.values.items()}
         if key not in mine:
             mine[key] = {"id": key} | drawn
             return INSERT, mine[key]
@@ -185,6 +207,22 @@ class History:
                 "cdc_sdk_checkpoint": checkpoint,
             }
         )
+
+    def said_before(self) -> dict[int, int]:
+        """Records that say under their op id what the one before them of their row said: nothing tells them apart.
+
+        By the record's ``id``, that of the first that said it.
+        """
+        found: dict[int, int] = {}
+        last: dict[Hashable, Said] = {}
+        for tablet, batches in self.logs.items():
+            for one in (one for of_batch in batches for one in of_batch if one.row):
+                whose = (tablet, one.place, one.row["id"])
+                before = last.get(whose)
+                if before is not None and (before.op, before.row) == (one.op, one.row):
+                    found[id(one)] = found.get(id(before), id(before))
+                last[whose] = one
+        return found
 
     def events(self, tablet: str, records: list[Said]) -> list[Event]:
         """A response in the oracle's words."""

@@ -15,12 +15,18 @@ from random import Random
 from transforms.feed import Feed, Predicate
 from transforms.formats import FORMATS
 
-SINGLE = {"name": "string", "age": "int", "boss": "uid"}
+SINGLE = {
+    "name": "string", "age": "int", "boss": "uid", "born": "datetime", "height": "float",
+    "alive": "bool",
+}  # fmt: skip
 MANY = {"nick": "string", "friend": "uid"}
 VALUES: dict[str, list[object]] = {
-    "name": ["Ann", "Bo", '<a> & "b"', ""],
+    "name": ["Ann", "Bo", '<a> & "b"', "", "a\x00b", "日本 😀", "{}", "null"],
     "age": [1, -7, 9_007_199_254_740_993],
     "boss": [1, 2**63 + 1],
+    "born": ["2006-01-02T15:04:05Z", "1969-12-31T23:59:59.999999999+05:30"],
+    "height": [1.5, -0.25, 1e-05],
+    "alive": [True, False],
     "nick": ["a", "b", "é"],
     "friend": [1, 2, 2**64 - 1],
 }
@@ -28,6 +34,7 @@ STAR = ("_STAR_ALL", "default")
 
 Node = tuple[int, int, str]
 Triple = tuple[str, str, str, str, str]
+Document = dict[str, object]
 
 
 def cluster_feed() -> Feed:
@@ -47,12 +54,16 @@ def cluster_feed() -> Feed:
 
 @dataclass
 class Cluster:
-    """What a cluster holds, and the events of its commits: each a list of lines."""
+    """What a cluster holds, and the events of its commits: each a list of lines.
+
+    ``said`` has each line as it was before it was written: its namespace, and the document. No two lines are alike.
+    """
 
     rng: Random
     held: dict[Node, list[object]] = field(default_factory=dict)
     commits: list[list[str]] = field(default_factory=list)
     clock: int = 4
+    said: dict[str, tuple[int, Document]] = field(default_factory=dict)
 
     def transaction(self) -> None:
         """A commit of one namespace; within it no event of a predicate of a node comes twice."""
@@ -79,12 +90,14 @@ class Cluster:
         return self.line(namespace, "mutation", event)
 
     def line(self, namespace: int, kind: str, event: dict[str, object]) -> str:
-        document = {"meta": {"commit_ts": self.clock}, "type": kind, "event": event}
+        document: Document = {"meta": {"commit_ts": self.clock}, "type": kind, "event": event}
         # Go's encoder escapes these three.
         text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
         for sign in "<>&":
             text = text.replace(sign, f"\\u{ord(sign):04x}")
-        return f'{{ "key": "{namespace}", "value": {text}}}\n'
+        line = f'{{ "key": "{namespace}", "value": {text}}}\n'
+        self.said[line] = (namespace, document)
+        return line
 
     def apply(self, node: Node, does: str, value: object) -> None:
         values = self.held.setdefault(node, [])
@@ -114,10 +127,17 @@ class Cluster:
 
     def triples(self) -> set[Triple]:
         return {
-            (str(namespace), str(uid), predicate, str(value), {**SINGLE, **MANY}[predicate])
+            (str(namespace), str(uid), predicate, text_of(value), {**SINGLE, **MANY}[predicate])
             for (namespace, uid, predicate), values in self.held.items()
             for value in values
         }
+
+
+def text_of(value: object) -> str:
+    """A value as gold has it: numbers as Go writes them."""
+    if isinstance(value, bool):
+        return json.dumps(value)
+    return str(value).upper() if isinstance(value, float) else str(value)
 
 
 def sent(commits: list[list[str]], rng: Random) -> Iterator[str]:
@@ -132,15 +152,18 @@ def sent(commits: list[list[str]], rng: Random) -> Iterator[str]:
 
 
 def files(lines: list[str], rng: Random) -> dict[str, bytes]:
+    """The lines in files; some of them landed twice."""
+    return {name: "".join(piece).encode() for name, piece in pieces(lines, rng).items()}
+
+
+def pieces(lines: list[str], rng: Random) -> dict[str, list[str]]:
     """The lines in files of six and more, whose names say nothing; some of them landed twice."""
-    pieces: list[list[str]] = []
+    cut: list[list[str]] = []
     while lines:
         size = rng.choice([6, 9, 20, 40])
         size = size if len(lines) >= size + 6 else len(lines)
-        pieces.append(lines[:size])
+        cut.append(lines[:size])
         lines = lines[size:]
-    pieces += [rng.choice(pieces)] if rng.random() < 0.3 else []
-    names = rng.sample(range(len(pieces)), len(pieces))
-    return {
-        f"{name}.log": "".join(piece).encode() for name, piece in zip(names, pieces, strict=True)
-    }
+    cut += [rng.choice(cut)] if rng.random() < 0.3 else []
+    names = rng.sample(range(len(cut)), len(cut))
+    return {f"{name}.log": piece for name, piece in zip(names, cut, strict=True)}

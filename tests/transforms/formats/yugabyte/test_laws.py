@@ -97,24 +97,10 @@ def place_of(event: Event) -> Position:
     return tuple([number for number in event.position if number is not None])
 
 
-def said_before(history: yugabyte_histories.History) -> dict[int, int]:
-    """Rows that say under their op id what the one before them of their row said: nothing tells them apart."""
-    found: dict[int, int] = {}
-    last: dict[Hashable, yugabyte_histories.Said] = {}
-    for tablet, batches in history.logs.items():
-        for one in (one for of_batch in batches for one in of_batch if one.row):
-            whose = (tablet, one.place, one.row["id"])
-            before = last.get(whose)
-            if before is not None and (before.op, before.row) == (one.op, one.row):
-                found[id(one)] = found.get(id(before), id(before))
-            last[whose] = one
-    return found
-
-
 def test_an_event_of_the_cdc_sdk_is_one_event_however_it_is_delivered() -> None:
     read = reader("yugabyte")
     histories = [yugabyte_histories.History(SEED + one) for one in range(HISTORIES)]
-    found = [check(one, read, said_before(one)) for one in histories]
+    found = [check(one, read, one.said_before()) for one in histories]
     assert sum(found) > 10 * HISTORIES
 
 

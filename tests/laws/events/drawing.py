@@ -1,0 +1,60 @@
+"""Which histories are drawn for each format, and under which feeds.
+
+A half of a format's histories is of a feed that takes everything at once. The other half is of one that lets deletes of
+whole tables wait, and whose tables are compacted up to a horizon. Not here: how each format is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from tests.laws.event import Position
+from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
+from tests.laws.events.told import Drawn
+from transforms.feed import ScopeDeletes
+
+Draw = Callable[[Sequence[int], ScopeDeletes], Drawn]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a format's histories are drawn; ``horizons``: up to where each table is compacted, by its name."""
+
+    draw: Draw
+    horizons: Callable[[Sequence[int]], Mapping[str, Position]]
+    has_scopes: bool = True
+
+
+def _of_log(format_name: str, horizon: Position, *, has_scopes: bool = False) -> Drawing:
+    draw = partial(logs.drawn, format_name)
+    return Drawing(draw, lambda _: {"item": horizon}, has_scopes)
+
+
+DRAWINGS: Mapping[str, Drawing] = {
+    "arcion_s3_json": _of_log("arcion_s3_json", logs.OF_LOGS),
+    "arcion_s3_csv": _of_log("arcion_s3_csv", logs.OF_TIMES),
+    "arcion_kafka": _of_log("arcion_kafka", logs.OF_LOGS),
+    "debezium": _of_log("debezium", logs.OF_LOGS, has_scopes=True),
+    "tigergraph": Drawing(
+        tigergraph.drawn,
+        lambda _: {tigergraph.PERSON: tigergraph.HORIZON, "edge_Knows": tigergraph.HORIZON},
+    ),
+    "dgraph": Drawing(dgraph.drawn, lambda numbers: {dgraph.TRIPLES: dgraph.horizon(numbers)}),
+    "yugabyte": Drawing(yugabyte.drawn, lambda _: {"items": yugabyte.HORIZON}),
+    "yugabyte_xcluster": Drawing(
+        yugabyte_xcluster.drawn, lambda _: {"items": yugabyte_xcluster.HORIZON}, has_scopes=False
+    ),
+}
+
+
+def worlds(format_name: str, seed: int, histories: int) -> list[Drawn]:
+    """So many histories of a format, half of them of each feed."""
+    drawing, first = DRAWINGS[format_name], 100_000 * seed
+    half = max(1, histories // 2)
+    applied = drawing.draw(range(first, first + half), "apply")
+    later = range(first + half, first + histories)
+    held = drawing.draw(later, "hold")
+    held.horizons = drawing.horizons(later)
+    return [applied, held]

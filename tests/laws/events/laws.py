@@ -1,0 +1,158 @@
+"""The laws of events, each over what was drawn and what the product made of it.
+
+Accounting: every event of every window is counted once, as what became of it. Redelivery: an event is one event however
+often, in whatever spelling and order it comes. Exactness: silver holds what the source had. Not here: what is drawn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+from assets.silver_schema import CHANGES, IN_BASE, REFUSED
+from tests.laws.event import Position
+from tests.laws.events.product import Cut, Kept, Outcome
+from tests.laws.events.told import Drawn, Row, Told
+
+COUNTS = (
+    *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),
+    *("derived", "derived_quarantined"),
+)
+LATE = "too_late"
+
+Counts = dict[tuple[str, str, str], int]
+"""By window, table (empty for none) and what is counted."""
+
+
+def accounting(drawn: Drawn, outcome: Outcome) -> None:
+    """Every window's accounts are what is counted here, and its events add up."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for account in outcome.accounts:
+        for name in COUNTS:
+            found[account["window"], account["table"] or "", name] += account[name]
+    expected = counted(drawn)
+    differing = [at for at in sorted({*found, *expected}) if found[at] != expected[at]]
+    assert not differing, [(at, found[at], expected[at]) for at in differing[:5]]
+
+
+def counted(drawn: Drawn) -> Counter[tuple[str, str, str]]:
+    """What the accounts have to say, by hand."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for window, records in drawn.windows().items():
+        seen: set[Hashable] = set()
+        for record in records:
+            found[window, record.told[0].table or "", "records"] += 1
+            for told in record.told:
+                names = outcomes_of(drawn, told, is_repeat=told.name in seen)
+                if told.reason is None:
+                    seen.add(told.name)
+                for name in names:
+                    found[window, told.table or "", name] += 1
+                if told.derived is None:
+                    found[window, told.table or "", "events"] += 1
+    return found
+
+
+def outcomes_of(drawn: Drawn, told: Told, *, is_repeat: bool) -> list[str]:
+    """What one delivery of an event is counted as: own events always once, what follows from one where it counts."""
+    if is_repeat and told.reason is None:
+        return [] if told.derived is not None else ["duplicates"]
+    if drawn.is_covered(told):
+        if told.derived is not None:
+            return [] if drawn.in_base(told) else ["derived_quarantined"]
+        return ["duplicates" if drawn.in_base(told) else LATE]
+    return [told.count, *["derived"] * (len(told.rows) - 1)]
+
+
+def exactness(drawn: Drawn, bronze: Cut, outcome: Outcome) -> int:
+    """Every row says what its source did, value for value, and so does what was refused; how many values there are."""
+    values = 0
+    for kept in outcome.rows:
+        record = bronze.drawn[kept.at]
+        told = record.told[kept.ordinal]
+        if kept.kind == REFUSED:
+            reason = told.reason or LATE
+            assert (kept.reason, kept.payload) == (reason, bronze.payloads[kept.at]), (kept, told)
+        if told.reason is not None:
+            assert kept.kind == REFUSED, (kept, told)
+            continue
+        row = row_of(kept, told)
+        assert kept.row == row, f"{kept.at}\n  silver {kept.row}\n  source {row}\n{record.text}"
+        values += len(row.before) + len(row.after)
+    return values
+
+
+def row_of(kept: Kept, told: Told) -> Row:
+    """Which of an event's rows a kept one has to be."""
+    return told.rows[0 if kept.row.derived == "key_change" else -1]
+
+
+class Known:
+    """Which event has which identity, over any number of outcomes."""
+
+    def __init__(self) -> None:
+        self.of_event: dict[Hashable, tuple[str | None, Position]] = {}
+        self.of_id: dict[str | None, Hashable] = {}
+
+    def hold(self, kept: Kept, told: Told) -> None:
+        """One event has one identity and one stable prefix wherever it was delivered, and no other event has it."""
+        assert kept.position is not None
+        prefix = kept.position[: kept.stable_prefix]
+        assert kept.stable_prefix == told.stable, (kept, told)
+        assert prefix == told.position[: told.stable], (kept, told)
+        assert self.of_event.setdefault(told.name, (kept.event_id, prefix)) == (
+            kept.event_id,
+            prefix,
+        ), (kept, told)
+        assert self.of_id.setdefault(kept.event_id, told.name) == told.name, (kept, told)
+
+
+def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> None:
+    """Of all deliveries in a window the first counts, once; its identity is that of all of them, in all windows."""
+    expected: dict[tuple[str, Hashable], Told] = {}
+    for window, records in drawn.windows().items():
+        for told in (told for record in records for told in record.told if told.reason is None):
+            first = expected.setdefault((window, told.name), told)
+            if told.position < first.position:
+                expected[window, told.name] = told
+    found: Counter[tuple[str, Hashable, bool]] = Counter()
+    for kept in outcome.rows:
+        told = bronze.drawn[kept.at].told[kept.ordinal]
+        if told.reason is not None:
+            continue
+        known.hold(kept, told)
+        found[kept.at[0], told.name, kept.row.derived == "key_change"] += 1
+        first = expected[kept.at[0], told.name]
+        assert told.position == first.position, (kept, told, first)
+    for (window, name), told in expected.items():
+        is_late = drawn.is_covered(told) and not drawn.in_base(told)
+        halves = [False] if len(told.rows) == 1 else [False, True]
+        for is_old_half in halves:
+            # The old half of a key change that came too late is told of with the new one.
+            wanted = 0 if is_late and is_old_half else 1
+            assert found.pop((window, name, is_old_half), 0) == wanted, (window, told)
+    assert not found, [*found][:5]
+
+
+def spelled_apart(drawn: Drawn) -> int:
+    """How many events were delivered in several spellings."""
+    spellings: dict[Hashable, set[str]] = {}
+    for _, record in drawn.records():
+        for told in record.told:
+            if told.reason is None:
+                spellings.setdefault(told.name, set()).add(record.text)
+    return sum(len(texts) > 1 for texts in spellings.values())
+
+
+def kinds(outcome: Outcome) -> set[str]:
+    """What is there at all of the kinds of rows."""
+    return {kept.kind for kept in outcome.rows} & {CHANGES, REFUSED, IN_BASE}
+
+
+def totals(outcomes: Iterable[Outcome]) -> Counter[str]:
+    """The accounts of several outcomes, added up."""
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        for account in outcome.accounts:
+            found.update({name: account[name] for name in COUNTS})
+    return found

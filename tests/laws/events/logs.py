@@ -1,0 +1,171 @@
+"""Histories of tables with a log, as Arcion and Debezium write them: what each record says, beside its text.
+
+A block of histories shares its windows and objects, so that many cases lie side by side, told apart by their key alone.
+Not here: the histories (``histories``), how an event is printed (``rendering``, ``rendering_kafka``), and records that
+are no change of a row (``strays``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from tests.laws import rendering, rendering_kafka
+from tests.laws.event import Event, Image, Position
+from tests.laws.event import Table as Shape
+from tests.laws.events import strays
+from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, history
+from tests.laws.oracle import Change, changes_of
+from tests.laws.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
+from transforms.feed import Feed, ScopeDeletes, Table
+
+KINDS: Mapping[str, Sequence[str]] = {
+    "arcion_s3_json": ("mysql", "cassandra"),
+    "arcion_s3_csv": ("cassandra", "mysql"),
+    "arcion_kafka": ("arcion_kafka",),
+    "debezium": ("debezium", "debezium_bare"),
+}
+"""The kinds of source that each format is of."""
+
+COLUMNS = list(WIDE_TYPES)
+TABLE = Table("item", tuple(KEY_COLUMNS), WIDE_TYPES, tuple(sorted(COLUMNS)))
+SHAPE = Shape("item", tuple(KEY_COLUMNS), WIDE_TYPES)
+OF_LOGS: Position = (0, 1, 9, 9_000, 1)
+OF_TIMES: Position = (0, 1, STARTED_AT_MS + 500)
+"""Horizons: by the numbers of logs, beside which all of Cassandra's timestamps are late, and by such a timestamp."""
+
+BLOCK, WINDOWS = 8, 3
+
+
+def drawn(format_name: str, numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
+    """The histories with these numbers, and what their records have to become."""
+    tables = {"item": TABLE}
+    feed = Feed("laws", format_name, "/nowhere", tables=tables, scope_deletes=scope_deletes)
+    objects: dict[Place, Landed] = {}
+    kinds = KINDS[format_name]
+    is_of_texts = format_name.startswith("arcion_s3")
+    for start in range(0, len(numbers), BLOCK):
+        block = _Block(feed, f"{format_name} {numbers[start]}", objects)
+        for number in numbers[start : start + BLOCK]:
+            kind = kinds[number % len(kinds)]
+            events = history(
+                number,
+                case=f"{kind}-{number}",
+                kind=kind,
+                events=2 + number % 6,
+                values=in_texts() if is_of_texts else WIDE_VALUES,
+            )
+            for window, some in deliveries(events, number, windows=WINDOWS).items():
+                for event in some:
+                    block.land(kind, window, event)
+                if some:
+                    block.land_strays(kind, window, block.rng.choice(some))
+    for name, landed in objects.items():
+        Random(str(name)).shuffle(landed.records)
+    return Drawn(feed, objects)
+
+
+class _Block:
+    """Histories that land together."""
+
+    def __init__(self, feed: Feed, name: str, objects: dict[Place, Landed]) -> None:
+        self.feed, self.name, self.objects = feed, name, objects
+        self.rng = Random(name)
+        self.is_of_texts = feed.format.startswith("arcion_s3")
+
+    def land(self, kind: str, window: int, event: Event) -> None:
+        """A delivery of an event."""
+        holds = self.feed.scope_deletes == "hold"
+        told = told_of(event, holds=holds, bytes_are_texts=self.is_of_texts)
+        self.add(kind, window, event, told)
+
+    def add(self, kind: str, window: int, event: Event, told: Told) -> None:
+        place, columns = self.place(window, event)
+        text = _printed(self.feed.format, kind, event, self.rng, columns)
+        header = None
+        if columns is not None:
+            header = _header(columns, is_snapshot=event.source == "snapshot")
+        self.objects.setdefault(place, Landed(header=header)).records.append(Record(text, (told,)))
+
+    def place(self, window: int, event: Event) -> tuple[Place, Sequence[str] | None]:
+        """An object of the window; of a CSV one with a header the order of its columns, too."""
+        style = self.rng.choice(["part_1", "part_2"])
+        columns = None
+        if self.feed.format == "arcion_s3_csv" and self.rng.random() < 0.4:
+            style = "rows_1" if event.source == "snapshot" else "changes_1"
+            columns = Random(f"{self.name} {window} {style}").sample(COLUMNS, len(COLUMNS))
+        return self.named(window, style), columns
+
+    def named(self, window: int, file: str) -> Place:
+        return f"{self.name} w{window}", f"{self.name}/item/{file}"
+
+    def land_strays(self, kind: str, window: int, event: Event) -> None:
+        """Now and then a record that cannot be taken, or that is for a whole table, or for none."""
+        for stray in strays.of_event(self.feed.format, kind, event, self.rng):
+            if isinstance(stray, Record):
+                place = self.named(window, "part_1")
+                self.objects.setdefault(place, Landed()).records.append(stray)
+            elif stray.reason is None:
+                self.land(kind, window, stray.event)
+            else:
+                self.add(kind, window, stray.event, Told("item", reason=stray.reason))
+
+
+def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Told:
+    """What a delivery of an event says; ``holds``: whether what empties a table waits for a decision."""
+    before = silver_image(event.before, WIDE_TYPES, bytes_are_texts=bytes_are_texts)
+    after = silver_image(event.after, WIDE_TYPES, bytes_are_texts=bytes_are_texts)
+    images = (frozenset(event.before.items()), frozenset(event.after.items()))
+    name = (event.table, event.operation, tuple(event.identity), *images)
+    stable = 3 if event.source == "cassandra" else len(event.position)
+    if event.operation == "truncate":
+        rows: Sequence[Row] = [Row("item", "truncate", HOLD if holds else "remove", scope={})]
+    else:
+        rows = rows_of(event, changes_of(event, SHAPE), before, after)
+    return Told("item", name, event.position, stable, rows)
+
+
+def rows_of(event: Event, changes: Sequence[Change], before: Image, after: Image) -> Sequence[Row]:
+    """The rows of a change of one row: one for each key that it is for."""
+    last = changes[-1]
+    if len(changes) == 1:
+        key = last.key
+        return [Row("item", event.operation, last.effect, key, before=before, after=after)]
+    whole = {**before, **after} if event.operation == "update" else after
+    effect = "put" if last.effect == "move" and whole.keys() >= WIDE_TYPES.keys() else last.effect
+    old = Row("item", event.operation, "remove", changes[0].key, None, "key_change", before, after)
+    return [old, Row("item", event.operation, effect, last.key, old.key, None, before, whole)]
+
+
+def _printed(
+    format_name: str, kind: str, event: Event, rng: Random, columns: Sequence[str] | None
+) -> str:
+    """One delivery as its format writes it."""
+    seed = rng.getrandbits(32)
+    if format_name == "arcion_kafka":
+        return rendering_kafka.arcion(event, seed=seed, columns=COLUMNS)
+    if format_name == "debezium":
+        has_key = kind == "debezium"
+        return rendering_kafka.debezium(event, seed=seed, has_key=has_key, columns=COLUMNS)
+    if format_name == "arcion_s3_json":
+        return rendering.to_json(
+            event, COLUMNS, seed=seed, snapshot_form=rng.choice(["bare", "envelope"])
+        )
+    in_snapshot = event.source == "snapshot"
+    usual = COLUMNS if in_snapshot else list(TABLE.cdc_columns)
+    return rendering.to_csv(
+        event,
+        usual if columns is None else list(columns),
+        seed=seed,
+        # A snapshot row carries no cursor that would show how quotes are escaped.
+        quoting="backslash" if not in_snapshot and rng.random() < 0.5 else "doubled",
+        eager=True,
+    )
+
+
+def _header(columns: Sequence[str], *, is_snapshot: bool) -> str:
+    if is_snapshot:
+        return ",".join(columns)
+    roles = [f"{name}_{role}" for name in columns for role in ("NEW", "OLD", "EXISTS")]
+    return ",".join([*roles, "opType", "cursor", "operationCount"])

@@ -1,0 +1,86 @@
+"""Records among those of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
+
+Not here: the changes (``logs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from tests.laws.event import Event
+from tests.laws.events.told import Record, Row, Told
+from tests.laws.spelling import printed
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """An event that stands for another one; ``reason``: why it cannot be taken, or None."""
+
+    event: Event
+    reason: str | None = None
+
+
+DAMAGED = '{"op": nothing, "opType": nothing}'
+MARKS = {"begin": "BEGIN", "commit": "END"}
+
+
+def of_event(format_name: str, kind: str, event: Event, rng: Random) -> Iterator[Record | Altered]:
+    """What lands beside a delivery of an event: mostly nothing."""
+    chance = rng.random()
+    if chance < 0.04:
+        yield _damaged(format_name)
+    elif chance < 0.16:
+        yield from _refused(event, rng)
+    elif chance < 0.24 and format_name == "debezium" and event.source != "snapshot":
+        truncate = replace(event, operation="truncate", before={}, after={}, effect=None)
+        yield from [Altered(truncate)] * rng.randint(1, 2)
+    elif chance < 0.32 and format_name in ("arcion_kafka", "debezium"):
+        yield from [_tombstone(rng.randrange(1000), rng)] * rng.randint(1, 2)
+    elif chance < 0.4 and kind == "debezium":
+        yield from [_mark(rng.choice([*MARKS]), rng.randrange(1000), rng) for _ in range(2)]
+
+
+def _damaged(format_name: str) -> Record:
+    if format_name == "arcion_s3_csv":
+        return Record("1,2,3", (Told("item", reason="wrong_column_count"),))
+    # Of a file of messages the path names no table.
+    table = "item" if format_name == "arcion_s3_json" else None
+    return Record(DAMAGED, (Told(table, reason="damaged_record"),))
+
+
+def _refused(event: Event, rng: Random) -> Iterator[Altered]:
+    """The event with something in it that cannot be taken: what is checked first comes first."""
+    kind = rng.choice(["operation", "value", "key"])
+    if kind == "operation" and event.source != "snapshot":
+        yield Altered(replace(event, operation="guess"), "unknown_operation")
+    elif kind == "value" and event.after:
+        too_large = {**event.after, "c6": str(2**63)}
+        yield Altered(replace(event, after=too_large), "value_does_not_fit")
+    elif kind == "key":
+        before, after = (
+            {**image, "id": None} if "id" in image else image
+            for image in (event.before, event.after)
+        )
+        yield Altered(replace(event, before=before, after=after), "missing_key")
+
+
+def _tombstone(offset: int, rng: Random) -> Record:
+    """A message without a value, which Kafka's own compaction asks for."""
+    place = {"topic": "any", "partition": 3, "offset": offset}
+    text = printed({**place, "key": {"id": offset}, "value": None}, rng)
+    row = Row(None, "tombstone", "note")
+    return Record(text, (Told(None, ("tombstone", offset), (0, 1), 2, [row]),))
+
+
+def _mark(mark: str, number: int, rng: Random) -> Record:
+    """A message that a transaction began, or ended."""
+    counts = {"event_count": None, "data_collections": None}
+    if mark == "commit":
+        collections = [{"data_collection": "shop.item", "event_count": 2}]
+        counts = {"event_count": 2, "data_collections": collections}  # type: ignore[dict-item]
+    document = {"status": MARKS[mark], "id": f"tx{number}", "ts_ms": rng.getrandbits(40), **counts}
+    return Record(
+        printed(document, rng), (Told(None, (mark, number), (0, 1), 2, [Row(None, mark, mark)]),)
+    )

@@ -1,0 +1,55 @@
+"""A few large frames of drawn records through Spark: the wrapping adds nothing, and loses nothing.
+
+One format of each family of stages: without neighbours, with transactions, with groups that are resolved together, and
+with a survey of the window. Not here: that what comes out is right, which ``test_laws_of_events`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from assets import silver_frames, silver_local
+from assets.silver_schema import ACCOUNT, OUTPUT
+from tests.laws.events import product
+from tests.laws.events.drawing import DRAWINGS
+from tests.laws.events.test_laws_of_events import SEED
+from transforms.silver.accounting import Accounts
+
+HISTORIES = {"arcion_s3_json": 4_000, "debezium": 2_000, "dgraph": 2_000, "yugabyte": 2_000}
+
+
+@pytest.mark.parametrize("format_name", HISTORIES)
+def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
+    spark: SparkSession, format_name: str, record_property: Callable[[str, object], None]
+) -> None:
+    first = 100_000 * SEED
+    numbers = range(first, first + HISTORIES[format_name])
+    with product.uncollected():
+        drawn = DRAWINGS[format_name].draw(numbers, "hold")
+        drawn.horizons = DRAWINGS[format_name].horizons(numbers)
+        rows = product.cut(drawn).rows
+        horizons = product.horizons_of(drawn)
+        here = silver_local.classified(drawn.feed, [rows], horizons)
+    shuffled = pa.Table.from_batches(product.dealt(rows, Random(SEED))).combine_chunks()
+    bronze = spark.createDataFrame(shuffled).repartition(5)
+    assert silver_frames.tasks_for(bronze, rows.num_rows) > 1
+    frame = silver_frames.classified(drawn.feed, bronze, rows.num_rows, horizons)
+    accounts = Accounts()
+    for text in silver_frames.texts_of(frame, ACCOUNT):
+        accounts.read(text)
+    in_spark = frame.toArrow()
+    frame.unpersist()
+
+    assert accounts.rows() == product.accounts_of(here)
+    expected, found = product.sorted_rows(here), product.sorted_rows(in_spark)
+    assert found.num_rows == expected.num_rows
+    for name in OUTPUT.names:
+        assert found[name].to_pylist() == expected[name].to_pylist(), name
+    record_property(
+        "laws", f"{format_name}: {rows.num_rows:,} records in one frame, from seed {SEED}"
+    )

@@ -1,0 +1,132 @@
+"""What landed records say, in the laws' own words: the events in each, and the rows of silver that these must become.
+
+Whoever draws a format's records says beside each what it tells (``Told``), from what the source did and never from the
+record's bytes. Not here: drawing (one module for each family of formats), and holding the product to it (``product``,
+``laws``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tests.laws.event import Image, Key, Position
+from transforms.feed import Feed
+
+CONTROL = ("begin", "commit", "note")
+HOLD = "hold"
+
+
+NOTHING: Image = {}
+
+
+class Row(NamedTuple):
+    """One row of silver, as far as the source decides what is in it; ``table`` is gold's name."""
+
+    table: str | None
+    operation: str
+    effect: str
+    key: Key | None = None
+    moved_from: Key | None = None
+    derived: str | None = None
+    before: Image = NOTHING
+    after: Image = NOTHING
+    attribute_ops: Image = NOTHING
+    scope: Image | None = None
+
+
+@dataclass(slots=True)
+class Told:
+    """One event in a record.
+
+    ``name``: what event it is: two deliveries with one name are one event, and two names are two events. ``position``:
+    where this delivery of it stands, as far as the source decides that; ``stable``: how many leading numbers of it are
+    the same in every delivery. ``rows``: one, or two of an event that changes its key, the old key's first.
+    ``reason``: why it is refused, or None; it has no rows and no name then. ``table``: whose account it goes to.
+    """
+
+    table: str | None
+    name: Hashable = None
+    position: Position = ()
+    stable: int = 0
+    rows: Sequence[Row] = ()
+    reason: str | None = None
+
+    @property
+    def derived(self) -> str | None:
+        """Why it is there, where the source sent no such event."""
+        return self.rows[-1].derived if self.rows else None
+
+    @property
+    def count(self) -> str:
+        """What it is counted as where it counts."""
+        if self.reason is not None:
+            return "quarantined"
+        if self.derived is not None:
+            return "derived"
+        effect = self.rows[-1].effect
+        return "control" if effect in CONTROL else "held" if effect == HOLD else "changes"
+
+
+@dataclass(slots=True)
+class Record:
+    """One record of an object: its text, and its events in order."""
+
+    text: str
+    told: Sequence[Told]
+
+
+Place = tuple[str, str]
+"""The window of an object, and its name."""
+
+
+@dataclass(slots=True)
+class Landed:
+    """One object: its records, in order, behind a header where it has one."""
+
+    records: list[Record] = field(default_factory=list)
+    header: str | None = None
+
+    def data(self) -> bytes:
+        """The object's bytes."""
+        lines = [one.text for one in self.records]
+        return "".join(
+            f"{one}\n" for one in ([self.header] if self.header else []) + lines
+        ).encode()
+
+
+@dataclass(slots=True)
+class Drawn:
+    """What was drawn for one feed: every object of every window.
+
+    ``horizons``: by gold table, the position up to which its history is compacted.
+    """
+
+    feed: Feed
+    objects: dict[Place, Landed]
+    horizons: Mapping[str, Position] = field(default_factory=dict)
+
+    def records(self) -> Iterator[tuple[Place, Record]]:
+        """Every record with its object."""
+        for place, landed in self.objects.items():
+            for record in landed.records:
+                yield place, record
+
+    def windows(self) -> dict[str, list[Record]]:
+        """The records of each window."""
+        found: dict[str, list[Record]] = {}
+        for (window, _), record in self.records():
+            found.setdefault(window, []).append(record)
+        return found
+
+    def is_covered(self, told: Told) -> bool:
+        """Whether an event is at or below its table's horizon."""
+        horizon = self.horizons.get(told.table or "")
+        if horizon is None or told.reason is not None or told.rows[-1].effect in CONTROL:
+            return False
+        return told.position[: told.stable] <= horizon[: told.stable]
+
+    def in_base(self, told: Told) -> bool:
+        """Whether the base rows have an event that is at or below the horizon: half of them, whichever."""
+        return sum(told.position[: told.stable]) % 2 == 0
