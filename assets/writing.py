@@ -12,6 +12,7 @@ import errno
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
@@ -48,6 +49,19 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
         raise told from None
 
 
+def _file_of(name: str) -> str:
+    """The lock's file: a table's own name, which a stream may make longer than any file's, cut short by a digest."""
+    if len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_FILE:
+        return name
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[:_KEPT]}.{digest}"
+
+
+_LONGEST_FILE = 240
+# Of characters that may be four bytes each.
+_KEPT = 40
+
+
 @contextmanager
 def _alone(warehouse: str, name: str) -> Iterator[None]:
     if "://" in warehouse:
@@ -55,7 +69,7 @@ def _alone(warehouse: str, name: str) -> Iterator[None]:
         return
     folder = Path(warehouse, LOCKS)
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / name).open("a") as lock:
+    with (folder / _file_of(name)).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -163,3 +163,16 @@ def test_a_store_that_answers_errors_is_told_and_other_failures_are_left_as_they
         told
     )
     assert in_words(OSError("something else"), "silver.zoo", "s3a://lake/tables") is None
+
+
+def test_a_table_whose_whole_name_is_longer_than_any_files_has_a_lock_of_its_own(
+    tmp_path: Path,
+) -> None:
+    """A stream may say whatever it likes of the database and the schema in which a table is."""
+    lake, whole = lake_of(str(tmp_path)), f"{'é' * 300}.pets"
+    with writing(lake, "gold", "zoo", whole):
+        with writing(lake, "gold", "zoo", f"{'é' * 300}.toys"):
+            pass
+        with pytest.raises(TableBusy), writing(lake, "gold", "zoo", whole):
+            pass
+    assert len(list((tmp_path / LOCKS).iterdir())) == 2

@@ -1,0 +1,170 @@
+"""No record of any format ends in an exception: whatever is done to it, it becomes changes or stands in quarantine.
+
+The records are those of the golden cases, damaged at random: values that no source writes, names that stand twice,
+bytes lost and added. The draws are the same in every run. A header of a CSV file is the exception (``UnknownHeader``).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+import pytest
+
+from assets import accounting, arrow, silver_derive
+from assets.arrow_records import bounded
+from assets.arrow_rows import row_batch
+from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
+from tests.transforms.formats.test_golden import cases, feed
+from transforms.families import kafka_records
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.record import BronzeRecord
+from transforms.silver.conform import conformer
+
+COPIES: Final = 3
+"""So many damaged copies of each case's drop."""
+
+_NUMBER: Final = re.compile(rb'(?<![\w."])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w"])')
+_DIGITS: Final = re.compile(rb"\d{4,}")
+_TEXT: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_PAIR: Final = re.compile(rb'(\\?"[^"\\{}]*\\?"\s*:\s*)([^,{}\[\]]+)(?=[,}])')
+_NUMBERS: Final = (
+    # Nanoseconds and microseconds where milliseconds or seconds belong, and the borders of 64 bits.
+    *(b"1763607600000000000", b"1763607600000000", b"1763607600000", b"4294967296", b"-719163"),
+    *(b"9223372036854775807", b"9223372036854775808", b"-9223372036854775809", b"9" * 400),
+    *(b"18446744073709551615", b"2147483648", b"2932897", b"-1", b"0"),
+)
+_ODD: Final = (b"1e400", b"1e99999999999", b"NaN", b"1.5", b"null", b"true", b'"x"', b"[]", b"{}")
+_TEXTS: Final = (
+    *(b'"\\ud800"', b'"\\u0000"', b'""', b'"a/b"', b'"a.b.c.d.e"', b'"=="', b'"AAAA"', b'"NaN"'),
+    *(b'"0000-00-00 00:00:00"', b'"0001-01-01T00:00:00+18:00"', b'"9999-12-31T23:59:59-18:00"'),
+    *(
+        b'"' + b"9" * 400 + b'"',
+        b'"1e999999999"',
+        b'"\xff"',
+        b'"\xed\xa0\x80"',
+        b"1",
+        b"null",
+        b"[]",
+    ),
+)
+_BYTES: Final = (b"\x00", b"\xff", b'"', b"{", b"}", b"[", b",", b"\\", b"\n", b"\\ud800")
+KEYS: Final = (
+    *(
+        b'{"k":1,"k":2}',
+        b'{"id":1,"id":1}',
+        b'{"id":{"id":1,"id":2}}',
+        b'{"payload":{"id":1,"id":2}}',
+    ),
+    *(
+        b"",
+        b"\xff\xfe",
+        b"{",
+        b"null",
+        b"[]",
+        b"1e999",
+        b'{"id":1763607600000000000}',
+        b'"\\ud800"',
+    ),
+    *(b'{"schema":{"fields":[1,null,{}]},"payload":{"id":[]}}', b'{"schema":1,"payload":2}'),
+    b"[" * 100_000,
+)
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """The bytes with one thing done to them."""
+    kind = rng.randrange(6)
+    if kind < 4:
+        pattern, others = (
+            (_NUMBER, (*_NUMBERS, *_ODD)),
+            (_DIGITS, _NUMBERS),
+            (_TEXT, _TEXTS),
+            (_PAIR, _NUMBERS),
+        )[kind]
+        found = [*pattern.finditer(data)]
+        if found:
+            at = rng.choice(found)
+            # A name stands twice, once with another value.
+            new = at[0] + b"," + at[1] if pattern is _PAIR else b""
+            return data[: at.start()] + new + rng.choice(others) + data[at.end() :]
+    start = rng.randrange(len(data) + 1)
+    if kind == 4:
+        return data[:start] + data[start + rng.choice((1, 1, 5, 20)) :]
+    return data[:start] + rng.choice(_BYTES) + data[start:]
+
+
+def scenarios(format_name: str) -> Iterator[tuple[str, Scenario]]:
+    """The damaged drops of a format's cases."""
+    rng = random.Random(format_name)
+    for case in cases():
+        if case.folder.parent.name == format_name:
+            whole = case.scenario()
+            for copy in range(COPIES):
+                name = rng.choice(sorted(whole.drop))
+                drop = {**whole.drop, name: damaged(rng, whole.drop[name])}
+                yield f"{case.folder.name}{copy}", replace(whole, drop=drop)
+
+
+FEEDS: Final = [
+    *((name, True) for name in sorted(FORMATS) if name != "arcion_s3_csv"),
+    *((name, False) for name in sorted(FORMATS) if FORMATS[name].tells_tables),
+]
+
+
+@pytest.mark.parametrize(("format_name", "is_declared"), FEEDS)
+def test_damaged_records_are_changes_or_in_quarantine(format_name: str, is_declared: bool) -> None:
+    declared = feed(format_name)
+    of_format = declared if is_declared else replace(declared, tables={})
+    found = outcomes(of_format, dict(scenarios(format_name)))
+    assert found
+    for name, outcome in found.items():
+        assert outcome.records == outcome.count("records"), name
+        written_down(of_format, outcome)
+    assert any(outcome.quarantine for outcome in found.values())
+
+
+def written_down(of_format: Feed, outcome: Outcome) -> None:
+    """The accounts as their table has them: names of columns and tables are a source's, too."""
+    stored = silver_derive.stored(of_format, outcome.accounts)
+    pa.Table.from_pylist(stored, schema=accounting.COLUMNS)
+
+
+@pytest.mark.parametrize("format_name", ["arcion_kafka", "debezium", "dgraph", "tigergraph"])
+def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
+    format_name: str,
+) -> None:
+    """Straight from a topic, where a key is bytes; keys that a dump could not hold among them."""
+    source, of_dumps = FORMATS[format_name], feed(format_name)
+    of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
+    decode = arrow.decoder_of(of_topic, source, {})
+    conform = conformer(of_topic, tells_tables=source.tells_tables)
+    tried = 0
+    for record in records(of_dumps):
+        text = kafka_records.message(record, of_dumps).text
+        for key in KEYS:
+            told = replace(
+                record, object="t/0", key=key, payload=None if text is None else text.encode()
+            )
+            events = [*decode(told)]
+            if source.resolver is None:
+                row_batch(conform(told, events))  # type: ignore[arg-type]
+            assert events
+            tried += 1
+    assert tried > 100
+
+
+def records(of_dumps: Feed) -> list[BronzeRecord]:
+    """The records of two cases of a format."""
+    some = {
+        name: case.scenario()
+        for case in cases()
+        if case.folder.parent.name == of_dumps.format
+        and (name := case.folder.name) in ("insert", "update", "delete", "null_value")
+    }
+    batch = pa.RecordBatch.from_pylist([*bronze(of_dumps, some)], schema=ARROW)
+    return [one for part in bounded(of_dumps, [batch]) for one in part]
