@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tests.support.decoded import decoded, records_of
-from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent
+from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent, text_of
 from transforms.formats.dgraph.places import Place, places
 from transforms.formats.dgraph.statement import Statement, Waiting, waiting
 
@@ -155,7 +155,7 @@ def told(line: str) -> tuple[str | None, ...]:
     start = (str(value["meta"]["commit_ts"]), document["key"], value["type"], what["operation"])
     if value["type"] == "drop":
         return (*start, None, what["pred"] or None, None, None, "1")
-    return (*start, str(what["uid"]), what["attr"], str(what["value"]), what["value_type"], "1")
+    return (*start, str(what["uid"]), what["attr"], text_of(what["value"]), what["value_type"], "1")
 
 
 def test_each_event_of_a_cluster_is_one_and_stands_where_its_commit_has_it() -> None:
