@@ -78,7 +78,7 @@ def dismissed(
         decisions.dismiss(lake, feed, together(picked), datetime.now(UTC), reason or "")
     return [
         *[f"{feed.name}: dismissed: {in_words(one)}" for one in picked[:SHOWN]],
-        f"{feed.name}: {counted(len(picked), 'record')} dismissed, which hold nothing up any more",
+        f"{feed.name}: {counted(len(picked), 'record')} dismissed; nothing waits for what was let go",
     ]
 
 
