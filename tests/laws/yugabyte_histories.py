@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.laws.event import Event, Image, Transaction
@@ -112,7 +112,8 @@ def datum(name: str, value: object, *, protojson: bool) -> dict[str, object]:
 class History:
     """What two tablets did; ``rows`` are the rows at its end, ``logs`` each tablet's batches of records.
 
-    Its keys and tablets are its own, so that many histories may stand in one table.
+    Its keys and tablets are its own, so that many histories may stand in one table. ``again``: whether rows of a batch
+    sometimes say at once again what they said.
     """
 
     def __init__(
@@ -122,9 +123,10 @@ class History:
         turns: tuple[int, int] = (3, 9),
         values: Mapping[str, Sequence[object]] = NARROW,
         table: str = "items",
+        again: bool = False,
     ) -> None:
         self.rng = Random(seed)
-        self.values, self.table = values, table
+        self.values, self.table, self.again = values, table, again
         self.first_key = 100 * seed
         self.rows: dict[int, Values] = {}
         self.logs: dict[str, list[list[Said]]] = {f"h{seed}t0": [], f"h{seed}t1": []}
@@ -152,6 +154,8 @@ class History:
         for key in keys[: self.rng.randint(0 if transaction else 1, 5)]:
             op, row = self.change(mine, key)
             told.append(Said(op, (*at, write_id), transaction, row, self.table))
+            if self.again and transaction is None and self.rng.random() < 0.3:
+                told.append(replace(told[-1]))
             write_id += self.rng.randint(1, 3) if transaction else 0
         if transaction is None:
             self.logs[tablet].append(told)

@@ -99,6 +99,7 @@ class Known:
         assert kept.position is not None
         prefix = kept.position[: kept.stable_prefix]
         assert kept.stable_prefix == told.stable, (kept, told)
+        assert told.event_id in (None, kept.event_id), (kept, told)
         assert prefix == told.position[: told.stable], (kept, told)
         assert self.of_event.setdefault(told.name, (kept.event_id, prefix)) == (
             kept.event_id,

@@ -34,7 +34,7 @@ def of_event(format_name: str, kind: str, event: Event, rng: Random) -> Iterator
     elif chance < 0.16:
         yield from _refused(event, rng)
     elif chance < 0.24 and format_name == "debezium" and event.source != "snapshot":
-        truncate = replace(event, operation="truncate", before={}, after={}, effect=None)
+        truncate = replace(event, operation="truncate", before={}, after={}, effect=None, scope={})
         yield from [Altered(truncate)] * rng.randint(1, 2)
     elif chance < 0.32 and format_name in ("arcion_kafka", "debezium"):
         yield from [_tombstone(rng.randrange(1000), rng)] * rng.randint(1, 2)

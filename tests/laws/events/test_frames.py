@@ -6,7 +6,7 @@ with a survey of the window. Not here: that what comes out is right, which ``tes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 
 import pyarrow as pa
@@ -20,9 +20,20 @@ from tests.laws.events.drawing import DRAWINGS
 from tests.laws.events.test_laws_of_events import SEED
 from transforms.silver.accounting import Accounts
 
+BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 HISTORIES = {"arcion_s3_json": 4_000, "debezium": 2_000, "dgraph": 2_000, "yugabyte": 2_000}
 
 
+@pytest.fixture
+def small_batches(spark: SparkSession) -> Iterator[None]:
+    """Many batches to a task, so that groups and the deliveries of an event are cut by them."""
+    usual = str(spark.conf.get(BATCH))
+    spark.conf.set(BATCH, "300")
+    yield
+    spark.conf.set(BATCH, usual)
+
+
+@pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("format_name", HISTORIES)
 def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
     spark: SparkSession, format_name: str, record_property: Callable[[str, object], None]

@@ -44,6 +44,7 @@ class Told:
     where this delivery of it stands, as far as the source decides that; ``stable``: how many leading numbers of it are
     the same in every delivery. ``rows``: one, or two of an event that changes its key, the old key's first.
     ``reason``: why it is refused, or None; it has no rows and no name then. ``table``: whose account it goes to.
+    ``event_id``: its identity as the oracle spells it, where that knows how.
     """
 
     table: str | None
@@ -52,6 +53,7 @@ class Told:
     stable: int = 0
     rows: Sequence[Row] = ()
     reason: str | None = None
+    event_id: str | None = None
 
     @property
     def derived(self) -> str | None:

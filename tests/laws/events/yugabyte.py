@@ -56,7 +56,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         rng = Random(f"yugabyte {number}")
         table = FOUND if number % 3 == 0 else "items"
         history = yugabyte_histories.History(
-            number, turns=(1, 1 + number % 2), values=VALUES, table=table
+            number, turns=(1, 1 + number % 2), values=VALUES, table=table, again=True
         )
         _Tablets(history, rng, objects, holds=scope_deletes == "hold").land(number)
     feed = Feed(
