@@ -123,7 +123,8 @@ def debezium(event: Event, *, seed: int, has_key: bool, columns: Sequence[str] =
         },
         "op": OPS.get(event.operation, "x"),
         "ts_ms": (event.event_at_ms or 0) + rng.randint(0, 20_000_000),
-        "transaction": None,
+        "transaction": event.transaction
+        and {"id": event.transaction.id, "total_order": 1, "data_collection_order": 1},
     }
     schema = _schema(columns, decimal, time)
     value = printed({"schema": schema, "payload": envelope} if has_schema else envelope, rng)

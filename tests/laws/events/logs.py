@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 
 from tests.laws import rendering, rendering_kafka
-from tests.laws.event import Event, Image, Position, event_id
+from tests.laws.event import Event, Image, Position, Transaction, event_id
 from tests.laws.event import Table as Shape
 from tests.laws.events import strays
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
@@ -57,11 +57,14 @@ def drawn(format_name: str, numbers: Sequence[int], scope_deletes: ScopeDeletes)
                 events=2 + number % 6,
                 values=in_texts() if is_of_texts else WIDE_VALUES,
             )
-            if kind != "debezium":
-                events = [_in_part(event) if number // 2 % 2 else event for event in events]
+            if kind == "debezium":
+                events = _in_transactions(events, f"tx{number}")
+            elif number // 2 % 2:
+                events = [_in_part(event) for event in events]
             for window, some in deliveries(events, number, windows=WINDOWS).items():
                 for event in some:
                     block.land(kind, window, event)
+                    block.land_marks(window, event, events)
                 if some:
                     block.land_strays(kind, window, block.rng.choice(some))
     for name, landed in objects.items():
@@ -80,6 +83,16 @@ def _in_part(event: Event) -> Event:
         if name in KEY_COLUMNS or before.get(name) != value
     }
     return replace(event, after=changed)
+
+
+def _in_transactions(events: Sequence[Event], name: str) -> list[Event]:
+    """The events, those of the log in transactions of two."""
+    return [
+        event
+        if event.source == "snapshot"
+        else replace(event, transaction=Transaction(f"{name}.{at // 2}"))
+        for at, event in enumerate(events)
+    ]
 
 
 class _Block:
@@ -116,9 +129,19 @@ class _Block:
     def named(self, window: int, file: str) -> Place:
         return f"{self.name} w{window}", f"{self.name}/item/{file}"
 
+    def land_marks(self, window: int, event: Event, events: Sequence[Event]) -> None:
+        """Beside most events of a transaction the messages that it began and ended."""
+        if event.transaction is None or self.rng.random() < 0.2:
+            return
+        size = len({event_id(one) for one in events if one.transaction == event.transaction})
+        place = self.named(window, "part_2")
+        for mark in strays.MARKS:
+            record = strays.mark(mark, event.transaction.id, size, self.rng)
+            self.objects.setdefault(place, Landed()).records.append(record)
+
     def land_strays(self, kind: str, window: int, event: Event) -> None:
         """Now and then a record that cannot be taken, or that is for a whole table, or for none."""
-        for stray in strays.of_event(self.feed.format, kind, event, self.rng):
+        for stray in strays.of_event(self.feed.format, event, self.rng):
             if isinstance(stray, Record):
                 place = self.named(window, "part_1")
                 self.objects.setdefault(place, Landed()).records.append(stray)

@@ -26,7 +26,7 @@ DAMAGED = '{"op": nothing, "opType": nothing}'
 MARKS = {"begin": "BEGIN", "commit": "END"}
 
 
-def of_event(format_name: str, kind: str, event: Event, rng: Random) -> Iterator[Record | Altered]:
+def of_event(format_name: str, event: Event, rng: Random) -> Iterator[Record | Altered]:
     """What lands beside a delivery of an event: mostly nothing."""
     chance = rng.random()
     if chance < 0.04:
@@ -38,8 +38,6 @@ def of_event(format_name: str, kind: str, event: Event, rng: Random) -> Iterator
         yield from [Altered(truncate)] * rng.randint(1, 2)
     elif chance < 0.32 and format_name in ("arcion_kafka", "debezium"):
         yield from [_tombstone(rng.randrange(1000), rng)] * rng.randint(1, 2)
-    elif chance < 0.4 and kind == "debezium":
-        yield from [_mark(rng.choice([*MARKS]), rng.randrange(1000), rng) for _ in range(2)]
 
 
 def _damaged(format_name: str) -> Record:
@@ -74,13 +72,15 @@ def _tombstone(offset: int, rng: Random) -> Record:
     return Record(text, (Told(None, ("tombstone", offset), (0, 1), 2, [row]),))
 
 
-def _mark(mark: str, number: int, rng: Random) -> Record:
-    """A message that a transaction began, or ended."""
-    counts = {"event_count": None, "data_collections": None}
-    if mark == "commit":
-        collections = [{"data_collection": "shop.item", "event_count": 2}]
-        counts = {"event_count": 2, "data_collections": collections}  # type: ignore[dict-item]
-    document = {"status": MARKS[mark], "id": f"tx{number}", "ts_ms": rng.getrandbits(40), **counts}
-    return Record(
-        printed(document, rng), (Told(None, (mark, number), (0, 1), 2, [Row(None, mark, mark)]),)
-    )
+def mark(kind: str, transaction: str, size: int, rng: Random) -> Record:
+    """A message that a transaction began, or ended: then it says of how many events it consists."""
+    ended = {"event_count": size, "data_collections": [{"event_count": size}]}
+    begun = {"event_count": None, "data_collections": None}
+    document: dict[str, object] = {
+        "status": MARKS[kind],
+        "id": transaction,
+        "ts_ms": rng.getrandbits(40),
+    }
+    document |= ended if kind == "commit" else begun
+    told = Told(None, (kind, transaction), (0, 1), 2, [Row(None, kind, kind)])
+    return Record(printed(document, rng), (told,))
