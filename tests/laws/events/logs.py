@@ -75,7 +75,8 @@ def drawn(format_name: str, numbers: Sequence[int], scope_deletes: ScopeDeletes)
 def _in_part(event: Event) -> Event:
     """An update of a row's key as sources log it that send of the new row only what changed."""
     before, after = event.before, event.after
-    if event.operation != "update" or before.get("id", after.get("id")) == after.get("id"):
+    ids = {image["id"] for image in (before, after) if "id" in image}
+    if event.operation != "update" or len(ids) < 2:
         return event
     changed = {
         name: value

@@ -85,7 +85,7 @@ def cut(drawn: Drawn) -> Cut:
         for one, record in zip(found, landed.records, strict=True):
             payload = one.payload.decode()
             # The document of a message's key goes along with the message.
-            assert record.text in (payload, f"{one.header}\n{payload}")
+            assert record.text in (payload, f"{one.header}\n{payload}"), f"{name} in {window}"
             of_record[window, name, one.byte_offset] = record
             payloads[window, name, one.byte_offset] = one.payload
             rows.append(
