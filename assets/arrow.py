@@ -16,13 +16,14 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from assets.arrow_records import bounded, told_clearly
+from assets.arrow_records import bounded, groups, place_of, told_clearly
 from assets.arrow_rows import SHARDS, row_batch
 from assets.silver_schema import PENDING
-from transforms.errors import RecordFailed, WeirError
+from assets.task_errors import failed_at
+from transforms.errors import WeirError
 from transforms.event import Event, Pending
 from transforms.feed import Feed
-from transforms.formats.spec import Decode, SourceFormat
+from transforms.formats.spec import Decode, Resolve, SourceFormat
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver import transactions
@@ -84,21 +85,36 @@ class ResolveRows:
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)
         with told_clearly(self.feed):
-            for group in _groups(batches):
-                waiting = [(record, said) for record, said in group if type(said) is not Event]
-                events = iter(resolve([said for _, said in waiting]))
-                rows: list[Row] = []
-                for record, said in group:
-                    event = said if type(said) is Event else next(events)
-                    rows += conform(record, [event])
-                    if len(rows) >= _GROUP_ROWS:
-                        yield row_batch(rows)
-                        rows = []
-                if rows:
+            for group in groups(self.feed, batches):
+                for rows in _resolved(self.feed, group, resolve, conform):
                     yield row_batch(rows)
 
 
 _GROUP_ROWS = 5_000
+
+
+def _resolved(
+    feed: Feed, group: Sequence[tuple[BronzeRecord, Any]], resolve: Resolve, conform: Conform
+) -> Iterator[list[Row]]:
+    """The rows of one group, so many at a time."""
+    # Until a record is looked at by itself, it is the whole group that fails.
+    place, together = place_of(feed, group[0][0]), len(group)
+    try:
+        events = iter(resolve([said for _, said in group if type(said) is not Event]))
+        rows: list[Row] = []
+        for record, said in group:
+            event = said if type(said) is Event else next(events)
+            place, together = place_of(feed, record), 1
+            rows += conform(record, [event])
+            if len(rows) >= _GROUP_ROWS:
+                yield rows
+                rows = []
+        if rows:
+            yield rows
+    except WeirError:
+        raise
+    except Exception as fault:
+        raise failed_at(place, fault, together) from fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +149,27 @@ def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
     return source.decoder(feed, surveyed)
 
 
-def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event | Pending]:
-    try:
-        return [*decode(record)]
-    except (WeirError, MemoryError):
-        raise
-    except Exception as fault:
-        # A record that nobody foresaw: what it is must be told, for the log of a task says nothing of it.
-        told = f"{type(fault).__name__}: {fault}"
-        raise RecordFailed(feed.name, record.object, record.line, told) from fault
-
-
 def _rows(
     feed: Feed, records: Iterable[BronzeRecord], decode: Decode, conform: Conform
 ) -> list[Row]:
     rows: list[Row] = []
     for record in records:
-        events = _decoded(feed, record, decode)
-        rows += conform(record, events)  # type: ignore[arg-type]
+        try:
+            rows += conform(record, [*decode(record)])  # type: ignore[list-item]
+        except WeirError:
+            raise
+        except Exception as fault:
+            raise failed_at(place_of(feed, record), fault) from fault
     return rows
+
+
+def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event | Pending]:
+    try:
+        return [*decode(record)]
+    except WeirError:
+        raise
+    except Exception as fault:
+        raise failed_at(place_of(feed, record), fault) from fault
 
 
 def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) -> pa.RecordBatch:
@@ -170,25 +188,6 @@ def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) 
     return pa.RecordBatch.from_arrays(
         [pa.array(arrays[one.name], one.type) for one in PENDING], schema=PENDING
     )
-
-
-def _groups(
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[list[tuple[BronzeRecord, Any]]]:
-    """The items of each group, in order: batches are sorted."""
-    last: bytes | None = None
-    held: list[tuple[BronzeRecord, Any]] = []
-    for batch in batches:
-        for group, blob in zip(
-            batch.column("group").to_pylist(), batch.column("blob").to_pylist(), strict=True
-        ):
-            if group != last:
-                if held:
-                    yield held
-                last, held = group, []
-            held.append(pickle.loads(blob))
-    if held:
-        yield held
 
 
 def commits(batches: Iterable[pa.RecordBatch]) -> Batches:

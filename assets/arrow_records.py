@@ -1,17 +1,18 @@
-"""Batches of bronze as records, in lists of bounded size, and how a task's errors leave it.
+"""Batches as records: those of bronze in lists of bounded size, pending ones in groups; and how errors leave a task.
 
 Not here: what a record means (``transforms/formats``), and what becomes of it (``arrow``).
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
-from assets.task_errors import TaskFailed
+from assets.task_errors import MEMORY, Place, TaskFailed, failed_at
 from transforms.errors import RecordFailed, WeirError
 from transforms.feed import Feed
 from transforms.record import BronzeRecord
@@ -29,8 +30,13 @@ def told_clearly(feed: Feed) -> Iterator[None]:
     except WeirError as error:
         raise TaskFailed(error) from None
     except MemoryError:
-        fault = "a record or a group of records does not fit into the memory of a Python worker"
+        fault = f"a record or a group of records does not fit into {MEMORY}"
         raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
+
+
+def place_of(feed: Feed, record: BronzeRecord) -> Place:
+    """Where a record stands, for whoever has to be told."""
+    return Place(feed.name, record.object, record.line)
 
 
 def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
@@ -74,3 +80,27 @@ def bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[Bron
             records = records_of(feed, batch.slice(start, step))
             if records:
                 yield records
+
+
+def groups(
+    feed: Feed, batches: Iterable[pa.RecordBatch]
+) -> Iterator[list[tuple[BronzeRecord, Any]]]:
+    """The items of each group, in order: batches are sorted."""
+    last: bytes | None = None
+    held: list[tuple[BronzeRecord, Any]] = []
+    for batch in batches:
+        for group, blob in zip(
+            batch.column("group").to_pylist(), batch.column("blob").to_pylist(), strict=True
+        ):
+            if group != last:
+                if held:
+                    yield held
+                last, held = group, []
+            try:
+                held.append(pickle.loads(blob))
+            except MemoryError as fault:
+                if not held:
+                    raise
+                raise failed_at(place_of(feed, held[0][0]), fault, len(held) + 1) from fault
+    if held:
+        yield held

@@ -1,7 +1,7 @@
 """Weir's own errors on their way out of Spark's tasks: Spark carries only text, so an error's parts go in the text.
 
-Here, too, is what to say of a worker that said nothing. Not here: the errors that have another cause than Spark's
-tasks (``transforms/errors.py``).
+Here, too, is what to say of a worker, or of Spark itself, that said nothing. Not here: the errors that have another
+cause than Spark and its tasks (``transforms/errors.py``).
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from transforms import errors
 from transforms.errors import RecordFailed, WeirError
+
+MEMORY = "the memory of the Python process that works on it"
 
 
 class TaskFailed(Exception):
     """A ``WeirError`` on its way out of a task: Spark carries only text, so the error's parts are in the text."""
 
     def __init__(self, error: WeirError) -> None:
+        self.error = error
         parts = {"kind": type(error).__name__, "text": str(error), "parts": vars(error)}
         coded = base64.b64encode(json.dumps(parts, default=str).encode()).decode()
         super().__init__(f"{error}\nweir-error:{coded}")
@@ -38,6 +41,31 @@ class WorkerLost(WeirError):
             "Nothing is half-written: run again. If it dies again, give it more memory or fewer neighbours "
             "(WEIR_SPARK_MASTER=local[1]), or bound what it reads at once (WEIR_LARGEST_OBJECT)."
         )
+
+
+class SparkLost(WeirError):
+    """Spark's Java process ended in the middle of its work: its memory was full, or somebody killed it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Spark's Java process ended in the middle of its work, as it does when its memory is full. Nothing is "
+            "half-written: run again. If it ends again, give it more memory (WEIR_SPARK_DRIVER_MEMORY=8g, say: of a "
+            "record of many megabytes it holds several copies) or fewer tasks at once (WEIR_SPARK_MASTER=local[1])."
+        )
+
+
+def is_of_lost_spark(failure: Exception) -> bool:
+    """Whether a failure says that Spark's Java process is gone, or about to go."""
+    if isinstance(failure, ConnectionError):
+        return True
+    if isinstance(failure, Py4JError) and not isinstance(failure, Py4JJavaError):
+        # Java throws errors of its own while it lives; these are of an answer that makes no sense, or never came.
+        return True
+    try:
+        return "java.lang.OutOfMemoryError" in str(failure)
+    except (Py4JError, OSError):
+        # Java is asked for the text of its errors.
+        return True
 
 
 @dataclass(slots=True)
@@ -56,12 +84,22 @@ def told_with(place: Place) -> Iterator[None]:
         yield
     except WeirError:
         raise
-    except MemoryError:
-        fault = "it does not fit into the memory of a Python worker"
-        raise RecordFailed(place.feed, place.object, place.line, fault) from None
     except Exception as error:
+        raise failed_at(place, error) from error
+
+
+def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed:
+    """What nobody foresaw, as an error of Weir's own: the log of a task says nothing of where it was met.
+
+    ``together``: how many records are worked on as one, of which the first is there.
+    """
+    if isinstance(error, MemoryError):
+        told = f"{'it does' if together == 1 else 'together they do'} not fit into {MEMORY}"
+    else:
         told = f"{type(error).__name__}: {error}"
-        raise RecordFailed(place.feed, place.object, place.line, told) from error
+    if together > 1:
+        told = f"{together:,} records that belong together begin there: {told}"
+    return RecordFailed(place.feed, place.object, place.line, told)
 
 
 _LOST = "Python worker exited unexpectedly"
@@ -70,10 +108,14 @@ _CODED = re.compile(r"weir-error:([A-Za-z0-9+/]+=*)")
 
 @contextmanager
 def raise_clearly() -> Iterator[None]:
-    """Around what runs a Spark job: raises a task's ``WeirError`` as it was, without Spark's account of it."""
+    """Around what runs a Spark job, or a task's work in this process: raises a task's ``WeirError`` as it was."""
     try:
         yield
-    except (PySparkException, Py4JJavaError) as failure:
+    except TaskFailed as failure:
+        raise failure.error from None
+    except (PySparkException, Py4JError, ConnectionError) as failure:
+        if is_of_lost_spark(failure):
+            raise SparkLost from None
         told = str(failure)
         coded = _CODED.search(told)
         if coded is not None:

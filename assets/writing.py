@@ -3,7 +3,7 @@
 A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
 than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
 The lock is the operating system's and ends with the process, however that ends. On an object store there is none.
-Not here: what is written (``lake``, ``small_table``), and what a failure means (``store_faults``).
+Not here: what is written (``lake``, ``small_table``), and what a failure means (``store_faults``, ``task_errors``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from assets.lake import Lake
 from assets.store_faults import in_words
+from assets.task_errors import SparkLost, is_of_lost_spark
 from transforms.errors import TableBusy, WeirError
 
 LOCKS = ".locks"
@@ -34,6 +35,7 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
         TableBusy: another run is writing it.
         WarehouseFull: there is no room.
         WarehouseFailed: the store answers with an error.
+        SparkLost: Spark ended in the middle of it.
     """
     name = ".".join(filter(None, (layer, feed, table)))
     try:
@@ -41,7 +43,9 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
             yield
     except WeirError:
         raise
-    except (PySparkException, Py4JJavaError, OSError) as failure:
+    except (PySparkException, Py4JError, OSError) as failure:
+        if is_of_lost_spark(failure):
+            raise SparkLost from None
         told = in_words(failure, name, lake.warehouse)
         if told is None:
             raise

@@ -123,4 +123,7 @@ def reasons(event: dg.DagsterEvent) -> Iterator[str]:
     while error and error.cause:
         error = error.cause
     if error and error.cls_name != "DagsterAssetCheckFailedError":
-        yield error.message.strip().removeprefix(f"transforms.errors.{error.cls_name}: ")
+        told = error.message.strip()
+        for module in ("transforms.errors", "assets.task_errors"):
+            told = told.removeprefix(f"{module}.{error.cls_name}: ")
+        yield told

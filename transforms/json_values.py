@@ -165,8 +165,10 @@ def _slowly(raw: bytes) -> Any:
         raise
     except RecursionError:
         raise MalformedJson(_TOO_DEEP) from None
-    except ValueError as fault:
-        raise MalformedJson(f"not JSON: {fault}") from None
+    except json.JSONDecodeError as fault:
+        # A record has lines of its own; that it is not the file's that are counted has to be said.
+        place = f"line {fault.lineno} column {fault.colno} of the document"
+        raise MalformedJson(f"not JSON: {fault.msg.removesuffix(' at')} at {place}") from None
     try:
         _sound(document)
     except UnicodeEncodeError:

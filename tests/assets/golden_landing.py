@@ -79,7 +79,8 @@ def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int
             raise_on_error=False,
         )
     failed = [event for event in done.all_events if event.is_step_failure]
-    assert [reason for event in failed for reason in running.reasons(event)] == []
+    reasons = [reason for event in failed for reason in running.reasons(event)]
+    assert not reasons, reasons
     return {
         check.check_name: int(str(check.metadata["violations"].value))
         for check in done.get_asset_check_evaluations()

@@ -64,7 +64,7 @@ def test_objects_and_records_may_be_as_large_as_the_limits(tmp_path: Path) -> No
     ("error", "told"),
     [
         (ValueError("nobody thought of it"), "ValueError: nobody thought of it"),
-        (MemoryError(), "it does not fit into the memory of a Python worker"),
+        (MemoryError(), "it does not fit into the memory of the Python process"),
     ],
 )
 def test_what_nobody_foresaw_names_feed_object_and_line(
