@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from assets.silver_schema import CHANGES, IN_BASE, REFUSED
+from assets.silver_schema import REFUSED
 from tests.laws.event import Position
 from tests.laws.events.product import Cut, Kept, Outcome
 from tests.laws.events.told import Drawn, Row, Told
@@ -19,9 +19,6 @@ COUNTS = (
     *("derived", "derived_quarantined"),
 )
 LATE = "too_late"
-
-Counts = dict[tuple[str, str, str], int]
-"""By window, table (empty for none) and what is counted."""
 
 
 def accounting(drawn: Drawn, outcome: Outcome) -> None:
@@ -36,7 +33,7 @@ def accounting(drawn: Drawn, outcome: Outcome) -> None:
 
 
 def counted(drawn: Drawn) -> Counter[tuple[str, str, str]]:
-    """What the accounts have to say, by hand."""
+    """What the accounts have to say, by hand: by window, table (empty for none) and what is counted."""
     found: Counter[tuple[str, str, str]] = Counter()
     for window, records in drawn.windows().items():
         seen: set[Hashable] = set()
@@ -143,11 +140,6 @@ def spelled_apart(drawn: Drawn) -> int:
             if told.reason is None:
                 spellings.setdefault(told.name, set()).add(record.text)
     return sum(len(texts) > 1 for texts in spellings.values())
-
-
-def kinds(outcome: Outcome) -> set[str]:
-    """What is there at all of the kinds of rows."""
-    return {kept.kind for kept in outcome.rows} & {CHANGES, REFUSED, IN_BASE}
 
 
 def totals(outcomes: Iterable[Outcome]) -> Counter[str]:

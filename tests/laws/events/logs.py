@@ -34,7 +34,7 @@ TABLE = Table("item", tuple(KEY_COLUMNS), WIDE_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = Shape("item", tuple(KEY_COLUMNS), WIDE_TYPES)
 OF_LOGS: Position = (0, 1, 9, 9_000, 1)
 OF_TIMES: Position = (0, 1, STARTED_AT_MS + 500)
-"""Horizons: by the numbers of logs, beside which all of Cassandra's timestamps are late, and by such a timestamp."""
+"""Horizons: a log's number, which all of Cassandra's timestamps are beyond; and such a timestamp, beyond all logs."""
 
 BLOCK, WINDOWS = 8, 3
 

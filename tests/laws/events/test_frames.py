@@ -21,7 +21,7 @@ from tests.laws.events.test_laws_of_events import SEED
 from transforms.silver.accounting import Accounts
 
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-HISTORIES = {"arcion_s3_json": 4_000, "debezium": 2_000, "dgraph": 2_000, "yugabyte": 2_000}
+HISTORIES = {"arcion_s3_json": 4_000, "debezium": 1_500, "dgraph": 1_500, "yugabyte": 1_500}
 
 
 @pytest.fixture
