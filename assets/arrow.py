@@ -145,7 +145,6 @@ _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
     """The feed's decode function."""
-    assert source.decoder is not None  # every format has one
     return source.decoder(feed, surveyed)
 
 

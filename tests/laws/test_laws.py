@@ -163,9 +163,7 @@ def several(formats: dict[str, str]) -> SourceFormat:
 
     def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
         decoders = {
-            name: made(feed, surveyed)
-            for name in dict.fromkeys(formats.values())
-            if (made := FORMATS[name].decoder) is not None
+            name: FORMATS[name].decoder(feed, surveyed) for name in dict.fromkeys(formats.values())
         }
 
         def decode(record: BronzeRecord) -> Iterable[DecodedEvent | Pending]:

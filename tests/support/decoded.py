@@ -29,7 +29,6 @@ def decoded(feed: Feed, records: Iterable[BronzeRecord]) -> list[tuple[BronzeRec
     found: list[tuple[BronzeRecord, Event]] = []
     groups: dict[tuple[object, ...], list[tuple[BronzeRecord, Pending]]] = {}
     decoder, resolver = FORMATS[feed.format].decoder, FORMATS[feed.format].resolver
-    assert decoder is not None
     decode = decoder(feed, {})
     for record in records:
         for one in decode(record):

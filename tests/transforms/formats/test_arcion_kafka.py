@@ -32,7 +32,6 @@ def event(
     name = "town_city/0" if feed.reads_topics else "city/part.jsonl"
     record = BronzeRecord("w", name, "g", 8, 7, None, payload, None, 0, raw_key)
     record.path_table = "city"
-    assert source.decoder is not None
     (found,) = source.decoder(feed, {})(record)
     assert isinstance(found, Event)
     return found

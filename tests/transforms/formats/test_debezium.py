@@ -57,7 +57,6 @@ def record(value: Any, key: Any = None, **about: Any) -> BronzeRecord:
 
 
 def decoded(*records: BronzeRecord, feed: Feed = TOPIC) -> list[Event]:
-    assert FORMAT.decoder is not None
     decode = FORMAT.decoder(feed, {})
     found = [event for one in records for event in decode(one)]
     assert len(found) == len(records)

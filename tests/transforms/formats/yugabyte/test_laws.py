@@ -32,7 +32,6 @@ History = yugabyte_histories.History | xcluster_histories.History
 def reader(form: str) -> Callable[[str], list[Event]]:
     """What reads a response of a client that has added the tablet: its events without the note."""
     decoder = FORMATS[form].decoder
-    assert decoder is not None
     decode = decoder(Feed("laws", form, "/landing", tables={"items": ITEMS}), {})
 
     def read(document: str) -> list[Event]:

@@ -27,7 +27,6 @@ def schema_of_row(*documents: object, row: object = None) -> StreamSchema | None
     """What a row in the window of these responses is told of its table."""
     facts = surveyed(UNDECLARED, *documents)
     decoder = FORMATS["yugabyte"].decoder
-    assert decoder is not None
     _, event = decoder(UNDECLARED, facts)(bronze(response(row or ROW)))
     return event.stream_schema  # type: ignore[union-attr]
 
@@ -61,7 +60,6 @@ def test_a_ddl_of_another_table_schema_or_window_says_nothing() -> None:
     assert schema_of_row(response(other, elsewhere)) is None
     facts = surveyed(UNDECLARED, response(ddl("id")), window="2026-11-20T04")
     decoder = FORMATS["yugabyte"].decoder
-    assert decoder is not None
     _, event = decoder(UNDECLARED, facts)(bronze(response(ROW)))
     assert event.stream_schema is None  # type: ignore[union-attr]
 

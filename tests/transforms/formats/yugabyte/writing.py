@@ -76,7 +76,6 @@ def bronze(
 def decoded(document: object, feed: Feed = FEED, **surveyed: object) -> list[Event]:
     """The events of one record, the note first."""
     decoder = FORMATS["yugabyte"].decoder
-    assert decoder is not None
     return [
         one
         for one in decoder(feed, surveyed)(bronze(document))  # type: ignore[arg-type]

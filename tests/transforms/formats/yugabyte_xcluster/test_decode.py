@@ -48,7 +48,6 @@ def decoded(document: object, path_table: str | None = "pets") -> list[Event]:
     bronze = BronzeRecord("w", "pets/tablet=t1/a.json", "g", 1, 0, None, payload, None, 0)
     bronze.path_table = path_table
     decoder = FORMATS["yugabyte_xcluster"].decoder
-    assert decoder is not None
     return [one for one in decoder(FEED, {})(bronze) if isinstance(one, Event)]
 
 
