@@ -31,6 +31,7 @@ STREAM_SCHEMA = T.StructType(
             ),
             True,
         ),
+        T.StructField("encoded", T.ArrayType(T.StringType()), True),
     ]
 )
 """A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.

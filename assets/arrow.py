@@ -17,9 +17,9 @@ from zlib import crc32
 import pyarrow as pa
 
 from assets.arrow_records import bounded, groups, place_of, told_clearly
-from assets.arrow_rows import SHARDS, row_batch
+from assets.arrow_rows import SHARDS, part_of, row_batches
 from assets.silver_schema import PENDING
-from assets.task_errors import failed_at
+from assets.task_errors import failed_at, told_with
 from transforms.errors import WeirError
 from transforms.event import Event, Pending
 from transforms.feed import Feed
@@ -50,7 +50,9 @@ class DecodeRows:
         conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
         with told_clearly(self.feed):
             for records in bounded(self.feed, batches):
-                yield row_batch(_rows(self.feed, records, decode, conform))
+                yield from _batches(
+                    self.feed, records[0], _rows(self.feed, records, decode, conform)
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class ResolveRows:
         with told_clearly(self.feed):
             for group in groups(self.feed, batches):
                 for rows in _resolved(self.feed, group, resolve, conform):
-                    yield row_batch(rows)
+                    yield from _batches(self.feed, group[0][0], rows)
 
 
 _GROUP_ROWS = 5_000
@@ -143,6 +145,12 @@ class Survey:
 _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 
+def _batches(feed: Feed, first: BronzeRecord, rows: Sequence[Row]) -> Batches:
+    """The rows of some records, of which this is the first, as batches."""
+    with told_with(place_of(feed, first)):
+        yield from row_batches(rows)
+
+
 def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
     """The feed's decode function."""
     return source.decoder(feed, surveyed)
@@ -190,33 +198,31 @@ def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) 
 
 
 def commits(batches: Iterable[pa.RecordBatch]) -> Batches:
-    """One row per transaction that its window holds whole: ``window``, ``id``, ``commit``.
+    """One row per transaction that its window holds whole: ``transaction`` and ``commit``.
 
-    Takes the parts of transactions (``transforms/silver/transactions.Part``) sorted by window and id.
+    Takes ``transaction`` and ``part`` of ``ROWS``, sorted by the first.
     """
-    for (window, name), parts in groupby(_parts(batches), key=lambda one: one[0]):
-        commit = transactions.commit_of(part for _, part in parts)
+    found: list[tuple[bytes, list[int]]] = []
+    for packed, parts in groupby(_parts(batches), key=lambda one: one[0]):
+        commit = transactions.commit_of(part_of(part) for _, part in parts)
         if commit is not None:
-            columns = {"window": [window], "id": [name], "commit": [list(commit)]}
-            yield pa.RecordBatch.from_pydict(columns, schema=_COMMITS)
+            found.append((packed, list(commit)))
+        if len(found) >= _GROUP_ROWS:
+            yield _commit_batch(found)
+            found = []
+    if found:
+        yield _commit_batch(found)
 
 
-_COMMITS = pa.schema(
-    [("window", pa.string()), ("id", pa.string()), ("commit", pa.list_(pa.int64()))]
-)
+def _commit_batch(found: Sequence[tuple[bytes, list[int]]]) -> pa.RecordBatch:
+    columns = {"transaction": [one[0] for one in found], "commit": [one[1] for one in found]}
+    return pa.RecordBatch.from_pydict(columns, schema=_COMMITS)
 
 
-def _parts(
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[tuple[tuple[str, str], transactions.Part]]:
+_COMMITS = pa.schema([("transaction", pa.binary()), ("commit", pa.list_(pa.int64()))])
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
     for batch in batches:
-        for row in batch.to_pylist():
-            part = transactions.Part(
-                row["event_id"],
-                row["effect"],
-                row["is_derived"],
-                tuple(row["position"]),
-                row["expected"],
-                row["has_begin"],
-            )
-            yield (row["window"], row["id"]), part
+        told = (batch.column(name).to_pylist() for name in ("transaction", "part"))
+        yield from zip(*told, strict=True)

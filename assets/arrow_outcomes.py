@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.arrow_records import told_clearly
+from assets.arrow_rows import output_batch, rows_of
 from assets.silver_schema import ACCOUNT, CHANGES, COVERED, IN_BASE, OUTPUT, REFUSED
 from transforms.change import CONTROL
 from transforms.feed import Feed
@@ -27,7 +28,7 @@ from transforms.silver.accounting import (
     Whose,
     counted_as,
 )
-from transforms.silver.changes import CHANGE, KEY_CHANGE
+from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
 from transforms.silver.too_late import is_covered
 
 Batches = Iterator[pa.RecordBatch]
@@ -49,10 +50,7 @@ class Classify:
         with told_clearly(self.feed):
             for batch in batches:
                 if batch.num_rows:
-                    kinds = _classified(batch, deliveries, accounts, self.horizons)
-                    accounts.open_events += _open_events(batch, kinds)
-                    columns = {name: batch.column(name) for name in batch.schema.names}
-                    yield from _kept(columns, kinds)
+                    yield _classified(batch, deliveries, accounts, self.horizons)
             yield _account_batch(accounts)
 
 
@@ -61,28 +59,42 @@ def _classified(
     deliveries: duplicates.Deliveries,
     accounts: Accounts,
     horizons: Mapping[str, Horizon],
-) -> list[str | None]:
-    """What becomes of each row of a batch: the ``kind`` that it has in ``OUTPUT``, or None for a duplicate."""
-    kinds: list[str | None] = []
-    for one in _looked_at(batch):
-        outcome = None
-        if one.reason is not None:
-            outcome = QUARANTINED
-        elif deliveries.is_repeat(one.group, one.event_id, one.position[: one.stable_prefix]):
-            outcome = DUPLICATE
-        elif one.effect not in CONTROL and is_covered(
-            horizons.get(one.table or ""), one.position, one.stable_prefix
-        ):
-            kinds.append(COVERED)
-            accounts.left_out += 1
+) -> pa.RecordBatch:
+    """What becomes of the rows of a batch, without those that are duplicates."""
+    rows: list[Row] = []
+    kinds: list[str] = []
+    commits: list[Sequence[int] | None] = []
+    told = zip(
+        rows_of(batch),
+        batch.column("group").to_pylist(),
+        batch.column("commit").to_pylist(),
+        strict=True,
+    )
+    for row, group, commit in told:
+        outcome, kind = None, CHANGES
+        position: Any = row.position
+        if row.fault is not None:
+            outcome, kind = QUARANTINED, REFUSED
+        elif deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
+            count(accounts, row, DUPLICATE)
             continue
-        count(accounts, one, outcome)
-        kinds.append(CHANGES if outcome is None else REFUSED if outcome == QUARANTINED else None)
-    return kinds
+        elif row.effect not in CONTROL and is_covered(
+            horizons.get(row.table or ""), position, row.stable_prefix
+        ):
+            kind = COVERED
+            accounts.left_out += 1
+        if kind != COVERED:
+            count(accounts, row, outcome)
+        if kind == CHANGES and row.transaction is not None and not commit:
+            accounts.open_events += 1
+        rows.append(row)
+        kinds.append(kind)
+        commits.append(commit or None)
+    return output_batch(rows, kinds, commits)
 
 
 class _Looked(NamedTuple):
-    """What is looked at of a row, once it is in Arrow; ``group`` is None behind ``Classify``."""
+    """What is looked at of a row of ``OUTPUT``."""
 
     window: str
     table: str | None
@@ -100,20 +112,14 @@ class _Looked(NamedTuple):
     segment: int | None
     event_at: int | None
     extracted_at: int | None
-    group: bytes = b""
 
 
 def _looked_at(batch: pa.RecordBatch) -> Iterator[_Looked]:
-    names = [name for name in _Looked._fields if name in batch.schema.names]
-    cells = zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-    return (
-        map(_Looked._make, cells)
-        if len(names) == len(_Looked._fields)
-        else (_Looked(*some) for some in cells)
-    )
+    cells = zip(*(batch.column(name).to_pylist() for name in _Looked._fields), strict=True)
+    return map(_Looked._make, cells)
 
 
-def count(accounts: Accounts, one: _Looked, outcome: str | None) -> None:
+def count(accounts: Accounts, one: Row | _Looked, outcome: str | None) -> None:
     """Count a row as what became of it; None for one that silver keeps."""
     whose = Whose(one.window, one.table, one.source_table, one.declared)
     accounts.add(
@@ -123,7 +129,8 @@ def count(accounts: Accounts, one: _Looked, outcome: str | None) -> None:
         is_first=one.is_first,
     )
     if outcome is None and one.segment is not None and one.tally == CHANGE:
-        moment = Moment(one.position[0], one.segment, one.event_at, one.extracted_at)
+        position: Any = one.position
+        moment = Moment(position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(whose, moment)
 
 

@@ -63,10 +63,7 @@ def _column(batch: pa.RecordBatch, name: str) -> list[Any]:
         return [None] * len(column)
     values: list[Any] = column.to_pylist()
     if name == "headers":
-        return [
-            None if one is None else [(part["key"], part["value"]) for part in one]
-            for one in values
-        ]
+        return [[(part["key"], part["value"]) for part in one] if one else None for one in values]
     return values
 
 

@@ -7,13 +7,20 @@ and how far history is compacted (``assets/compaction.py``).
 from __future__ import annotations
 
 import json
+from typing import Any
+from urllib.parse import unquote
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets import delta_store
+from assets.delta_store import Files
 from assets.gold_columns import base_rows, spelling
 from assets.gold_columns.horizons import kept_identity
 from assets.lake import Lake
+from assets.store_faults import told_in_words
 from transforms import compacted_past
 from transforms.errors import DecisionRefused
 from transforms.feed import Feed, Table
@@ -22,11 +29,25 @@ from transforms.horizons import Horizon
 
 def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     """The horizon of every gold table of the feed that has one."""
-    base = lake.table("base", feed.name)
-    if not base.exists():
-        return {}
-    rows = base.read().where("horizon IS NOT NULL").select("table", "horizon.position").collect()
-    return {row["table"]: Horizon(tuple(row["position"])) for row in rows}
+    return {name: Horizon(tuple(told["position"])) for name, told in _horizons(lake, feed).items()}
+
+
+def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+    """What the base says of the horizon of each gold table that has one (``base_rows.HORIZON``)."""
+    path = lake.path("base", feed.name)
+    with told_in_words(f"base.{feed.name}", lake.warehouse):
+        table = delta_store.opened(path, lake.warehouse)
+        if table is None:
+            return {}
+        files = Files.of(table, path, lake.warehouse)
+        listed = pa.table(table.get_add_actions(flatten=True))
+        columns = ("path", "size_bytes", "partition.table")
+        found = {}
+        for name, size, of in zip(*(listed[one].to_pylist() for one in columns), strict=True):
+            told = files.read(unquote(name), size, ["horizon"])["horizon"]
+            for one in told.filter(pc.is_valid(told)).to_pylist():
+                found[of] = one
+        return found
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
@@ -58,12 +79,8 @@ def write(
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    base = lake.table("base", feed.name)
-    if not base.exists():
-        return ""
-    mine = (F.col("table") == name) & F.col("horizon").isNotNull()
-    row = base.read().where(mine).select("horizon.newest_window").first()
-    return row["newest_window"] if row else ""
+    told = _horizons(lake, feed).get(name)
+    return told["newest_window"] if told else ""
 
 
 def refuse_altered_past(lake: Lake, feed: Feed) -> None:
@@ -72,10 +89,7 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
     Raises:
         DecisionRefused: only a rebuild reads those events again.
     """
-    base = lake.table("base", feed.name)
-    if not base.exists():
-        return
-    for row in base.read().where("horizon IS NOT NULL").select("table", "horizon.*").collect():
+    for name, row in _horizons(lake, feed).items():
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]
@@ -83,7 +97,7 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
         if words := compacted_past.altered(json.loads(row["judged_by"]), now):
             raise DecisionRefused(
                 feed.name,
-                f"table {row['table']}: history up to window {newest} is compacted, and the feed now says otherwise"
+                f"table {name}: history up to window {newest} is compacted, and the feed now says otherwise"
                 f" what it depends on: {'; '.join(words)}. `weir rebuild {feed.name}` makes the tables anew from"
                 " bronze; or undo the change",
             )
@@ -91,21 +105,13 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
 
 def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
-    base = lake.table("base", feed.name)
-    if not base.exists():
-        return {}
-    rows = base.read().where("horizon IS NOT NULL").select("table", "horizon.declared").collect()
-    return {row["table"]: row["declared"] for row in rows}
+    return {name: told["declared"] for name, told in _horizons(lake, feed).items()}
 
 
 def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    base = lake.table("base", feed.name)
-    if not base.exists():
-        return []
-    mine = (F.col("table") == name) & F.col("horizon").isNotNull()
-    row = base.read().where(mine).select("horizon.added").first()
-    return list(row["added"]) if row else []
+    told = _horizons(lake, feed).get(name)
+    return list(told["added"]) if told else []
 
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:

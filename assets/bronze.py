@@ -2,16 +2,17 @@
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
 import dagster as dg
 
 from assets import bronze_ledger, kafka_landing, ledger, partitions, transactions
 from assets.bronze_schema import BRONZE
+from assets.delta_files import DeltaFiles
 from assets.lake import Lake, columns_of
 from assets.landing import LandedObject, open_landing
-from assets.object_source import read_objects
+from assets.object_source import read_here, read_objects
 from assets.task_source import raise_clearly
 from assets.wording import counted
 from assets.writing import writing
@@ -34,6 +35,7 @@ class Arrivals:
     left_out: list[str]
     landed: int
     waiting: list[LandedObject]
+    seen: list[LandedObject] = field(default_factory=list)
 
 
 def arrivals(
@@ -65,6 +67,7 @@ def arrivals(
         left_out=list(landing.left_out),
         landed=len(landed),
         waiting=[one for one in unknown if wanted is not None and one.window not in wanted],
+        seen=looked_at,
     )
 
 
@@ -90,13 +93,25 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
                 if one.window >= first
             ]
             transactions.note_landed(lake, feed, told)
+            # A drop that was written anew before it was read, or is gone, is one that nobody will ever read.
+            there = {(one.window, one.name, one.generation) for one in found.seen}
+            transactions.forget_unreadable(lake, feed, there)
         if found.new or bronze_ledger.version(lake, feed) < 0:
-            bronze = lake.table("bronze", feed.name)
-            with raise_clearly():
-                rows = read_objects(lake.spark, feed, found.new, limits=lake.limits)
-                bronze.append(rows, partition_by=["window"])
+            _append(lake, feed, found.new)
             bronze_ledger.catch_up(lake, feed)
         return found
+
+
+def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject]) -> None:
+    """Add the records of these objects in one commit; a few small ones need no Spark."""
+    files = DeltaFiles.of(lake, "bronze", feed)
+    rows = read_here(feed, objects, lake.limits) if files.may_be_written else None
+    if rows is not None:
+        files.append(rows)
+        return
+    with raise_clearly():
+        frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
+        lake.table("bronze", feed.name).append(frame, partition_by=["window"])
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -13,15 +13,13 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql import functions as F
 
 from assets import delta_store
-from assets.bronze_schema import BRONZE
+from assets.bronze_schema import BRONZE, BRONZE_ARROW
 from assets.delta_store import Files
 from assets.lake import Lake
 from transforms.feed import Feed
-
-_ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +55,31 @@ class BronzeFiles:
             for name, size, _ in self.parts
         )
 
+    def payload_bytes(self) -> int:
+        """How many bytes all records have together; a file that repeats one record is much smaller than they are."""
+        found = 0
+        for name, size, _ in self.parts:
+            payloads = self.files.read(name, size, ["payload"], repeated=["payload"])["payload"]
+            for chunk in payloads.chunks:
+                sizes = pc.binary_length(chunk.dictionary)
+                found += pc.sum(sizes.take(chunk.indices)).as_py() or 0
+        return found
+
     def batches(self) -> list[pa.RecordBatch]:
         """All of their records, in this process."""
-        columns = [name for name in _ARROW.names if name != "window"]
+        columns = [name for name in BRONZE_ARROW.names if name != "window"]
         found = []
         for name, size, window in self.parts:
             rows = self.files.read(name, size, columns)
             of_window = pa.array([window] * rows.num_rows, pa.string())
             whole = rows.append_column("window", of_window)
-            for column in set(_ARROW.names) - set(whole.schema.names):
+            for column in set(BRONZE_ARROW.names) - set(whole.schema.names):
                 # A table that an earlier version made has no such column.
-                nothing = pa.nulls(rows.num_rows, _ARROW.field(column).type)
+                nothing = pa.nulls(rows.num_rows, BRONZE_ARROW.field(column).type)
                 whole = whole.append_column(column, nothing)
-            found += whole.select(_ARROW.names).cast(_ARROW).combine_chunks().to_batches()
+            found += (
+                whole.select(BRONZE_ARROW.names).cast(BRONZE_ARROW).combine_chunks().to_batches()
+            )
         return found
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -77,4 +87,7 @@ class BronzeFiles:
         if not self.parts:
             return spark.createDataFrame([], BRONZE)
         paths = [f"{self.root}/{name}" for name, _, _ in self.parts]
-        return spark.read.schema(BRONZE).option("basePath", self.root).parquet(*paths)
+        records = spark.read.schema(BRONZE).option("basePath", self.root).parquet(*paths)
+        # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+        none = F.array().cast(BRONZE["headers"].dataType)
+        return records.withColumn("headers", F.coalesce("headers", none))

@@ -5,7 +5,9 @@ Not here: what a record means (``transforms/formats``), and how it is read and w
 
 from __future__ import annotations
 
+import pyarrow as pa
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
 
 HEADER = T.StructType(
     [T.StructField("key", T.StringType(), False), T.StructField("value", T.BinaryType(), True)]
@@ -43,3 +45,6 @@ record's timestamp. Only such records have ``key`` and ``headers``.
 An object that holds no record leaves one row with ``line`` 0 and no payload, so that it counts as read. So do offsets
 without a record at the end of what was read of a partition: ``byte_offset`` is the last of them.
 """
+
+BRONZE_ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
+"""The same for Arrow."""

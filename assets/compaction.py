@@ -19,14 +19,16 @@ from pyspark.sql import functions as F
 from assets import (
     bases,
     decisions,
+    gold_commits,
     gold_tables,
+    gold_tasks,
     horizon_plans,
     ledger,
     silver,
     silver_rows,
     tombstones,
 )
-from assets.gold_columns import base_rows, current_state, digests, fold
+from assets.gold_columns import base_rows, digests
 from assets.gold_columns.horizons import covers
 from assets.history import History
 from assets.horizon_plans import Plan
@@ -125,7 +127,7 @@ def to_horizon(
         covered = covers(plan.new)
         folded = history.changes.where(covered).count()
         kept -= folded
-        new_base = based(history, name, plan.new).localCheckpoint()
+        new_base = based(feed, history, name, plan.new)
         base = new_base.count()
         digest = proved(lake, feed, history, name, new_base, plan.new)
         if not dry_run:
@@ -149,16 +151,10 @@ def to_horizon(
     return Compacted(name, plan, folded, kept, base, idle, expired, left, *files, digest)
 
 
-def based(history: History, name: str, horizon: Horizon) -> DataFrame:
+def based(feed: Feed, history: History, name: str, horizon: Horizon) -> DataFrame:
     """The table's base rows up to a new horizon: the old base, and the changes between the two."""
     old = replace(history, changes=history.changes.where(covers(horizon)))
-    streams = old.of_keys.select("key", "stream")
-    if old.base is not None:
-        streams = streams.unionByName(
-            old.base.select("key", F.explode_outer("streams").alias("stream"))
-        )
-    of_key = streams.groupBy("key").agg(F.collect_set("stream").alias("streams"))
-    return base_rows.of_folded(_folded(old), of_key, name)
+    return base_rows.of_states(gold_tasks.to_base(feed, old), name)
 
 
 def proved(
@@ -174,7 +170,7 @@ def proved(
         changes=history.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
-    rows = current_state.gold(current_state.rows(_folded(rest), history.table), history.table)
+    rows = gold_commits.present(gold_tasks.folded(feed, rest, None, None).rows, history.table)
     gold = lake.table("gold", feed.name, name).read()
     ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
     digest = digests.of_table(ours).first()
@@ -186,11 +182,6 @@ def proved(
         behind = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
         raise CompactionRefused(feed.name, name, [row["key"] for row in some], behind)
     return str(digest["digest"])
-
-
-def _folded(history: History) -> DataFrame:
-    steps = history.steps().withColumn("copies_before", F.lit(0).cast("bigint"))
-    return fold.folded(steps, history.folding)
 
 
 def draw(
@@ -211,7 +202,7 @@ def draw(
         if unknown.where("NOT is_known").isEmpty():
             return
         # Frames read anew: the history's has what was brought meanwhile.
-        base = based(replace(history, base=before), name, horizon).localCheckpoint()
+        base = based(feed, replace(history, base=before), name, horizon)
 
 
 def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:

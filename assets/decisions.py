@@ -116,36 +116,44 @@ def _row(
 
 
 def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:
-    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows; None without any.
+    """``scoped_rows`` as a frame; None without any."""
+    rows = scoped_rows(feed, declared, name)
+    cells = [tuple(row.get(field.name) for field in CHANGE.fields) for row in rows]
+    return lake.spark.createDataFrame(cells, CHANGE) if cells else None
+
+
+def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
+    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows.
 
     Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
         if epoch.complete:
             told = f"{feed.name} {name} epoch {at} {epoch}"
-            known = {
-                "window": epoch.window,
-                "feed": feed.name,
-                "table": name,
-                "source_table": declared,
-                "declared": declared,
-                "operation": "complete snapshot",
-                "effect": "remove",
-                "derived": "epoch",
-                "before": {},
-                "after": {},
-                "attribute_ops": {},
-                "scope": {},
-                "position": [at],
-                "stable_prefix": 1,
-                "event_id": sha256(told.encode()).hexdigest(),
-                "event_at": epoch.time,
-                "object": "a recorded decision",
-                "generation": "",
-                "line": 0,
-                "byte_offset": 0,
-                "ordinal": 0,
-            }
-            rows.append(tuple(known.get(field.name) for field in CHANGE.fields))
-    return lake.spark.createDataFrame(rows, CHANGE) if rows else None
+            rows.append(
+                {
+                    "window": epoch.window,
+                    "feed": feed.name,
+                    "table": name,
+                    "source_table": declared,
+                    "declared": declared,
+                    "operation": "complete snapshot",
+                    "effect": "remove",
+                    "derived": "epoch",
+                    "before": {},
+                    "after": {},
+                    "attribute_ops": {},
+                    "scope": {},
+                    "position": [at],
+                    "stable_prefix": 1,
+                    "event_id": sha256(told.encode()).hexdigest(),
+                    "event_at": epoch.time,
+                    "object": "a recorded decision",
+                    "generation": "",
+                    "line": 0,
+                    "byte_offset": 0,
+                    "ordinal": 0,
+                }
+            )
+    return rows

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import boto3
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs as fs
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
@@ -30,6 +31,9 @@ _PATIENCE = {
     "max_retries": "3",
     "retry_timeout": "30s",
 }
+WRITTEN = frozenset({"appendOnly", "invariants", "checkConstraints", "deletionVectors"})
+"""Delta's features of tables that delta-rs writes as Spark does."""
+
 # A smaller object costs less than the requests for its parts.
 _WHOLE_BYTES = 8 << 20
 _READERS = 8
@@ -85,6 +89,20 @@ def opened(path: str, warehouse: str) -> DeltaTable | None:
         return None
 
 
+def count(table: DeltaTable) -> int:
+    """How many rows a table has, by its log and by the marks of those that are deleted and still in their file."""
+    found = sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
+    if "deletionVectors" in (table.protocol().reader_features or ()):
+        marked = pa.table(table.deletion_vectors())
+        found -= sum(len(rows.values) - (pc.sum(rows.values).as_py() or 0) for rows in marked[1])
+    return int(found)
+
+
+def is_written_here(table: DeltaTable) -> bool:
+    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know."""
+    return WRITTEN.issuperset(table.protocol().writer_features or ())
+
+
 def folders(path: str, warehouse: str) -> frozenset[str]:
     """The names of the folders in this one of the warehouse; none where it is not there."""
     try:
@@ -93,6 +111,17 @@ def folders(path: str, warehouse: str) -> frozenset[str]:
         return frozenset()
     found = fs.PyFileSystem(handler).get_file_info(fs.FileSelector("", allow_not_found=True))
     return frozenset(one.base_name for one in found if one.type == fs.FileType.Directory)
+
+
+def conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows with these columns, and null in those that they do not have."""
+    cells = [
+        rows[one.name].cast(one.type)
+        if one.name in rows.column_names
+        else pa.nulls(rows.num_rows, one.type)
+        for one in schema
+    ]
+    return pa.table(cells, schema=schema)
 
 
 @dataclass(frozen=True, slots=True)

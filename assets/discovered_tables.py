@@ -57,7 +57,8 @@ def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
             # A description without a key says what an event of the whole table was for, and no more.
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
-                said.setdefault(row["declared"], set()).add((tuple(one["key"]), columns))
+                description = (tuple(one["key"]), columns, tuple(one["encoded"] or ()))
+                said.setdefault(row["declared"], set()).add(description)
     met = _met(rows)
     return discovered_tables.tables(feed, said, met), met
 

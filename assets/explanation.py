@@ -6,23 +6,25 @@ printed (``orchestration/explaining.py``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, silver_rows
-from assets.gold_columns import fold
+from assets import bases, decisions, gold_tasks, silver_rows
 from assets.history import History
 from assets.lake import Lake
 from transforms.decisions import Coordinates
 from transforms.feed import Feed, Table
+from transforms.gold.change import Change
+from transforms.gold.fold import ABSENT, Fold, State
 from transforms.horizons import Horizon
 from transforms.types import judge_of
 
-State = Mapping[str, str | None] | None
+Image = Mapping[str, str | None] | None
 """A row's columns as texts; None where there is no row."""
 
 
@@ -51,7 +53,7 @@ class Step:
     derived: str | None
     is_tied: bool
     counted: bool
-    row: State
+    row: Image
     copies: int
     deliveries: tuple[Delivery, ...]
 
@@ -79,7 +81,7 @@ class Base:
     """What the key was at the horizon: the history before it is compacted."""
 
     horizon: Sequence[int]
-    row: State
+    row: Image
     copies: int
 
 
@@ -101,22 +103,16 @@ def explain(
     feed = decisions.with_recorded(lake, feed)
     history = History.read(lake, feed, table, name, [])
     key = canonical(table, key)
-    keys = lake.spark.createDataFrame([(list(key),)], "key array<string>")
-    states = F.transform(
-        # A sequence to 0 would count down.
-        F.slice(F.sequence(F.lit(1), F.size("steps") + 1), F.lit(1), F.size("steps")),
-        lambda at: fold.composite(
-            F.slice(F.col("steps"), F.lit(1), at), F.col("before"), history.folding
-        ),
-    )
-    found = history.steps(keys).withColumn("states", states).first()
-    rows = {} if found is None else _rows(history, [step["event_id"] for step in found["steps"]])
-    steps = [] if found is None else _steps(found, rows, list(key))
-    counted = set() if found is None else {step["event_id"] for step in found["steps"]}
+    found = gold_tasks.story_of(feed, history, tuple(key))
+    changes = [] if found is None else found.changes
+    counted = {one.event_id for one in changes}
+    rows = _rows(history, counted)
+    before = ABSENT if found is None else found.key.base
+    steps = _steps(Fold.of(table), changes, before, rows, list(key))
     silver = lake.table("silver", feed.name).read()
     mine = silver.where(silver_rows.are_of(name, table.name))
     horizon = bases.drawn(lake, feed).get(name)
-    base = None if horizon is None else _base(horizon, found)
+    base = None if horizon is None else _base(horizon, before)
     return Explanation(
         tuple(key),
         tuple(steps),
@@ -135,27 +131,35 @@ def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
     ]
 
 
-def _base(horizon: Horizon, found: Row | None) -> Base:
-    state = None if found is None else found["before"]
-    if state is None or state["effect"] == "remove":
+def _base(horizon: Horizon, state: State) -> Base:
+    if state.effect == "remove":
         return Base(horizon.position, None, 0)
-    return Base(horizon.position, state["columns"], state["copies"])
+    return Base(horizon.position, state.columns, state.copies)
 
 
-def _rows(history: History, event_ids: Sequence[str]) -> dict[str, list[Row]]:
+def _rows(history: History, event_ids: Collection[str]) -> dict[str, list[Row]]:
     """The silver rows of these events, by event."""
     rows: dict[str, list[Row]] = {}
+    if not event_ids:
+        return rows
     wanted = history.changes.where(F.col("event_id").isin(list(event_ids)))
     for row in wanted.orderBy("window", "object", "line", "ordinal").collect():
         rows.setdefault(row["event_id"], []).append(row)
     return rows
 
 
-def _steps(found: Row, rows: Mapping[str, list[Row]], key: list[str | None]) -> list[Step]:
+def _steps(
+    fold: Fold,
+    changes: Sequence[Change],
+    state: State,
+    rows: Mapping[str, list[Row]],
+    key: list[str | None],
+) -> list[Step]:
     steps = []
-    positions = [step["position"] for step in found["steps"]]
-    for step, state in zip(found["steps"], found["states"], strict=True):
-        of_event = rows[step["event_id"]]
+    positions = Counter(one.position for one in changes)
+    for change in changes:
+        state = fold.step(state, change)
+        of_event = rows[change.event_id]
         # A key change is two rows of one event: the one for this key tells its story.
         mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
         places = {(row["window"], row["object"], row["line"]) for row in of_event}
@@ -163,18 +167,18 @@ def _steps(found: Row, rows: Mapping[str, list[Row]], key: list[str | None]) -> 
             Step(
                 operation=mine["operation"],
                 effect=mine["effect"],
-                position=step["position"],
-                event_at=step["event_at"],
+                position=change.position,
+                event_at=mine["event_at"],
                 attribute_ops=mine["attribute_ops"],
                 before_image=mine["before"],
                 after_image=mine["after"],
                 scope=mine["scope"],
                 moved_from=mine["moved_from"],
                 derived=mine["derived"],
-                is_tied=positions.count(step["position"]) > 1,
-                counted=state["last"] is not None and state["last"]["event_id"] == step["event_id"],
-                row=None if state["effect"] == "remove" else state["columns"],
-                copies=state["copies"],
+                is_tied=positions[change.position] > 1,
+                counted=state.last is not None and state.last.event_id == change.event_id,
+                row=None if state.effect == "remove" else state.columns,
+                copies=state.copies,
                 deliveries=tuple(Delivery(*place) for place in sorted(places)),
             )
         )

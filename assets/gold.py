@@ -8,7 +8,7 @@ from time import monotonic
 import dagster as dg
 
 from assets import current_state, partitions, scoped_changes, verdicts
-from assets.current_state import Applied
+from assets.applied import Applied
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
@@ -96,6 +96,7 @@ def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied
         f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
         f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
+        + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
     )
     for one in done.tables:
         for line in scoped_changes.told(one.scoped):
@@ -109,6 +110,7 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
         "seconds": round(seconds, 1),
         "changes": done.changes,
         "repeats_of_other_windows": done.repeats,
+        "superseded": done.superseded,
         "keys_changed": done.keys,
         "keys_folded_anew": done.late_keys,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),

@@ -1,18 +1,14 @@
-"""The gold tables of a feed, and the two commits of an apply: rows and tombstones, written anew or merged.
+"""The gold tables of a feed: which there are, which are due or behind, and what each is made with.
 
-Not here: which rows (``current_state``), and how Delta is called (``lake``).
+Not here: what is written into them (``gold_commits``, ``gold_files``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
-from assets import bases, discovered_tables, schema_changes
+from assets import accounting, bases, discovered_tables, schema_changes
 from assets.gold_columns import current_state
-from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
 from assets.lake import Lake
 from assets.lake_table import LakeTable
 from assets.schema_changes import ADDED
@@ -25,12 +21,15 @@ from transforms.table_names import TOMBSTONES, gold_name
 DECLARATION = "weir.declaration"
 PLACES = "weir.places"
 """The properties that say what a table was made with: the declaration, and ``History.places``."""
-PROPERTIES = {
-    "delta.enableDeletionVectors": "true",
-    # Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on.
-    "delta.enableChangeDataFeed": "true",
-}
-"""Delta's own properties of every gold table."""
+CHANGE_FEED = "delta.enableChangeDataFeed"
+"""Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on."""
+
+
+def delta_properties(table: Table) -> dict[str, str]:
+    """Delta's own properties of a large gold table; what a table has beyond them, it keeps."""
+    of_feed = {CHANGE_FEED: "true"} if table.change_feed else {}
+    return {"delta.enableDeletionVectors": "true", **of_feed}
+
 
 WHOLE_KEY = "weir_key_is_whole"
 """Delta's constraint on gold: a row without a key is a failed commit, and never a row."""
@@ -38,26 +37,15 @@ CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
 """The property under which Delta keeps it."""
 
 
-def create(
-    gold: LakeTable,
-    graves: LakeTable,
-    rows: DataFrame,
-    table: Table,
-    declaration: str,
-    places: str = "",
-) -> None:
-    """Write both tables anew."""
-    graves.create(current_state.tombstones(rows, table), {})
-    gold.create(
-        current_state.gold(rows, table),
-        {
-            **PROPERTIES,
-            CONSTRAINT: has_whole_key(table),
-            DECLARATION: declaration,
-            **({ADDED: ",".join(table.added)} if table.added else {}),
-            **({PLACES: places} if places else {}),
-        },
-    )
+def properties_of(table: Table, declaration: str, places: str) -> dict[str, str]:
+    """What a gold table is made with."""
+    return {
+        **delta_properties(table),
+        CONSTRAINT: has_whole_key(table),
+        DECLARATION: declaration,
+        **({ADDED: ",".join(table.added)} if table.added else {}),
+        **({PLACES: places} if places else {}),
+    }
 
 
 def has_whole_key(table: Table) -> str:
@@ -73,54 +61,6 @@ def require_whole_key(gold: LakeTable, table: Table) -> None:
     whole = has_whole_key(table)
     gold.delete(f"NOT ({whole})")
     gold.add_constraint(WHOLE_KEY, whole)
-
-
-def upsert(gold: LakeTable, graves: LakeTable, rows: DataFrame, table: Table) -> None:
-    """Merge rows into both tables."""
-    stands = (POSITION, EVENT_ID, EVENT_AT)
-    absent = current_state.tombstones(rows, table)
-    if not absent.isEmpty():
-        moved = _differ({name: F.col(f"new.{name}") for name in stands})
-        own = current_state.grave_columns(table)
-        whole = {name: F.col(f"new.`{name}`") for name in (*own, *stands)}
-        graves.merge(absent, own, update=(moved, whole), insert=(F.lit(True), whole))
-    own = current_state.key_columns(table)
-    values = {name: _merged(name) for name in table.columns if name not in table.identity}
-    values |= {name: F.col(f"new.{name}") for name in stands}
-    new_row = {
-        name: F.col(f"new.`{name}`") for name in dict.fromkeys((*table.columns, *own, *stands))
-    }
-    present = F.col(f"new.{EFFECT}") != "remove"
-    gold.merge(
-        rows,
-        own,
-        delete=~present,
-        update=(
-            _differ(values, table.columns),
-            {f"`{name}`": value for name, value in values.items()},
-        ),
-        insert=(present, {f"`{name}`": value for name, value in new_row.items()}),
-    )
-
-
-def _merged(name: str) -> Column:
-    """The new value where the whole row is put or the column is mentioned, else the old one."""
-    mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(
-        F.col(f"new.{MENTIONS}"), F.lit(name)
-    )
-    return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
-
-
-def _differ(values: Mapping[str, Column], kinds: Mapping[str, str] | None = None) -> Column:
-    """True where any column of the old row would change: a row that stays is not rewritten."""
-    differ = F.lit(False)
-    for name, value in values.items():
-        old = F.col(f"old.`{name}`")
-        if "map<" in (kinds or {}).get(name, ""):
-            # Spark does not compare maps; two texts of one map cost a rewrite and nothing else.
-            old, value = F.to_json(old), F.to_json(value)
-        differ = differ | ~old.eqNullSafe(value)
-    return differ
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
@@ -155,15 +95,15 @@ def by_declared(
         found |= {name: {gold_name(name, "plain"): False} for name in found if name in feed.tables}
     for name, declared in bases.declared_of(lake, feed).items():
         found.get(declared, {})[name] = False
-    accounts = lake.table("accounting", feed.name)
-    if accounts.exists():
-        here = F.lit(True) if windows is None else F.col("window").isin(list(windows))
-        rows = accounts.read().where(F.col("changes") + F.col("derived") > 0)
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    columns = ["window", "table", "source_table", "declared", "changes", "derived"]
+    for row in accounts.rows(columns):
+        if not row["changes"] + row["derived"] or row["table"] is None:
+            continue
         # What waits for a description of its table is that table's, once there is one.
-        whose = F.coalesce("declared", "source_table").alias("whose")
-        for row in rows.groupBy(whose, "table").agg(F.bool_or(here).alias("here")).collect():
-            of_table = found.get(row["whose"], {})
-            of_table[row["table"]] = row["here"] or of_table.get(row["table"], False)
+        of_table = found.get(row["declared"] or row["source_table"], {})
+        here = windows is None or row["window"] in windows
+        of_table[row["table"]] = here or of_table.get(row["table"], False)
     return found
 
 
@@ -206,10 +146,7 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
 
 def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The windows whose silver was derived under another declaration: its keys may be others."""
-    accounts = lake.table("accounting", feed.name).read()
-    derived = accounts.where(F.col("table") == name).select("window", "declaration").distinct()
-    return sorted(
-        row["window"]
-        for row in derived.collect()
-        if row["declaration"] != feed_digest(feed, row["window"])
-    )
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    rows = accounts.rows(["window", "declaration"], {"table": [name]})
+    derived = {(row["window"], row["declaration"]) for row in rows}
+    return sorted({window for window, digest in derived if digest != feed_digest(feed, window)})

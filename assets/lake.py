@@ -30,6 +30,8 @@ LAYERS = (
     "decisions",
     "base",
     "compacted",
+    "ledger",
+    "landed",
 )
 
 
@@ -92,7 +94,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
 
     def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
-        return LakeTable(self.spark, self.path(layer, feed, table), self.warehouse)
+        return LakeTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
 
     def path(self, layer: str, feed: str, table: str | None = None) -> str:
         """Where that table is, or will be."""

@@ -5,7 +5,7 @@ Not here: which tables there are (``lake``), and Weir's own small tables, which 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,27 +15,30 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from assets import delta_store
+from assets.store_faults import told_in_words
 
 
 @dataclass(frozen=True, slots=True)
 class LakeTable:
-    """One Delta table by its path: it need not exist yet."""
+    """One Delta table by its path: it need not exist yet. ``session`` is asked for once Spark has something to do."""
 
-    spark: SparkSession
+    session: Callable[[], SparkSession]
     path: str
     warehouse: str = ""
 
+    @property
+    def spark(self) -> SparkSession:
+        """The session that reads and writes it."""
+        return self.session()
+
     def exists(self) -> bool:
         """True once the table has been written."""
-        return DeltaTable.isDeltaTable(self.spark, self.path)
+        with told_in_words(self.path, self.warehouse):
+            return delta_store.opened(self.path, self.warehouse) is not None
 
     def read(self) -> DataFrame:
         """The table as it is now."""
         return self.spark.read.format("delta").load(self.path)
-
-    def read_fixed(self) -> DataFrame:
-        """The table as it is now, also for queries that run when it has grown."""
-        return self.spark.read.format("delta").option("versionAsOf", self.version()).load(self.path)
 
     def version(self) -> int:
         """The number of the table's newest commit; -1 where there is none."""
@@ -73,16 +76,6 @@ class LakeTable:
         if self.exists():
             writer = writer.option("replaceWhere", condition).option("mergeSchema", "true")
         writer.mode("overwrite").save(self.path)
-
-    def replace_windows_counted(self, rows: DataFrame, windows: Sequence[str]) -> int:
-        """The same, and how many rows Delta says it wrote."""
-        before = self._newest_commit()["version"] if self.exists() else -1
-        self.replace_windows(rows, windows)
-        newest = self._newest_commit()
-        # Delta makes no commit where nothing goes and nothing comes; the newest is then an earlier one.
-        # Nor does it count rows where some only went.
-        written = newest["operationMetrics"].get("numOutputRows", 0)
-        return int(written) if newest["version"] > before else 0
 
     def put_windows(self, rows: DataFrame, windows: Sequence[str], *, any_rows: bool) -> int:
         """Put ``rows`` in place of all rows of these windows, in one commit; how many rows Delta says it wrote.
@@ -156,14 +149,26 @@ class LakeTable:
         """Remove the rows of which the condition is true, in one commit; none where there are none."""
         DeltaTable.forPath(self.spark, self.path).delete(condition)
 
+    def add_columns(self, kinds: Mapping[str, str]) -> None:
+        """Add columns of these types, null in all rows that are there."""
+        listed = ", ".join(f"`{name}` {kind}" for name, kind in kinds.items())
+        self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD COLUMNS ({listed})")
+
+    def count(self) -> int:
+        """How many rows there are, by the table's own log."""
+        with told_in_words(self.path, self.warehouse):
+            table = delta_store.opened(self.path, self.warehouse)
+            return 0 if table is None else delta_store.count(table)
+
     def add_constraint(self, name: str, condition: str) -> None:
         """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
         self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD CONSTRAINT {name} CHECK ({condition})")
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""
-        row = DeltaTable.forPath(self.spark, self.path).detail().select("properties").first()
-        return dict(row["properties"]) if row else {}
+        with told_in_words(self.path, self.warehouse):
+            table = delta_store.opened(self.path, self.warehouse)
+            return {} if table is None else dict(table.metadata().configuration)
 
 
 def has_windows(table: DeltaLog, windows: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Reading landed objects inside Spark's tasks, as bronze rows.
+"""Reading landed objects as bronze rows: inside Spark's tasks, or a few small ones in this process.
 
 Not here: which objects are read (``bronze``), how tasks read (``task_source``), what a record is
 (``transforms/splitting``), and what it means (``transforms/formats``).
@@ -10,11 +10,14 @@ import heapq
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from assets.bronze_schema import BRONZE, BRONZE_ARROW
 from assets.landing import LandedObject, open_landing
 from assets.task_errors import Place, told_with
-from assets.task_source import read_parts
+from assets.task_source import batches, read_parts
+from transforms.errors import WeirError
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.formats.spec import Split
@@ -24,6 +27,8 @@ from transforms.splitting.limits import DEFAULTS, Limits
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
+MOST_BYTES = 8 << 20
+"""So much is read in this process at most, in some tenths of a second; more is Spark's work."""
 # Only the records of a topic have a key and headers.
 _NO_KEY = (None, None)
 
@@ -45,6 +50,23 @@ def read_objects(
     return read_parts(spark, parts, partial(rows_of, feed, cut, limits))
 
 
+class _Larger(WeirError):
+    """An object inflates to more than is read in this process."""
+
+
+def read_here(
+    feed: Feed, objects: Sequence[LandedObject], limits: Limits = DEFAULTS
+) -> pa.Table | None:
+    """The same rows, read in this process; None where they are so many that it is Spark's work."""
+    if sum(one.size + _OBJECT_COST for one in objects) > MOST_BYTES:
+        return None
+    rows = rows_of(feed, FORMATS[feed.format].split, limits, tuple(objects), most=MOST_BYTES)
+    try:
+        return pa.Table.from_batches(batches(rows, BRONZE), schema=BRONZE_ARROW)
+    except _Larger:
+        return None
+
+
 def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObject, ...]]:
     """The objects in at most so many parts of about equal size: the largest first, each to the lightest part."""
     parts: list[list[LandedObject]] = [[] for _ in range(min(most, len(objects)))]
@@ -57,14 +79,20 @@ def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObjec
 
 
 def rows_of(
-    feed: Feed, split: Split, limits: Limits, objects: tuple[LandedObject, ...]
+    feed: Feed,
+    split: Split,
+    limits: Limits,
+    objects: tuple[LandedObject, ...],
+    most: int | None = None,
 ) -> Iterator[tuple[object, ...]]:
-    """The records of some objects, read through one landing."""
+    """The records of some objects, read through one landing; ``most``: no object may inflate to more bytes."""
     landing = open_landing(feed)
     for one in objects:
         place = Place(feed.name, one.name)
         with told_with(place):
             data, generation = landing.read(one.name, one.generation, limits.largest_object)
+            if most is not None and len(inflate(data, most)[0]) > most:
+                raise _Larger
             where = (one.window, one.name, generation)
             for record in records_of(feed, one.name, data, split=split, limits=limits):
                 place.line = record.line

@@ -78,9 +78,30 @@ def events_of(rows: DataFrame) -> DataFrame:
     )
 
 
-def put(lake: Lake, feed: Feed, events: DataFrame, count: int, windows: Sequence[str]) -> None:
-    """Replace these windows' events by those of the frame, of which there are ``count``."""
-    if count <= IN_PROCESS:
+def events_here(rows: pa.Table) -> pa.Table:
+    """The same of classified rows in this process."""
+    told = rows["transaction"].combine_chunks()
+    is_open = pc.is_null(pc.struct_field(told, "commit"))
+    waiting = rows.filter(pc.and_(pc.is_valid(told), is_open))
+    told = waiting["transaction"].combine_chunks()
+    special = {
+        **{name: pc.struct_field(told, name) for name in ("id", "expected", "has_begin")},
+        "is_derived": pc.is_valid(waiting["derived"]),
+    }
+    cells = [
+        (special[one.name] if one.name in special else waiting[one.name]).cast(one.type)
+        for one in COLUMNS
+    ]
+    return pa.table(cells, names=COLUMNS.names)
+
+
+def put(
+    lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
+) -> None:
+    """Replace these windows' events by those of the frame or table, of which there are ``count``."""
+    if isinstance(events, pa.Table):
+        table_of(lake, feed).replace_windows(events, windows)
+    elif count <= IN_PROCESS:
         rows = events.toArrow() if count else COLUMNS.empty_table()
         table_of(lake, feed).replace_windows(rows, windows)
     else:

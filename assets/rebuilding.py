@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from assets import current_state, decisions, discovered_tables, gold_tables, ledger, silver
 from assets.accounting import ANNOUNCED
-from assets.current_state import Applied
+from assets.applied import Applied
 from assets.gold_tables import DECLARATION
 from assets.lake import Lake
 from expectations import silver as rules

@@ -5,16 +5,16 @@ Not here: which policies there are (``transforms/schema_changes.py``), and chang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets import bases
+from assets import accounting, bases
 from assets.accounting import StoredAccount
 from assets.gold_columns import typed as types
-from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION, grave_columns
+from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION, RESET, grave_columns
 from assets.lake import Lake
 from assets.lake_table import LakeTable
 from transforms.change_kinds import DROPS
@@ -26,7 +26,7 @@ from transforms.schema_changes import DROP_COLUMN, added, widens
 ADDED = "weir.added"
 """The gold property that names the columns which no declaration had."""
 
-_OWN = (POSITION, EVENT_ID, EVENT_AT)
+_OWN = (POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"
 
 
@@ -34,19 +34,26 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
     if table.policies.add_column != "evolve":
         return table
-    accounts = lake.table("accounting", feed.name)
-    if not accounts.exists():
-        return table
-    mine = accounts.read().where((F.col("table") == name) & (F.col("declared") == table.name))
-    rows = mine.select(F.explode("undeclared_columns").alias("name")).distinct().collect()
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    rows = accounts.rows(["declared", "undeclared_columns"], {"table": [name]})
+    mentioned = {
+        one
+        for row in rows
+        if row["declared"] == table.name
+        for one in row["undeclared_columns"] or ()
+    }
     # Books of a window say nothing of repeats, which compacted events are once they are read again.
-    names = [*(row["name"] for row in rows), *bases.added(lake, feed, name)]
+    names = [*sorted(mentioned), *bases.added(lake, feed, name)]
     found = added(names, table.columns)
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
 
 
-def refuse_in_stream(feed: Feed, accounts: Sequence[StoredAccount], fated: DataFrame) -> None:
+def refuse_in_stream(
+    feed: Feed, accounts: Sequence[StoredAccount], fated: Callable[[], DataFrame]
+) -> None:
     """Raise before anything is written where these windows bring a change that the feed file refuses.
+
+    ``fated``: the rows behind the accounts, which are asked for only where an account tells of such a change.
 
     Raises:
         SchemaChangeRefused: the policy of that kind of change is ``fail``.
@@ -55,28 +62,30 @@ def refuse_in_stream(feed: Feed, accounts: Sequence[StoredAccount], fated: DataF
     _refuse_key_drift(feed, accounts, fated)
     for account in sorted(accounts, key=lambda row: (row["window"], str(row["source_table"]))):
         table = feed.tables.get(account["declared"] or "")
-        of_table = (F.col("window") == account["window"]) & (F.col("table") == account["table"])
         if table is None:
             if feed.policies.rename_table == "fail" and account["changes"]:
                 raise SchemaChangeRefused(
                     *(feed.name, str(account["source_table"]), "rename_table"),
-                    f"events of the undeclared table {account['source_table']}{_first(fated, of_table)}",
+                    f"events of the undeclared table {account['source_table']}"
+                    f"{_first(_of(fated(), account))}",
                     f"{_POLICY} rename_table: fail. Declare the table; or, if it is a table under a new name, give"
                     " that its new name in the feed file and list the earlier one under `was`.",
                 )
             continue
         if table.policies.add_column == "fail" and account["undeclared_columns"]:
             column = account["undeclared_columns"][0]
-            mentions = F.array_contains(F.map_keys("after"), column) & ~is_column_drop()
+            rows = _of(fated(), account).where(~is_column_drop())
+            first = _first(rows.where(F.array_contains(F.map_keys("after"), column)))
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "add_column"),
-                f"events mention the undeclared column {column}{_first(fated, of_table & mentions)}",
+                f"events mention the undeclared column {column}{first}",
                 f"{_POLICY} add_column: fail. Declare the column, or the name that it had before under `renamed`.",
             )
         if table.policies.drop_column == "fail" and DROPS in account["change_kinds"]:
+            first = _first(_of(fated(), account).where(is_column_drop()))
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "drop_column"),
-                f"the source dropped a column{_first(fated, of_table & is_column_drop())}",
+                f"the source dropped a column{first}",
                 f"{_POLICY} drop_column: fail. Say keep, hold or evolve.",
             )
 
@@ -86,13 +95,22 @@ def is_column_drop() -> Column:
     return (F.col("operation") == DROP_COLUMN) & F.col("scope").isNotNull()
 
 
-def _first(fated: DataFrame, condition: Column) -> str:
-    """Where the first such event stands, as the end of a sentence."""
-    rows = fated.where(condition).orderBy(*COORDINATES).select("object", "line").take(1)
+def _of(fated: DataFrame, account: StoredAccount) -> DataFrame:
+    """The rows behind an account."""
+    return fated.where(
+        (F.col("window") == account["window"]) & (F.col("table") == account["table"])
+    )
+
+
+def _first(events: DataFrame) -> str:
+    """Where the first of these events stands, as the end of a sentence."""
+    rows = events.orderBy(*COORDINATES).select("object", "line").take(1)
     return f", first in {rows[0]['object']}, line {rows[0]['line']}" if rows else ""
 
 
-def _refuse_key_drift(feed: Feed, accounts: Sequence[StoredAccount], fated: DataFrame) -> None:
+def _refuse_key_drift(
+    feed: Feed, accounts: Sequence[StoredAccount], fated: Callable[[], DataFrame]
+) -> None:
     suspects = {
         (account["window"], account["declared"])
         for account in accounts
@@ -104,7 +122,7 @@ def _refuse_key_drift(feed: Feed, accounts: Sequence[StoredAccount], fated: Data
         key = feed.tables[name].key
         images = F.concat(F.map_keys("before"), F.map_keys("after"))
         mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
-        mine = fated.where((F.col("window") == window) & (F.col("declared") == name))
+        mine = fated().where((F.col("window") == window) & (F.col("declared") == name))
         of_keys = mine.where(F.col("fault.reason") == "missing_key")
         found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
         assert found is not None  # an aggregate without groups has one row
@@ -113,7 +131,7 @@ def _refuse_key_drift(feed: Feed, accounts: Sequence[StoredAccount], fated: Data
             raise KeyDrift(
                 *(feed.name, name, key),
                 f"none of its {found['_events']} events in window {window} mentions"
-                f" {', '.join(lacking)}{_first(mine, F.lit(True))}",
+                f" {', '.join(lacking)}{_first(mine)}",
                 "If the column was renamed, give its earlier name under `renamed`. If the source has another key now,"
                 " its rows are other rows: declare them in a feed of another name.",
             )
@@ -204,12 +222,20 @@ def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> 
 def _refuse_broken_since(lake: Lake, feed: Feed, table: Table, name: str) -> None:
     if not table.since:
         return
-    accounts = lake.table("accounting", feed.name).read()
-    mine = accounts.where((F.col("table") == name) & (F.col("declared") == table.name))
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    rows = accounts.rows(["window", "declared", "undeclared_columns"], {"table": [name]})
     for column, first in table.since.items():
-        earlier = (F.col("window") < first) & F.array_contains("undeclared_columns", column)
-        rows = mine.where(earlier).agg(F.min("window").alias("window")).collect()
-        if found := rows[0]["window"]:
+        found = min(
+            (
+                row["window"]
+                for row in rows
+                if row["declared"] == table.name
+                and row["window"] < first
+                and column in (row["undeclared_columns"] or ())
+            ),
+            default=None,
+        )
+        if found is not None:
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "add_column"),
                 f"column {column} is declared since {first}, and events of window {found} mention it",

@@ -1,18 +1,24 @@
 """What scoped changes did to a gold table: a truncate, a drop, a star delete is always reported with what it removed.
 
 There may be as many as there are events (a star delete of Dgraph is an everyday one), so that only the widest are
-named. Not here: which keys a scope has (``assets/gold_columns/scopes.py``).
+named. Not here: which keys a scope has (``transforms/gold/scopes.py``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
-
+from assets import arrow_changes
 from assets.history import History
+from assets.silver_files import Place
 from assets.wording import counted
+from transforms.gold.change import Key
+from transforms.gold.fold import State
+from transforms.gold.onto_gold import Current
+from transforms.gold.scopes import Scoped
 
 SHOWN = 5
 """So many of a run are named one by one, the widest and then those that did most; of the others the sum is told."""
@@ -33,61 +39,102 @@ class Reached:
     events: int = 1
 
 
-def reached(history: History, net: DataFrame, *, anew: bool) -> tuple[Reached, ...]:
-    """The scoped changes that these windows bring, and older ones that met rows in this run.
+def reached_here(
+    scopes: Mapping[str, Scoped],
+    places: Mapping[str, Place],
+    states: Mapping[Key, State],
+    standing: Mapping[Key, Current],
+    *,
+    anew: bool,
+) -> tuple[Reached, ...]:
+    """The same of what was folded in this process.
 
-    ``net`` are the folded keys of the run, ``fold.folded``'s rows. Rows count that gold had before; in a table that is
-    made anew, those that would be there without the change.
+    Args:
+        scopes: All scoped changes of the table, by event.
+        places: What a person is told of each of them.
+        states: What the keys are that have changed.
+        standing: What gold had of them before.
+        anew: Whether the table is made anew.
     """
+    removed: Counter[str] = Counter()
+    changed: Counter[str] = Counter()
+    for key, state in states.items():
+        if state.last is None or not state.last.is_scoped:
+            continue
+        was_there = anew or (key in standing and standing[key].state.effect != "remove")
+        counts = removed if state.effect == "remove" else changed
+        counts[state.last.event_id] += was_there
+    return of_counts(scopes, places, removed, changed)
+
+
+def of_history(history: History) -> tuple[list[Scoped], dict[str, Scoped], dict[str, Place]]:
+    """The table's scoped changes, those of earlier windows marked as such; by event; and where each stands."""
     if not history.change_kinds.scopes:
-        return ()
-    there = F.lit(anew) | (F.coalesce("copies_before", F.lit(0)) > 0)
-    met = (
-        net.where(F.col("is_scoped") & there)
-        .groupBy("event_id")
-        .agg(
-            F.count_if(F.col("effect") == "remove").alias("removed"),
-            F.count_if(F.col("effect") != "remove").alias("changed"),
-        )
-    )
-    told = (
-        history.scoped.groupBy("event_id")
-        .agg(
-            F.first("operation").alias("operation"),
-            F.first("scope").alias("scope"),
-            F.min(F.struct("window", "object", "line")).alias("at"),
-            F.bool_or("is_new").alias("is_new"),
-        )
-        .join(met, on="event_id", how="left")
-        .where(F.col("is_new") | F.col("removed").isNotNull())
-        .select(
-            *("event_id", "operation", "at", F.to_json("scope").alias("scope")),
-            F.size("scope").alias("width"),
-            *[F.coalesce(name, F.lit(0)).alias(name) for name in ("removed", "changed")],
-        )
-    )
-    did_most = (F.col("removed") + F.col("changed")).desc()
-    widest = told.orderBy("width", did_most, "at", "event_id").limit(SHOWN + 1).collect()
-    if len(widest) <= SHOWN:
-        return tuple(_named(row) for row in widest)
-    named = widest[:SHOWN]
-    others = told.where(~F.col("event_id").isin([row["event_id"] for row in named]))
-    sums = others.groupBy("operation").agg(
-        *[F.sum(name).alias(name) for name in ("removed", "changed")], F.count("*").alias("events")
-    )
-    return (
-        *[_named(row) for row in named],
-        *[
-            Reached(scope="", place="", **row.asDict())
-            for row in sums.orderBy("operation").collect()
-        ],
+        return [], {}, {}
+    wanted = [*arrow_changes.COLUMNS, "is_new", "operation", "window", "object", "line"]
+    rows = history.scoped.select(*wanted).toArrow().combine_chunks()
+    found: list[Scoped] = []
+    scopes: dict[str, Scoped] = {}
+    places: dict[str, Place] = {}
+    for batch in rows.to_batches():
+        columns = ("is_new", "operation", "window", "object", "line")
+        cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
+        for row, (is_new, *place) in zip(arrow_changes.silver_rows(batch), cells, strict=True):
+            assert row.scoped is not None  # no others were asked for
+            change = replace(row.change, is_past=not is_new)
+            one = replace(row.scoped, change=change)
+            found.append(one)
+            known = scopes.get(change.event_id)
+            if known is None or known.change.is_past:
+                # Of several deliveries a new one says that the event is new.
+                scopes[change.event_id] = one
+            at = Place(*place)
+            places[change.event_id] = min(
+                places.setdefault(change.event_id, at), at, key=lambda one: one[1:]
+            )
+    return found, scopes, places
+
+
+def of_counts(
+    scopes: Mapping[str, Scoped],
+    places: Mapping[str, Place],
+    removed: Counter[str],
+    changed: Counter[str],
+) -> tuple[Reached, ...]:
+    """The same, where it is known how many rows each event has removed, and how many it has changed otherwise."""
+    found = [
+        (scoped, places[event_id], removed[event_id], changed[event_id])
+        for event_id, scoped in scopes.items()
+        if not scoped.change.is_past or removed[event_id] or changed[event_id]
+    ]
+    found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))
+    return summed_up(
+        [
+            Reached(
+                place.operation,
+                json.dumps(scoped.scope, ensure_ascii=False, separators=(",", ":")),
+                f"{place.object} line {place.line}" if place.line else place.object,
+                *(gone, other),
+            )
+            for scoped, place, gone, other in found
+        ]
     )
 
 
-def _named(row: Row) -> Reached:
-    at = row["at"]
-    place = f"{at['object']} line {at['line']}" if at["line"] else at["object"]
-    return Reached(row["operation"], row["scope"], place, row["removed"], row["changed"])
+def summed_up(every: Sequence[Reached]) -> tuple[Reached, ...]:
+    """Those that are named, of all in their order, and the others in one sum per operation."""
+    if len(every) <= SHOWN:
+        return tuple(every)
+    sums: dict[str, Reached] = {}
+    for one in every[SHOWN:]:
+        known = sums.get(one.operation, Reached(one.operation, "", "", 0, 0, 0))
+        sums[one.operation] = replace(
+            known,
+            removed=known.removed + one.removed,
+            changed=known.changed + one.changed,
+            events=known.events + 1,
+        )
+    return (*every[:SHOWN], *(sums[name] for name in sorted(sums)))
 
 
 def told(changes: tuple[Reached, ...]) -> list[str]:

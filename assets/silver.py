@@ -62,11 +62,14 @@ def derive_alone(
     silver_derive.refuse(feed, found, accounts)
     accounting.announce(table, accounts, earlier)
     written, refused = silver_derive.write(lake, feed, found, windows)
-    let_go = dismissals.among(
-        found.of_kind(REFUSED).where("derived IS NULL"), feed.decisions.dismissed(windows)
+    dismissed = feed.decisions.dismissed(windows)
+    let_go = (
+        dismissals.among(found.of_kind(REFUSED).where("derived IS NULL"), dismissed)
+        if dismissed
+        else 0
     )
     table.replace_windows(accounts, windows)
-    found.rows.unpersist()
+    found.let_go()
     others = [row for row in earlier if row["window"] not in set(windows)]
     falls = accounting.falls([*others, *accounts])
     counts = violations_of.count(feed, accounts, found.landed, written, refused, falls)

@@ -6,10 +6,13 @@ accounts (``violations``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -25,6 +28,7 @@ from assets import (
 )
 from assets.accounting import ACCOUNTING, StoredAccount
 from assets.bronze_files import BronzeFiles
+from assets.delta_files import DeltaFiles
 from assets.lake import Lake
 from assets.silver_schema import (
     ACCOUNT,
@@ -33,8 +37,10 @@ from assets.silver_schema import (
     IN_BASE,
     OUTPUT_SCHEMA,
     REFUSALS,
+    REFUSALS_ARROW,
     REFUSED,
     SILVER,
+    SILVER_ARROW,
 )
 from assets.task_errors import raise_clearly
 from transforms.feed import Feed
@@ -47,17 +53,31 @@ SMALL_BYTES = 8 << 20
 """So few records of so few bytes are worked on in this process: Spark's jobs alone would take longer."""
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots: the frame is kept.
+@dataclass(frozen=True)
 class Made:
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
 
-    ``open_events``: how many of the rows are part of a transaction that their window does not hold whole.
+    ``open_events``: how many of the rows are part of a transaction that their window does not hold whole. ``kept``:
+    what Spark keeps, so that the rows are made once. ``here``: the rows (``OUTPUT``), where they are in this process.
     """
 
     landed: int
     accounts: list[Account]
-    rows: DataFrame
+    frame: Callable[[], DataFrame]
     open_events: int
+    kept: Sequence[DataFrame] = ()
+    here: pa.Table | None = None
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """The rows, for Spark."""
+        return self.frame()
+
+    def let_go(self) -> None:
+        """Free what Spark keeps of the rows."""
+        for frame in self.kept:
+            frame.unpersist()
 
     def of_kind(self, *kinds: str) -> DataFrame:
         """The rows of some kinds."""
@@ -79,38 +99,54 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
     landed = bronze.records()
     accounts = Accounts()
     with raise_clearly():
-        if landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES:
+        is_small = landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES
+        if is_small and bronze.payload_bytes() <= SMALL_BYTES:
             table = silver_local.classified(feed, bronze.batches(), horizons)
-            texts: Sequence[str] = silver_local.texts_of(table, ACCOUNT)
-            rows = lake.spark_planned_once.createDataFrame(table)
+            for text in silver_local.texts_of(table, ACCOUNT):
+                accounts.read(text)
+
+            def frame(table: pa.Table = table) -> DataFrame:
+                return lake.spark_planned_once.createDataFrame(table)
+
+            if not accounts.left_out:
+                return Made(landed, accounts.rows(), frame, accounts.open_events, here=table)
+            rows = frame()
+            kept: list[DataFrame] = []
         else:
             records = bronze.frame(lake.spark_planned_once)
-            rows = silver_frames.classified(feed, records, landed, horizons)
-            texts = silver_frames.texts_of(rows, ACCOUNT)
-        for text in texts:
-            accounts.read(text)
+            rows, kept = silver_frames.classified(feed, records, landed, horizons)
+            for text in silver_frames.texts_of(rows, ACCOUNT):
+                accounts.read(text)
         if accounts.left_out:
-            rows = _with_covered(base_lake, feed, rows, accounts, keeps_known=judged_by is not None)
-    return Made(landed, accounts.rows(), rows, accounts.open_events)
+            keeps_known = judged_by is not None
+            rows, judged = _with_covered(base_lake, feed, rows, accounts, keeps_known=keeps_known)
+            kept.append(judged)
+    return Made(landed, accounts.rows(), lambda: rows, accounts.open_events, kept)
 
 
 def _with_covered(
     lake: Lake, feed: Feed, rows: DataFrame, accounts: Accounts, *, keeps_known: bool
-) -> DataFrame:
-    """The rows, with those at or below a horizon judged by what the base has; their accounts are added."""
+) -> tuple[DataFrame, DataFrame]:
+    """The rows, with those at or below a horizon judged by what the base has, and what is kept of these.
+
+    Their accounts are added.
+    """
     known = bases.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
     stage = arrow_outcomes.JudgeCovered(feed, keeps_known=keeps_known)
     judged = silver_frames.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     for text in silver_frames.texts_of(judged, ACCOUNT):
         accounts.read(text)
-    return rows.where(F.col("kind") != COVERED).unionByName(judged)
+    return rows.where(F.col("kind") != COVERED).unionByName(judged), judged
 
 
 def refuse(feed: Feed, found: Made, accounts: Sequence[StoredAccount]) -> None:
     """Raise before anything is written where these windows bring what the feed does not take."""
-    rows = found.of_kind(CHANGES, REFUSED)
-    told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
-    schema_changes.refuse_in_stream(feed, accounts, rows.select("*", told))
+
+    def fated() -> DataFrame:
+        told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
+        return found.of_kind(CHANGES, REFUSED).select("*", told)
+
+    schema_changes.refuse_in_stream(feed, accounts, fated)
 
 
 def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
@@ -129,6 +165,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
                 {
                     "key": said["key"],
                     "columns": [{"name": name, "type": kind} for name, kind in said["columns"]],
+                    "encoded": said["encoded"],
                 }
                 for said in account["stream_schemas"]
             ],
@@ -152,6 +189,10 @@ def _moment(microseconds: int | None) -> datetime | None:
 
 def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
     """Replace these windows in silver and quarantine; how many rows each commit says that it wrote."""
+    if found.here is not None:
+        done = _put_here(lake, feed, found.here, windows)
+        if done is not None:
+            return done
     silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
     changes, refusals = found.of_kind(CHANGES), found.of_kind(REFUSED)
     any_changes = found.count("changes", "control", "held", "derived") > 0
@@ -164,6 +205,35 @@ def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[
         waiting = open_transactions.events_of(found.of_kind(CHANGES, IN_BASE))
         open_transactions.put(lake, feed, waiting, found.open_events, windows)
     return written, refused
+
+
+def _put_here(
+    lake: Lake, feed: Feed, found: pa.Table, windows: Sequence[str]
+) -> tuple[int, int] | None:
+    """The same in this process; None, and nothing is written, where only Spark may write the tables."""
+    silver, quarantine = (DeltaFiles.of(lake, one, feed) for one in ("silver", "quarantine"))
+    if not (silver.can_put(windows) and quarantine.can_put(windows)):
+        return None
+    changes, refusals = (_of_kind(found, one) for one in (CHANGES, REFUSED))
+    written = silver.put_windows(as_arrow(changes, feed, SILVER_ARROW), windows)
+    refused = quarantine.put_windows(as_arrow(refusals, feed, REFUSALS_ARROW), windows)
+    if FORMATS[feed.format].transactional:
+        waiting = open_transactions.events_here(_of_kind(found, CHANGES, IN_BASE))
+        open_transactions.put(lake, feed, waiting, waiting.num_rows, windows)
+    return written, refused
+
+
+def _of_kind(found: pa.Table, *kinds: str) -> pa.Table:
+    return found.filter(pc.is_in(found["kind"], pa.array(kinds, pa.string())))
+
+
+def as_arrow(rows: pa.Table, feed: Feed, schema: pa.Schema) -> pa.Table:
+    """Exactly the columns of the table."""
+    cells = [
+        pa.repeat(feed.name, rows.num_rows) if one.name == "feed" else rows[one.name].cast(one.type)
+        for one in schema
+    ]
+    return pa.table(cells, schema=schema)
 
 
 def as_table(rows: DataFrame, feed: Feed, schema: T.StructType) -> DataFrame:

@@ -6,6 +6,7 @@ Each stage is a function over Arrow batches (``arrow``). Not here: what is writt
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -28,24 +29,28 @@ ROWS_OF_A_TASK = 250_000
 SMALL = 5_000
 """So few rows are one task's work: a second one costs more than it saves."""
 
-_COMMITS = "window string, id string, commit array<bigint>"
+_COMMITS = "transaction binary, commit array<bigint>"
 
 
 def classified(
     feed: Feed, bronze: DataFrame, records: int, horizons: Mapping[str, Horizon]
-) -> DataFrame:
-    """What becomes of the records of some windows (``OUTPUT_SCHEMA``), to be read several times.
+) -> tuple[DataFrame, list[DataFrame]]:
+    """What becomes of the records of some windows (``OUTPUT_SCHEMA``), and the frames that Spark keeps for it.
 
     ``bronze`` has these windows' records, ``records`` is how many there are.
     """
+    kept = []
     tasks = tasks_for(bronze, records)
     rows = _rows(feed, bronze, tasks, horizons)
     if FORMATS[feed.format].transactional:
-        rows = rows.persist(StorageLevel.MEMORY_AND_DISK)
-        rows = _with_commits(rows, tasks)
-    dealt = rows.repartition(tasks, "shard").sortWithinPartitions("sort_key")
+        kept.append(rows.persist(StorageLevel.MEMORY_AND_DISK))
+        rows = _with_commits(kept[0], tasks)
+    # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+    whole = rows.withColumn("commit", F.coalesce("commit", F.array().cast("array<bigint>")))
+    dealt = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
     found = staged(dealt, arrow_outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
-    return found.persist(StorageLevel.MEMORY_AND_DISK)
+    kept.append(found.persist(StorageLevel.MEMORY_AND_DISK))
+    return kept[-1], kept
 
 
 def tasks_for(frame: DataFrame, records: int) -> int:
@@ -84,27 +89,10 @@ def _surveyed(feed: Feed, bronze: DataFrame) -> arrow.Surveyed:
 
 def _with_commits(rows: DataFrame, tasks: int) -> DataFrame:
     """The rows, those of transactions that their window holds whole with the commit's position."""
-    parts = rows.where(F.col("transaction").isNotNull() & F.col("reason").isNull()).select(
-        *("window", "transaction.id", "event_id", "effect", "position"),
-        F.col("derived").isNotNull().alias("is_derived"),
-        *("transaction.expected", "transaction.has_begin"),
-    )
-    together = parts.repartition(tasks, "window", "id").sortWithinPartitions("window", "id")
-    whole = staged(together, arrow.commits, _COMMITS).withColumnsRenamed(
-        {"window": "whole_window", "id": "whole_id", "commit": "whole_by"}
-    )
-    same = (F.col("window") == F.col("whole_window")) & (
-        F.col("transaction.id") == F.col("whole_id")
-    )
-    committed = F.when(
-        F.col("transaction").isNotNull(),
-        F.col("transaction").withField("commit", F.col("whole_by")),
-    )
-    return (
-        rows.join(whole, on=same, how="left")
-        .withColumn("transaction", committed)
-        .select(*rows.columns)
-    )
+    parts = rows.where(F.col("transaction").isNotNull()).select("transaction", "part")
+    together = parts.repartition(tasks, "transaction").sortWithinPartitions("transaction")
+    whole = staged(together, arrow.commits, _COMMITS)
+    return rows.drop("commit").join(whole, on="transaction", how="left").select(*ROWS_SCHEMA.names)
 
 
 def staged(
@@ -115,7 +103,13 @@ def staged(
     """The frame through one stage, in Spark's tasks."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return stage(batches)
+        # Rows refer to nothing that refers to them, so that none waits for the collector, and looking through hundreds
+        # of thousands of them for such as do takes a tenth of the time.
+        gc.disable()
+        try:
+            yield from stage(batches)
+        finally:
+            gc.enable()
 
     return frame.mapInArrow(run, schema)
 

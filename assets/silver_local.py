@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import arrow, arrow_outcomes
+from assets.arrow_rows import part_of
 from assets.silver_schema import OUTPUT, PENDING, ROWS
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -65,31 +66,17 @@ def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> arrow.Surveyed:
 
 def _with_commits(rows: pa.Table) -> pa.Table:
     """The rows, those of transactions that their window holds whole with the commit's position."""
-    told = rows.column("transaction").to_pylist()
+    told = rows["transaction"].to_pylist()
     if not any(told):
         return rows
-    read = {
-        name: rows.column(name).to_pylist()
-        for name in ("window", "event_id", "effect", "derived", "position", "reason")
-    }
-    parts: dict[tuple[str, str], list[transactions.Part]] = {}
-    for at, one in enumerate(told):
-        if one is not None and read["reason"][at] is None:
-            part = transactions.Part(
-                read["event_id"][at],
-                read["effect"][at],
-                read["derived"][at] is not None,
-                tuple(read["position"][at]),
-                one["expected"],
-                one["has_begin"],
-            )
-            parts.setdefault((read["window"][at], one["id"]), []).append(part)
-    whole = {key: transactions.commit_of(some) for key, some in parts.items()}
-    for window, one in zip(read["window"], told, strict=True):
-        if one is not None:
-            one["commit"] = whole.get((window, one["id"]))
-    at = rows.schema.get_field_index("transaction")
-    return rows.set_column(at, rows.field(at), pa.array(told, rows.field(at).type))
+    parts: dict[bytes, list[transactions.Part]] = {}
+    for name, part in zip(told, rows["part"].to_pylist(), strict=True):
+        if name is not None:
+            parts.setdefault(name, []).append(part_of(part))
+    whole = {name: transactions.commit_of(some) for name, some in parts.items()}
+    at = rows.schema.get_field_index("commit")
+    found = [None if name is None else whole[name] for name in told]
+    return rows.set_column(at, rows.field(at), pa.array(found, rows.field(at).type))
 
 
 def _through(

@@ -141,15 +141,22 @@ _COUNTED = [
 
 ROWS_SCHEMA = _nullable(
     [
-        *_OF_CHANGE,
-        *_REASON,
-        *_COUNTED,
         T.StructField("group", T.BinaryType()),
         T.StructField("sort_key", T.BinaryType()),
         T.StructField("shard", T.IntegerType()),
+        T.StructField("row", T.BinaryType()),
+        T.StructField("transaction", T.BinaryType()),
+        T.StructField("part", T.BinaryType()),
+        T.StructField("commit", T.ArrayType(T.LongType())),
     ]
 )
-"""One row per change or refused event, before repeats are told apart (``transforms/silver/changes.Row``)."""
+"""One row per change or refused event, before repeats are told apart: packed (``assets/arrow_rows.py``).
+
+``row`` is the ``transforms/silver/changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard``
+says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name,
+``part`` what it tells of it (``transactions.Part``), and ``commit`` the place of its commit, where the window holds all
+of it.
+"""
 
 PENDING_SCHEMA = _nullable(
     [
@@ -174,3 +181,5 @@ ROWS, PENDING, OUTPUT = _arrow(ROWS_SCHEMA), _arrow(PENDING_SCHEMA), _arrow(OUTP
 """The same for Arrow."""
 
 SILVER, REFUSALS = CHANGE, QUARANTINE
+SILVER_ARROW = _arrow(_nullable(CHANGE.fields))
+REFUSALS_ARROW = _arrow(_nullable(QUARANTINE.fields))

@@ -78,7 +78,7 @@ class SmallTable:
             if table is None:
                 return pa.schema(wanted).empty_table()
             found = self._read(table, [one.name for one in wanted], where)
-        return _conformed(found, _nullable(pa.schema(wanted)))
+        return delta_store.conformed(found, _nullable(pa.schema(wanted)))
 
     def rows(
         self, columns: Sequence[str] | None = None, where: Where | None = None
@@ -193,7 +193,7 @@ class SmallTable:
         files = Files.of(table, self.path, self.warehouse)
 
         def part(file: tuple[str, int]) -> pa.Table:
-            return _conformed(files.read(*file, schema.names), schema)
+            return delta_store.conformed(files.read(*file, schema.names), schema)
 
         parts = delta_store.at_once(part, _listed(table))
         found = pa.concat_tables([schema.empty_table(), *parts])
@@ -215,7 +215,7 @@ class SmallTable:
 
     def _shaped(self, rows: Rows) -> pa.Table:
         if isinstance(rows, pa.Table):
-            return _conformed(rows, _nullable(self.columns))
+            return delta_store.conformed(rows, _nullable(self.columns))
         return pa.Table.from_pylist([*rows], schema=_nullable(self.columns))
 
 
@@ -223,17 +223,6 @@ def _listed(table: DeltaTable) -> list[tuple[str, int]]:
     """The table's data files, each with its size."""
     found = pa.table(table.get_add_actions())
     return [*zip(found["path"].to_pylist(), found["size_bytes"].to_pylist(), strict=True)]
-
-
-def _conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with these columns, and null in those that they do not have."""
-    cells = [
-        rows[one.name].cast(one.type)
-        if one.name in rows.column_names
-        else pa.nulls(rows.num_rows, one.type)
-        for one in schema
-    ]
-    return pa.table(cells, schema=schema)
 
 
 def _is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:

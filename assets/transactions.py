@@ -6,7 +6,7 @@ no single window holds whole. Only feeds whose format has transactions have eith
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -32,6 +32,25 @@ def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]])
         new -= {tuple(row.values()) for row in noted}
     if new:
         table.append([dict(zip(LANDED.names, one, strict=True)) for one in sorted(new)])
+
+
+def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, str]]) -> None:
+    """Forget object generations that have landed and can no longer be read: neither in the landing nor in bronze.
+
+    ``there``: all that lies in the landing now.
+    """
+    doubtful = unread(lake, feed)
+    if not doubtful:
+        return
+    table = lake.small_table("landed", feed.name, LANDED)
+    noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
+    held = {
+        (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
+    }
+    known = [one for one in noted if one in there or one in held]
+    if len(known) < len(noted):
+        rows = [dict(zip(LANDED.names, one, strict=True)) for one in sorted(set(known))]
+        table.replace_windows(rows, doubtful)
 
 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
@@ -65,9 +84,23 @@ def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
 
 
 def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
-    """The complete ones of the transactions that no window holds whole: ``id``, ``commit``, ``is_new``.
+    """``complete``, as a frame of ``id``, ``commit``, ``is_new``; None where every window holds its own whole."""
+    found = complete(lake, feed, windows)
+    if found is None:
+        return None
+    rows = [
+        {"id": name, "commit": list(commit), "is_new": is_new}
+        for name, (commit, is_new) in found.items()
+    ]
+    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
 
-    ``is_new``: complete only since these windows were read. None where all transactions are whole in their windows.
+
+def complete(
+    lake: Lake, feed: Feed, windows: Sequence[str]
+) -> dict[str, tuple[tuple[int, ...], bool]] | None:
+    """The complete ones of the transactions that no window holds whole: the commit, and whether it is new.
+
+    New: complete only since these windows were read. None where all transactions are whole in their windows.
     """
     if not open_transactions.table_of(lake, feed).count():
         return None
@@ -78,12 +111,7 @@ def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None
         lake, feed, sorted({*missing, *of_these}), without=[*windows]
     )
     known = {one.id for one in earlier if one.commit is not None}
-    rows = [
-        {"id": one.id, "commit": list(one.commit), "is_new": one.id not in known}
-        for one in now
-        if one.commit is not None
-    ]
-    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
+    return {one.id: (one.commit, one.id not in known) for one in now if one.commit is not None}
 
 
 _RELEASED = pa.schema(

@@ -7,7 +7,7 @@ from time import monotonic
 import dagster as dg
 
 from assets import current_state, discovered_tables, gold, partitions, verdicts
-from assets.current_state import Applied
+from assets.applied import Applied
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules

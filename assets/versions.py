@@ -11,9 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.gold_columns import typed as types
-from assets.gold_columns import versions
 from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO
-from assets.history import History
 from assets.lake_table import LakeTable
 from transforms.feed import Table
 from transforms.horizons import Horizon
@@ -23,26 +21,25 @@ PROPERTIES = {"delta.enableDeletionVectors": "true"}
 
 def write(
     table: LakeTable,
-    history: History,
+    declared: Table,
+    new: DataFrame,
     keys: DataFrame,
     *,
     anew: bool,
     horizon: Horizon | None,
 ) -> None:
-    """Bring the history of these keys (``key``) up to date in one commit; ``anew``: that of all keys.
+    """Put the versions of these keys (``key``) that silver can tell (``new``) in place of those before, in one commit.
 
-    Runs before gold is written: where a run ends in between, the next one meets the same keys again.
+    ``anew``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same keys
+    again.
     """
-    declared = history.table
-    if anew or not table.exists():
-        whole = versions.of_steps(history.steps(), declared, history.folding)
+    new = new.select(*(f"`{name}`" for name in declared.columns), *OWN)
+    if anew:
+        whole = new
         if horizon is not None and table.exists():
             whole = whole.unionByName(_ended(table.read(), declared, horizon)).localCheckpoint()
         table.create(whole, PROPERTIES)
         return
-    new = versions.of_steps(history.steps(keys), declared, history.folding)
-    # Before the commit: Spark would read the table anew after it.
-    new = new.localCheckpoint()
     named = keys.select(
         *[F.get("key", F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
     )

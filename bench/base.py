@@ -8,9 +8,16 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets import gold_tables
+from assets import gold_commits, gold_tables
 from assets.accounting import ACCOUNTING
-from assets.gold_columns.current_state import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION
+from assets.gold_columns.current_state import (
+    EFFECT,
+    EVENT_AT,
+    EVENT_ID,
+    MENTIONS,
+    POSITION,
+    RESET,
+)
 from assets.lake import Lake
 from assets.silver_schema import CHANGE
 from bench import drops, row
@@ -36,7 +43,8 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     gold = lake.table("gold", feed.name, table.name)
     graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
-    gold_tables.create(gold, graves, state, table, table_digest(feed, table))
+    made = gold_tables.properties_of(table, table_digest(feed, table), "")
+    gold_commits.create(gold, graves, state, table, made)
 
 
 def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:
@@ -71,7 +79,7 @@ def stream(spark: SparkSession, table: Table, rows: int) -> DataFrame:
 
 
 def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:
-    """One row per key: what all these changes leave, as ``current_state.rows`` would say it."""
+    """One row per key: what all these changes leave, as ``gold_tasks.folded`` would say it."""
     kept = ("id", "version", "position", "event_id", "event_at", "effect")
     still = snapshot(spark, table, rows).where((F.col("id") < rows) & (F.col("id") % 5 != 0))
     state = still.select(*kept).unionByName(stream(spark, table, rows).select(*kept))
@@ -81,6 +89,8 @@ def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:
         F.col("position").alias(POSITION),
         F.col("event_id").alias(EVENT_ID),
         F.col("event_at").alias(EVENT_AT),
+        # All images are whole.
+        F.col("position").alias(RESET),
         F.when(F.col("effect") == "remove", F.lit("remove")).otherwise(F.lit("put")).alias(EFFECT),
         F.array(*[F.lit(name) for name in table.columns]).alias(MENTIONS),
     )

@@ -9,8 +9,9 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from rich.console import Console
 from assets import bronze_ledger, partitions
 from assets.lake import Lake
 from assets.wording import counted
-from orchestration import planning, querying, quickly, running, summary
+from orchestration import planning, querying, quickly, running, spark, summary
 from orchestration.console import say, waiting, without_notices
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
@@ -44,7 +45,8 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
     if not work:
         print(nothing_to_do(plans), end="")
         return 2 if faults else 0
-    start(lake)
+    # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
+    say(f"the tables are in {lake.warehouse}")
     console = Console(width=None if sys.stdout.isatty() else 120)
 
     def rest(plan: planning.Plan) -> planning.Plan:
@@ -100,14 +102,23 @@ def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
 def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
     """The warehouse, with a session for these feeds that is not started yet: planning needs none."""
     refuse_unreachable(warehouse_uri(warehouse))
+    spark.starting = told_of_spark
     return quickly.fitted(lake_of(warehouse_uri(warehouse)), feeds)
 
 
 def start(lake: Lake) -> None:
     """Start the session, and say so."""
-    say(f"starting Spark; the tables are in {lake.warehouse}")
-    with waiting("starting Spark"), without_notices():
+    say(f"the tables are in {lake.warehouse}")
+    with waiting("starting Spark"):
         _ = lake.spark
+
+
+@contextmanager
+def told_of_spark() -> Iterator[None]:
+    """Around the start of a session: it takes seconds, and Java says things that help nobody."""
+    say("starting Spark")
+    with without_notices():
+        yield
 
 
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:

@@ -15,6 +15,7 @@ from assets.wording import counted
 from orchestration import commands
 from orchestration.epoch_texts import DeclaredEpoch, UnfitEpoch, epoch_from
 from orchestration.java import check_java
+from orchestration.picking import picked
 from transforms.decisions import Epoch, Release
 from transforms.errors import DecisionRefused
 from transforms.feed import Feed
@@ -145,15 +146,20 @@ def release(
             + (f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else "")
         )
         return
-    named = waiting if all_of_them else [matching(feed, waiting, text) for text in chosen]
-    picked = together(waiting, named)
+    by_id = {one.event_id: one for one in waiting}
+    named = (
+        waiting
+        if all_of_them
+        else [picked(feed, by_id, text, "held delete", "release") for text in chosen]
+    )
+    released = together(waiting, named)
     now = datetime.now(UTC)
-    for one in picked:
+    for one in released:
         decisions.release(lake, feed, Release(one.event_id, one.windows), now, reason)
         print(
             f"{feed.name}: released: {one.operation} of gold.{feed.name}.{one.table}, {one.place}"
         )
-    if picked:
+    if released:
         print(f"It acts with the next run: `weir run --feed {feed.name}`")
 
 
@@ -161,19 +167,3 @@ def together(waiting: Sequence[Held], named: Sequence[Held]) -> list[Held]:
     """Those named, and what else their records ask for: that waits with them."""
     places = {one.place for one in named}
     return [one for one in waiting if one.place in places]
-
-
-def matching(feed: Feed, waiting: Sequence[Held], text: str) -> Held:
-    """The held delete whose id begins so.
-
-    Raises:
-        DecisionRefused: there is none, or more than one.
-    """
-    found = [one for one in waiting if one.event_id.startswith(text)]
-    if len(found) != 1:
-        many = "more than one held delete has" if found else "no held delete has"
-        raise DecisionRefused(
-            feed.name,
-            f"{many} an id that begins with {text!r}; `weir release {feed.name}` lists them",
-        )
-    return found[0]

@@ -15,6 +15,7 @@ from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
 from orchestration.java import check_java
+from orchestration.picking import picked
 from transforms.decisions import Dismissal
 from transforms.errors import DecisionRefused
 from transforms.feed import Feed
@@ -73,12 +74,17 @@ def dismissed(
             advice if found else ""
         )
         return [*[in_words(one) for one in found[:SHOWN]], *more, sum_up]
-    picked = found if all_of_them else [matching(feed, found, text) for text in chosen]
-    if picked:
-        decisions.dismiss(lake, feed, together(picked), datetime.now(UTC), reason or "")
+    by_id = {one.id: one for one in found}
+    let_go = (
+        found
+        if all_of_them
+        else [picked(feed, by_id, text, "record in quarantine", "dismiss") for text in chosen]
+    )
+    if let_go:
+        decisions.dismiss(lake, feed, together(let_go), datetime.now(UTC), reason or "")
     return [
-        *[f"{feed.name}: dismissed: {in_words(one)}" for one in picked[:SHOWN]],
-        f"{feed.name}: {counted(len(picked), 'record')} dismissed; nothing waits for what was let go",
+        *[f"{feed.name}: dismissed: {in_words(one)}" for one in let_go[:SHOWN]],
+        f"{feed.name}: {counted(len(let_go), 'record')} dismissed; nothing waits for what was let go",
     ]
 
 
@@ -98,23 +104,7 @@ def refused(lake: Lake, feed: Feed) -> list[Refused]:
     return [Refused(**row.asDict()) for row in found.collect()]
 
 
-def matching(feed: Feed, found: Sequence[Refused], text: str) -> Refused:
-    """The record whose id begins so.
-
-    Raises:
-        DecisionRefused: there is none, or more than one.
-    """
-    alike = [one for one in found if one.id.startswith(text)]
-    if len(alike) != 1:
-        many = "more than one record in quarantine has" if alike else "no record in quarantine has"
-        raise DecisionRefused(
-            feed.name,
-            f"{many} an id that begins with {text!r}; `weir dismiss {feed.name}` lists them",
-        )
-    return alike[0]
-
-
-def together(picked: Iterable[Refused]) -> list[Dismissal]:
+def together(let_go: Iterable[Refused]) -> list[Dismissal]:
     """One decision for all records of one object, however many these are."""
 
     def whose(one: Refused) -> tuple[str, str, str]:
@@ -122,7 +112,7 @@ def together(picked: Iterable[Refused]) -> list[Dismissal]:
 
     return [
         Dismissal(*of, tuple(sorted({(one.line, one.byte_offset) for one in those})))
-        for of, those in groupby(sorted(picked, key=whose), key=whose)
+        for of, those in groupby(sorted(let_go, key=whose), key=whose)
     ]
 
 

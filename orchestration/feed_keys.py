@@ -40,6 +40,7 @@ class DeclaredTable(_Declared):
     cdc_columns: _Texts | None = None
     path: _Text | None = None
     history: _YesOrNo = False
+    change_feed: _YesOrNo = False
     was: list[_Text] = Field(default_factory=list)
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
     since: dict[_Text, _Text] = Field(default_factory=dict)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from dagster_pyspark import LazyPySparkResource
@@ -18,6 +19,10 @@ from orchestration.jars import ensure_jars, s3a_jars
 from orchestration.java import check_java
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+
+starting: Callable[[], AbstractContextManager[None]] = nullcontext
+"""What surrounds the start of a session. Commands put something here that tells of it: many never start one."""
 
 
 class WeirSpark(LazyPySparkResource):
@@ -36,7 +41,8 @@ class WeirSpark(LazyPySparkResource):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
-            session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
+            with starting():
+                session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
             # What Delta prints by itself (a line per VACUUM) would stand amid a command's own output.
             java = session._jvm.java
             nowhere = java.io.PrintStream(java.io.OutputStream.nullOutputStream())

@@ -84,6 +84,7 @@ class TableTexts:
             since=declared.since,
             policies=policies_from(declared.schema_changes, usual),
             history=declared.history,
+            change_feed=declared.change_feed,
         )
 
     def _check_table_name(self, name: str, place: str) -> None:

@@ -39,6 +39,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
+        # Two test processes and their servers share two cores: what takes seconds alone may wait for minutes.
+        "spark.sql.broadcastTimeout": "1200",
         **({} if os.environ.get("WEIR_TEST_COMPILED") else UNCOMPILED),
         "spark.jars": ",".join(str(jar) for jar in ensure_jars()),
         # Nothing that a test saves by name may land in the folder where pytest was started.

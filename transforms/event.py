@@ -36,11 +36,13 @@ class StreamSchema(NamedTuple):
     """A table as its stream describes it: gold needs it only for tables that the feed file does not declare.
 
     ``key``: the names of the key's columns, none where the table has no key; None where the event does not tell it.
-    ``columns``: each column's name and its Spark SQL type, None where the event does not tell it.
+    ``columns``: each column's name and its Spark SQL type, None where the event does not tell it. ``encoded``:
+    those of them whose values only this description can read: without it, nobody knows what a number stands for.
     """
 
     key: tuple[str, ...] | None
     columns: tuple[tuple[str, str | None], ...]
+    encoded: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -31,8 +31,10 @@ class Table:
     ``was`` are the table's earlier names, ``renamed`` maps earlier names of columns to those of today, ``since``
     columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
     has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
+    ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
     ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
-    table that the feed file declares has none.
+    table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
+    stream's description can read (``event.StreamSchema``); a declared table has none either.
     """
 
     name: str
@@ -47,7 +49,9 @@ class Table:
     policies: Policies = field(default_factory=Policies)
     added: tuple[str, ...] = ()
     history: bool = False
+    change_feed: bool = False
     spelled: Mapping[str, str] = field(default_factory=dict)
+    encoded: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> tuple[str, ...]:

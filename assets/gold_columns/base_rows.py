@@ -10,37 +10,34 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.gold_columns import fold
 from transforms.horizons import Horizon
+
+_LAST = "struct<position:array<bigint>,event_id:string,event_at:timestamp,is_scoped:boolean>"
+STATE = f"struct<effect:string,columns:map<string,string>,copies:bigint,last:{_LAST}>"
+"""What a key is: ``put`` (a row of exactly these columns) or ``remove`` (absent); its copies, in a table without a key;
+and the last change that counted."""
 
 HORIZON = (
     "struct<position:array<bigint>,drawn_at:timestamp,newest_window:string,declared:string,"
     "judged_by:string,added:array<string>>"
 )
 
-BASE = (
-    f"table string, key array<string>, streams array<string>, state {fold.STATE}, horizon {HORIZON}"
-)
+BASE = f"table string, key array<string>, streams array<string>, state {STATE}, horizon {HORIZON}"
 """One row per key that is present at the horizon, and one per table, without ``key``, that has the ``horizon``.
 
 ``table``: the gold table. ``streams``: those that the key's changes came from. ``state``: what the key is
-(``fold.STATE``), with every column that its changes mentioned, declared or not. ``horizon.position``: up to where;
+(``STATE``), with every column that its changes mentioned, declared or not. ``horizon.position``: up to where;
 ``drawn_at``: when that was decided; ``newest_window``: the newest landing window that had a change of the base;
 ``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
 (``compacted_past.Meaning``); ``added``: columns of gold that it had not declared.
 """
 
 
-def of_folded(folded: DataFrame, streams: DataFrame, table: str) -> DataFrame:
-    """``BASE`` rows of the keys that are present in ``fold.folded``'s rows; ``streams`` by ``key``."""
-    last = F.struct("position", "event_id", "event_at", "is_scoped")
-    state = F.struct("effect", "columns", "copies", last.alias("last")).cast(fold.STATE)
-    present = folded.where(F.col("effect") != "remove").withColumn("state", state)
-    return present.join(streams, on="key", how="left").select(
+def of_states(states: DataFrame, table: str) -> DataFrame:
+    """``BASE`` rows of the keys that are there: ``key``, ``streams`` and ``state`` of each."""
+    return states.select(
         F.lit(table).alias("table"),
-        "key",
-        F.coalesce("streams", F.array().cast("array<string>")).alias("streams"),
-        "state",
+        *("key", "streams", "state"),
         F.lit(None).cast(HORIZON).alias("horizon"),
     )
 
@@ -58,6 +55,6 @@ def marker(
         F.lit(table).alias("table"),
         F.lit(None).cast("array<string>").alias("key"),
         F.lit(None).cast("array<string>").alias("streams"),
-        F.lit(None).cast(fold.STATE).alias("state"),
+        F.lit(None).cast(STATE).alias("state"),
         of_horizon.cast(HORIZON).alias("horizon"),
     )

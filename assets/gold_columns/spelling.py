@@ -20,7 +20,7 @@ IMAGES = ("before", "after", "attribute_ops", "scope")
 
 def in_gold(changes: DataFrame, table: Table) -> DataFrame:
     """Silver's changes of one table with their columns under gold's names."""
-    names = _both(table)
+    names = both(table)
     if not names:
         return changes
     return changes.withColumns({image: _renamed(F.col(image), names) for image in IMAGES})
@@ -34,15 +34,15 @@ def shape_in_gold(shape: Shape, table: Table) -> Shape:
 
 def base_in_gold(base: DataFrame, table: Table) -> DataFrame:
     """Base rows with their columns under gold's names."""
-    return _with_state(base, _both(table))
+    return _with_state(base, both(table))
 
 
 def base_of_source(base: DataFrame, table: Table) -> DataFrame:
     """Base rows with their columns under the source's names: gold's may change when the table gets a column."""
-    return _with_state(base, {gold: source for source, gold in _both(table).items()})
+    return _with_state(base, {gold: source for source, gold in both(table).items()})
 
 
-def _both(table: Table) -> dict[str, str]:
+def both(table: Table) -> dict[str, str]:
     """Every name that another one takes the place of; an undescribed column may have the very name of a spelling."""
     taken = [name for name in table.spelled.values() if name not in table.spelled]
     return {**table.spelled, **{name: spelled([name])[name] for name in taken}}

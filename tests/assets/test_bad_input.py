@@ -21,7 +21,7 @@ from typing import cast
 
 import pytest
 
-from assets import bronze, silver, silver_derive
+from assets import bronze, object_source, silver, silver_derive
 from assets.lake import Lake
 from assets.task_errors import WorkerLost
 from tests.assets.golden_landing import Row, made
@@ -119,10 +119,11 @@ def feed(folder: Path) -> Feed:
 
 @pytest.fixture
 def through(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Says by which way silver is made: in this process, or through Spark's tasks."""
+    """Says by which way bronze and silver are made: in this process, or through Spark's tasks."""
 
     def choose(way: str) -> None:
         most = 1 << 40 if way == "this process" else 0
+        monkeypatch.setattr(object_source, "MOST_BYTES", most)
         monkeypatch.setattr(silver_derive, "SMALL_RECORDS", most)
         monkeypatch.setattr(silver_derive, "SMALL_BYTES", most)
 
@@ -132,8 +133,9 @@ def through(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 WAYS = ("this process", "Spark")
 
 
+@pytest.mark.parametrize("way", WAYS)
 def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
-    lake: Lake, feed: Feed, folder: Path, through: Callable[[str], None]
+    lake: Lake, feed: Feed, folder: Path, through: Callable[[str], None], way: str
 ) -> None:
     drops = {
         f"{FOLDER}/{name}.json": drop_of(number, bad)
@@ -141,32 +143,30 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
     }
     for name, data in drops.items():
         lay(folder, name, data)
+    through(way)
     bronze.land(lake, feed, [WINDOW])
-    for way in WAYS:
-        through(way)
-        done = silver.derive(lake, feed, [WINDOW])
-        found = made(lake, feed).windows[WINDOW]
+    done = silver.derive(lake, feed, [WINDOW])
+    found = made(lake, feed).windows[WINDOW]
 
-        arrived = {(str(one["object"]), one["key"][0]) for one in found.changes}  # type: ignore[index]
-        assert arrived == {
-            (name, f"{10 * number + one}") for number, name in enumerate(drops) for one in (1, 2)
-        }
-        told = {name: [one for one in found.quarantine if one["object"] == name] for name in drops}
-        assert {
-            name: [f"{one['reason']}: {one['detail']}" for one in some]
-            for name, some in told.items()
-        } == {f"{FOLDER}/{name}.json": expected for name, (_, expected) in BAD.items()}
-        for name, data in drops.items():
-            for refused in told[name]:
-                assert refused["feed"] == "zoo"
-                stands_where_it_says(refused, data)
-        bad, good = len(found.quarantine), len(found.changes)
-        assert done.violations["accounting_is_exact"] == 0
-        assert done.violations["nothing_quarantined"] == bad
-        assert [
-            (one["table"], one["records"], one["events"], one["changes"], one["quarantined"])
-            for one in found.accounts
-        ] == [(None, bad, bad, 0, bad), ("pets", good, good, good, 0)]
+    arrived = {(str(one["object"]), one["key"][0]) for one in found.changes}  # type: ignore[index]
+    assert arrived == {
+        (name, f"{10 * number + one}") for number, name in enumerate(drops) for one in (1, 2)
+    }
+    told = {name: [one for one in found.quarantine if one["object"] == name] for name in drops}
+    assert {
+        name: [f"{one['reason']}: {one['detail']}" for one in some] for name, some in told.items()
+    } == {f"{FOLDER}/{name}.json": expected for name, (_, expected) in BAD.items()}
+    for name, data in drops.items():
+        for refused in told[name]:
+            assert refused["feed"] == "zoo"
+            stands_where_it_says(refused, data)
+    bad, good = len(found.quarantine), len(found.changes)
+    assert done.violations["accounting_is_exact"] == 0
+    assert done.violations["nothing_quarantined"] == bad
+    assert [
+        (one["table"], one["records"], one["events"], one["changes"], one["quarantined"])
+        for one in found.accounts
+    ] == [(None, bad, bad, 0, bad), ("pets", good, good, good, 0)]
 
 
 def stands_where_it_says(refused: Row, data: bytes) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
-from assets import bronze, current_state, silver
+from assets import bronze, current_state, gold_local, silver
+from assets.delta_files import DeltaFiles
 from assets.lake import Lake
 from assets.lake_table import LakeTable
 from orchestration import planning
@@ -20,9 +22,11 @@ from tests.laws.model_histories import to_record
 from transforms.feed import Feed
 
 
+@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
 def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
     inserts = [
         change("I", n, after={"id": str(n), "name": name}) for n, name in ((1, "Ada"), (2, "Bo"))
     ]
@@ -32,20 +36,26 @@ def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
 
-    merge = LakeTable.merge
-
-    def dying(self: LakeTable, *args: Any, **kwargs: Any) -> None:
-        if self.path.endswith("/pets"):
-            raise KeyboardInterrupt("killed before gold was written")
-        merge(self, *args, **kwargs)
-
+    commits: tuple[tuple[type, str], ...] = ((LakeTable, "merge"), (DeltaFiles, "write"))
     with monkeypatch.context() as patch:
-        patch.setattr(LakeTable, "merge", dying)
+        for kind, method in commits:
+            patch.setattr(kind, method, dying_at("/pets", getattr(kind, method)))
         with pytest.raises(KeyboardInterrupt):
             bring(lake, feed, ["2025-11-20T04"])
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
     bring(lake, feed)
     assert names(lake, feed) == {3: "Bo"}
+
+
+def dying_at(path: str, commit: Callable[..., object]) -> Callable[..., object]:
+    """The commit, but of the table at this path, where the run ends."""
+
+    def dying(table: Any, *args: Any, **kwargs: Any) -> object:
+        if table.path.endswith(path):
+            raise KeyboardInterrupt("killed before gold was written")
+        return commit(table, *args, **kwargs)
+
+    return dying
 
 
 def test_a_window_without_bad_records_is_right_after_one_that_had_them(

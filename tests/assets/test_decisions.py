@@ -106,13 +106,10 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert (waiting.operation, waiting.table, waiting.place) == (
         "truncate", "pets", "2025-11-20/03/a.jsonl line 2",
     )  # fmt: skip
-    assert deciding.matching(feed, [waiting], waiting.event_id[:8]) is waiting
     other = replace(waiting, event_id="f00", table="food")
     apart = replace(other, event_id="f01", place="2025-11-20/03/a.jsonl line 9")
     # What one record asks for is let through together.
     assert deciding.together([waiting, other, apart], [other]) == [waiting, other]
-    with pytest.raises(DecisionRefused, match="no held delete has an id that begins with 'zz'"):
-        deciding.matching(feed, [waiting], "zz")
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
     # Released while a run was under way, which was made of what was known before: its window stays due.
     ledger.finish(lake, feed, ["2025-11-20T03"])

@@ -82,14 +82,13 @@ def test_an_object_generation_is_read_once_and_a_new_one_asks_for_its_window_aga
     )
 
 
-def test_what_is_new_is_found_without_spark_and_read_in_few_jobs(
+def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
+
     def due() -> list[str]:
-        """What `weir run` finds, and without a session."""
-        with monkeypatch.context() as without:
-            without.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
-            return planning.due(lake, feed).windows
+        return planning.due(lake, feed).windows
 
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     for hour in (3, 4):
@@ -97,13 +96,10 @@ def test_what_is_new_is_found_without_spark_and_read_in_few_jobs(
         lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
         windows = [f"2025-11-20T{hour:02}"]
         assert due() == windows
-        group = f"bronze {hour}"
-        lake.spark.sparkContext.setJobGroup(group, group)
         bronze.land(lake, feed, windows)
-        status = lake.spark.sparkContext.statusTracker()
-        assert 0 < len(status.getJobIdsForGroup(group)) <= 3
-        lake.spark.sparkContext.setJobGroup("the rest", "the rest")
         silver.derive(lake, feed, windows)
+        done = current_state.apply(lake, feed, PETS, windows)
+        assert done.rows == hour - 2
         ledger.finish(lake, feed, windows)
         assert due() == []
         # Nothing but the commit says what was read: the ledger is lost, and so is progress.
@@ -156,7 +152,9 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     assert (done.changes, done.repeats, done.keys, done.late_keys) == (4, 1, 4, 0)
     # The same window again is no news: not one row is written.
     again = current_state.apply(lake, feed, PETS, ["2025-11-20T04"])
-    assert (again.repeats, again.keys, again.rows, again.tombstones) == (1, 0, 3, 2)
+    # The last event of each key came again, and one that is older than it.
+    assert (again.repeats, again.superseded, again.keys) == (4, 0, 0)
+    assert (again.rows, again.tombstones) == (3, 2)
 
 
 @pytest.mark.parametrize(

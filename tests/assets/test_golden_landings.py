@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from assets import silver_derive, silver_frames
+from assets import object_source, silver_derive, silver_frames
 from assets.lake import Lake
 from assets.landing import open_landing
 from assets.silver_schema import CHANGE, QUARANTINE
@@ -39,7 +39,8 @@ OF_FILES = sorted(FORMATS.keys() - {*OF_TOPICS})
 
 @pytest.fixture
 def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Silver is made by Spark's tasks, however few records there are: by several, and in batches of a few rows."""
+    """Bronze and silver are made by Spark's tasks, however little there is: by several, in batches of a few rows."""
+    monkeypatch.setattr(object_source, "MOST_BYTES", 0)
     monkeypatch.setattr(silver_derive, "SMALL_RECORDS", 0)
     monkeypatch.setattr(silver_frames, "SMALL", 0)
     rows_of_a_batch = "spark.sql.execution.arrow.maxRecordsPerBatch"

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from assets import bronze
+from assets import bronze, object_source
 from assets.lake import Lake
 from assets.task_errors import WorkerLost
 from transforms.feed import Feed
@@ -40,6 +40,7 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
                 os.kill(os.getpid(), signal.SIGKILL)
             yield record
 
+    monkeypatch.setattr(object_source, "MOST_BYTES", 0)
     given = Feed("shop", "arcion_s3_json", str(folder))
     once = replace(FORMATS[given.format], split=deadly)
     monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), given.format, once)

@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 
 from assets import verdicts
-from assets.current_state import Applied
+from assets.applied import Applied
 from assets.gold import samples_of, violations_of
 from expectations import gold as rules
 from transforms.errors import WeirError

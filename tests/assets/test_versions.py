@@ -15,7 +15,7 @@ from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Retention
 
-KEPT = replace(PETS, history=True)
+KEPT = replace(PETS, history=True, change_feed=True)
 Version = tuple[int, str | None, int, int | None]
 
 

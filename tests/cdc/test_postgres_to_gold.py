@@ -33,7 +33,7 @@ __all__ = ["postgres"]
 
 pytestmark = pytest.mark.services
 
-PREFIX = "shop."
+PREFIX = "captured."
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,12 +65,14 @@ def test_a_graph_has_no_tables_and_a_topic_no_files(
     assert "hush" not in str(caught.value)
 
 
-def test_history_is_true_or_false(tmp_path: Path) -> None:
+def test_history_and_change_feed_are_true_or_false(tmp_path: Path) -> None:
     table = "key: [id], columns: {id: int}"
     assert table_of(tmp_path, f"{{{table}, history: true}}").history
     assert table_of(tmp_path, f"{{{table}, history: True}}").history
     assert not table_of(tmp_path, f"{{{table}, history: false}}").history
     assert not table_of(tmp_path, f"{{{table}}}").history
+    assert table_of(tmp_path, f"{{{table}, change_feed: true}}").change_feed
+    assert not table_of(tmp_path, f"{{{table}}}").change_feed
     wrong = refusal(tmp_path, f"{HEAD}tables: {{t: {{{table}, history: yes}}}}\n")
     assert str(wrong).endswith("tables.t.history: must be true or false, found 'yes'.")
 
@@ -218,7 +220,7 @@ def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
     text = HEAD + REGION.replace("columns", "colums")
     assert str(refusal(tmp_path, text)) == (
         f"{tmp_path}/tpch.yaml: tables.region.colums: is not a known key; did you mean columns. "
-        "Known: key, columns, cdc_columns, path, history, was, renamed, since, schema_changes."
+        "Known: key, columns, cdc_columns, path, history, change_feed, was, renamed, since, schema_changes."
     )
 
 

@@ -26,7 +26,7 @@ from transforms.splitting.limits import DEFAULTS, Limits
 NULL = "null"
 ENVELOPE_FIELDS = ("opType", "cursor", "before", "after", "exists")
 
-_NO_NAMES = (None, None, None)
+_TEXTS = {str}
 
 
 def split(data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS) -> Iterator[Record]:
@@ -149,6 +149,8 @@ def texts(image: object) -> dict[str, str | None]:
     """An object within the document as texts; empty where it is null, missing or no object."""
     if type(image) is not dict:
         return {}
+    if NULL not in image.values() and set(map(type, image.values())) == _TEXTS:
+        return image
     return {
         name: None
         if value is None or value == NULL
@@ -163,6 +165,9 @@ def flags(exists: object) -> dict[str, str | None]:
     """The exists flags as texts, without blanks around them."""
     if type(exists) is not dict:
         return {}
+    # An object is no flag, nor can it be looked for in a set.
+    if set(map(type, exists.values())) == _TEXTS and rows.FLAGS.issuperset(exists.values()):
+        return exists
     return {
         name: value if type(value) is str and len(value) == 1 else _stripped(value)
         for name, value in exists.items()

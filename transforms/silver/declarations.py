@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from transforms.event import StreamSchema
-from transforms.fault import Fault
+from transforms.fault import Fault, shown
 from transforms.feed import Feed, Table
 from transforms.schema_changes import Policies
 from transforms.silver import renames
@@ -22,6 +22,7 @@ from transforms.types import Judge, judge_of
 LONGEST_NAME: Final = 180
 """Bytes of a table's name: it is part of a folder's and of a lock's, which have at most 255."""
 
+_MOST_KNOWN: Final = 10_000
 _UNFIT: Final = re.compile(UNFIT)
 _NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
 
@@ -71,6 +72,9 @@ class Declarations:
         said = (catalog, schema, name, stream_schema)
         found = self._found.get(said)
         if found is None:
+            if len(self._found) >= _MOST_KNOWN:
+                # A stream may name any number of tables.
+                self._found.clear()
             found = self._found[said] = self._look_up(*said)
         return found
 
@@ -176,7 +180,7 @@ def name_fault(table: str | None, name: str | None, parts: Sequence[str | None])
         if part is not None and _UNFIT.search(part):
             return Fault(
                 "unfit_table_name",
-                f"the table is named {table}, and a folder's name cannot hold slashes, backticks or control"
+                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks or control"
                 " characters, or begin or end with a blank",
             )
     assert table is not None  # its last part is not empty

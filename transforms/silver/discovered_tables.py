@@ -16,8 +16,11 @@ from transforms.feed import Feed, Table
 from transforms.schema_changes import widens
 from transforms.silver import accounting
 
-Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
-"""What a stream says of a table: its key's columns, and each column with its Spark SQL type."""
+Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[str, ...]]
+"""What a stream says of a table: its key's columns, each column with its Spark SQL type, and those that it encodes.
+
+See ``event.StreamSchema``.
+"""
 
 
 class Met(NamedTuple):
@@ -132,7 +135,7 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
         KeyDrift: the descriptions differ in the key.
     """
     said = sorted(told, key=lambda one: (-len(one[1]), one))
-    keys = sorted({key for key, _ in said})
+    keys = sorted({key for key, _, _ in said})
     if len(keys) > 1:
         raise KeyDrift(
             *(feed.name, name, keys[0]),
@@ -141,13 +144,14 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
             " feed file.",
         )
     kinds: dict[str, set[str]] = {}
-    for _, columns in said:
+    for _, columns, _ in said:
         for column, kind in columns:
             kinds.setdefault(column, set()).add(kind)
     names = spelled(kinds)
     columns_of = {names.get(one, one): _widest(of_column) for one, of_column in kinds.items()}
     key = tuple(names.get(one, one) for one in keys[0])
-    return Table(name, key, columns_of, tuple(columns_of), spelled=names)
+    encoded = frozenset(column for _, _, some in said for column in some)
+    return Table(name, key, columns_of, tuple(columns_of), spelled=names, encoded=encoded)
 
 
 def _widest(kinds: Collection[str]) -> str:

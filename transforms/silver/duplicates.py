@@ -7,13 +7,17 @@ windows, which are gold's matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
 from transforms.silver.changes import Row
 
 _HALF: Final = 2**63
 _END: Final = b"\0\0"
+_MARKED: Final = 0x0101
+"""Two bytes of 1: there is a number, and it is none that is null."""
 
 
 def group_key(row: Row) -> bytes:
@@ -33,13 +37,14 @@ def group_key(row: Row) -> bytes:
 
 def sort_key(row: Row, group: bytes) -> bytes:
     """Bytes that sort as rows are to be sorted: by group, then position, time and coordinates."""
-    place = [group, b"\0"]
-    for number in row.position or ():
-        place += (b"\1", _number(number))
-    place.append(b"\0")
-    place += (_number(row.event_at), _text(row.object), _text(row.generation))
-    place += (_number(row.line), _number(row.byte_offset), _number(row.ordinal))
-    return b"".join(place)
+    position = row.position or ()
+    return b"".join(
+        (
+            *(group, b"\0", _numbers(position), b"\0", _numbers((row.event_at,))),
+            *(_name(row.object), _name(row.generation)),
+            _numbers((row.line, row.byte_offset, row.ordinal)),
+        )
+    )
 
 
 def _text(text: str | None) -> bytes:
@@ -47,6 +52,25 @@ def _text(text: str | None) -> bytes:
         return b"\0"
     raw = text.encode("utf-8", "surrogatepass")
     return b"\1" + (raw.replace(b"\0", b"\0\xff") if b"\0" in raw else raw) + _END
+
+
+_name = lru_cache(maxsize=1024)(_text)
+"""The same for texts that many rows share."""
+
+
+def _numbers(numbers: Sequence[int | None]) -> bytes:
+    """Each number with a mark before it, so that fewer numbers come before more of them."""
+    try:
+        marked = [part for number in numbers for part in (_MARKED, number + _HALF)]  # type: ignore[operator]
+        return _packer(len(numbers))(*marked)
+    except (TypeError, struct.error):
+        # One of them is null, or beyond 64 bits.
+        return b"".join([b"\1" + _number(number) for number in numbers])
+
+
+@cache
+def _packer(count: int) -> Callable[..., bytes]:
+    return struct.Struct(">" + "HQ" * count).pack
 
 
 def _number(number: int | None) -> bytes:

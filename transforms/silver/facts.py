@@ -86,7 +86,7 @@ def _text(
     if undeclared:
         facts[UNDECLARED] = undeclared
     if told is not None:
-        facts[SCHEMA] = {"key": told.key, "columns": told.columns}
+        facts[SCHEMA] = {"key": told.key, "columns": told.columns, "encoded": told.encoded}
     if warnings:
         facts[WARNINGS] = warnings
     if lacks_key:

@@ -25,18 +25,25 @@ WaitingRow = Mapping[str, Any]
 def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
     """The function that conforms a waiting row of a table to what the feed's stream says of it.
 
-    It gives the row's change, two where its key changes, and none where a value does not fit or the key is not told:
-    such a row goes on waiting.
+    It gives the row's change, two where its key changes, and none where a value does not fit, the key is not told, or
+    only the description that its record lacks could have read a value: such a row goes on waiting.
     """
     conform = conformer(feed, tells_tables=True)
     # Silver has the source's names.
     of_source = {gold: source for source, gold in table.spelled.items()}
+    key = tuple(of_source.get(name, name) for name in table.identity)
     described = StreamSchema(
         tuple(of_source.get(name, name) for name in table.key),
         tuple((of_source.get(name, name), kind) for name, kind in table.columns.items()),
     )
 
     def of_row(waiting: WaitingRow) -> list[Row]:
+        # Of a row that goes nothing but its key counts.
+        mentioned = (
+            key if waiting["effect"] == "remove" else {*waiting["before"], *waiting["after"]}
+        )
+        if not table.encoded.isdisjoint(mentioned):
+            return []
         rows = conform(_record(waiting), [_event(waiting, described)])
         if any(row.fault is not None for row in rows):
             return []

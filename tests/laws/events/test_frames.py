@@ -49,12 +49,13 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
     shuffled = pa.Table.from_batches(product.dealt(rows, Random(SEED))).combine_chunks()
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert silver_frames.tasks_for(bronze, rows.num_rows) > 1
-    frame = silver_frames.classified(drawn.feed, bronze, rows.num_rows, horizons)
+    frame, kept = silver_frames.classified(drawn.feed, bronze, rows.num_rows, horizons)
     accounts = Accounts()
     for text in silver_frames.texts_of(frame, ACCOUNT):
         accounts.read(text)
     in_spark = frame.toArrow()
-    frame.unpersist()
+    for one in kept:
+        one.unpersist()
 
     assert accounts.rows() == product.accounts_of(here)
     expected, found = product.sorted_rows(here), product.sorted_rows(in_spark)

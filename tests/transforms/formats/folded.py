@@ -1,36 +1,42 @@
-"""What the changes of many scenarios fold to, in one Spark frame: the rows that gold would have of each.
+"""What the changes of many scenarios fold to: the rows that gold would have of each.
 
-Up to silver everything is the product's own (``in_process``). Only the fold is put together here, for so many scenarios
-at once: its name stands in front of every key, so that scenarios never meet. What comes out is plain Python.
+All is the product's own, and all but one thing in this process: up to silver as ``in_process`` has it, then the fold of
+``transforms/gold``. Where a scoped change of one stream stands among another's is told by Spark (``reaching``).
+What comes out is plain Python.
 """
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets import open_transactions, silver_derive, silver_rows, tigergraph_places
-from assets.gold_columns import current_state, fold, ordering, scopes, streams
-from assets.gold_columns.fold import Folding
-from assets.gold_columns.transactions import visible
-from assets.silver_schema import OUTPUT, SILVER
+from assets import arrow_changes, arrow_values, open_transactions, silver_derive, tigergraph_places
+from assets.arrow_changes import SilverRow
+from assets.gold_columns import streams
+from assets.silver_schema import OUTPUT, SILVER_ARROW
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
+from transforms.change import CONTROL, HOLD
 from transforms.change_kinds import Shape
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
+from transforms.gold.change import Change, Key, Position
+from transforms.gold.fold import Fold, State
+from transforms.gold.key_changes import Links
+from transforms.gold.scopes import Scoped
+from transforms.gold.table import New, whole
+from transforms.gold.transactions import at_commit
 
-PREFIX = ("_scenario", "_table")
-PLACE = {"_scenario": "window", "_table": "table"}
-"""The columns that stand in front of every key."""
+_WHOSE = ("window", "declared", "table", "effect")
 
 
 @dataclass
@@ -41,161 +47,179 @@ class Folded(Outcome):
 
 
 def folded(spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Folded]:
-    """Every scenario's outcome, by name: through the product's stages, and folded by Spark."""
+    """Every scenario's outcome, by name: through the product's stages, and folded."""
     found = {
         name: Folded(**vars(outcome))
         for name, outcome in in_process.outcomes(feed, scenarios).items()
     }
-    rows = [row for outcome in found.values() for row in outcome.rows]
-    for window, gold, state_row in gold_rows(spark, feed, rows):
-        found[window].state.setdefault(gold, []).append(state_row)
     for one in found.values():
-        for state in one.state.values():
-            state.sort(key=str)
+        rows = pa.Table.from_pylist(one.rows, schema=OUTPUT)
+        for gold, (table, states) in tables_of(spark, feed, rows).items():
+            if some := sorted(gold_rows(table, states), key=str):
+                one.state[gold] = some
     return found
 
 
-def gold_rows(
-    spark: SparkSession, feed: Feed, rows: list[dict[str, object]]
-) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """The rows of gold, with scenario and gold table, that these rows of silver fold to."""
-    if not rows:
-        return
-    frame = spark.createDataFrame(pa.Table.from_pylist(rows, schema=OUTPUT))
-    steps = silver_derive.as_table(frame, feed, SILVER).localCheckpoint()
-    complete = None
-    if FORMATS[feed.format].transactional:
-        complete = completed(spark, of_waiting(open_transactions.events_of(frame)))
-    yield from current(steps, complete, feed)
+def tables_of(
+    spark: SparkSession, feed: Feed, rows: pa.Table
+) -> dict[str, tuple[Table, Mapping[Key, State]]]:
+    """What the keys of each gold table are after all changes of one scenario, and how the table is declared."""
+    if not rows.num_rows:
+        return {}
+    silver = silver_derive.as_arrow(rows, feed, SILVER_ARROW)
+    complete = completed(rows) if FORMATS[feed.format].transactional else {}
+    every: dict[tuple[str, str], list[SilverRow]] = defaultdict(list)
+    for batch in silver.combine_chunks().to_batches():
+        cells = zip(*(batch.column(name).to_pylist() for name in _WHOSE), strict=True)
+        for row, (_, declared, table, effect) in zip(
+            arrow_changes.silver_rows(batch), cells, strict=True
+        ):
+            placed = at_its_place(row, complete)
+            if declared in feed.tables and effect not in (HOLD, *CONTROL) and placed is not None:
+                every[declared, table].append(placed)
+    found = {}
+    for (name, gold), some in every.items():
+        declared = feed.tables[name]
+        needs = needs_places(feed, some) and len(set(streams_of(silver))) > 1
+        reached = reaching(spark, feed, declared, silver) if needs else []
+        found[gold] = declared, folded_whole(declared, [*some, *reached])
+    return found
 
 
-def completed(spark: SparkSession, events: DataFrame) -> DataFrame:
-    """The transactions that are complete where all of a scenario was read."""
-    rows = events.toArrow().sort_by("id")
-    states = open_transactions.states_of(rows.to_batches(), [])
-    whole = [(one.id, list(one.commit), True) for one in states if one.commit is not None]
-    return spark.createDataFrame(whole, "id string, commit array<bigint>, is_new boolean")
+def completed(rows: pa.Table) -> dict[str, Position]:
+    """The commits of the transactions that are complete where all of the scenario was read."""
+    waiting = open_transactions.events_here(rows).sort_by("id")
+    states = open_transactions.states_of(waiting.to_batches(), [])
+    return {one.id: tuple(one.commit) for one in states if one.commit is not None}
 
 
-def of_waiting(events: DataFrame) -> DataFrame:
-    """The events of open transactions, these told apart by their scenario."""
-    return events.withColumn("id", F.concat_ws("/", "window", "id"))
+def at_its_place(row: SilverRow, complete: Mapping[str, Position]) -> SilverRow | None:
+    """The row where it takes effect; None for one whose transaction is not complete."""
+    told = row.transaction
+    if told is None:
+        return row
+    commit = told["commit"] or complete.get(told["id"])
+    if commit is None:
+        return None
+    if not told["at_commit"]:
+        return row
+    change = at_commit(row.change, tuple(commit))
+    scoped = None if row.scoped is None else replace(row.scoped, change=change)
+    return row._replace(change=change, scoped=scoped)
 
 
-def of_scenario(changes: DataFrame) -> DataFrame:
-    """The rows, their transactions told apart by their scenario."""
-    apart = F.concat_ws("/", "window", "transaction.id")
-    return changes.withColumn("transaction", F.col("transaction").withField("id", apart))
+@dataclass(frozen=True)
+class InScenario:
+    """All changes of one table (``transforms.gold.table.Silver``)."""
 
+    changes: Mapping[Key, Sequence[SilverRow]]
 
-def current(
-    steps: DataFrame, complete: DataFrame | None, feed: Feed
-) -> list[tuple[str, str, dict[str, object]]]:
-    """The rows of every declared table after all changes: scenario, gold table and row."""
-    standing_apart = steps if complete is None else of_scenario(steps)
-    every = kept_apart(standing_apart).localCheckpoint()
-    counting = visible(every.where(silver_rows.count_for_gold()), complete)
-    keyed = counting.withColumn(
-        "key", F.concat(F.array("window", "table"), "key")
-    ).localCheckpoint()
-    named: dict[str, list[Row]] = {}
-    for row in keyed.groupBy("declared", "table").agg(*kinds()).collect():
-        named.setdefault(row["declared"], []).append(row)
-    found = []
-    for declared in feed.tables.values():
-        if declared.name not in named:
-            continue
-        table = with_prefix(declared)
-        depends = any(row["depends"] for row in named[declared.name])
-        shapes = {
-            Shape(tuple(shape["columns"]), shape["of_stream"])
-            for row in named[declared.name]
-            for shape in row["shapes"]
+    def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
+        """All of them."""
+        return {key: [one.change for one in some] for key, some in self.changes.items()}
+
+    def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
+        """Nothing is compacted."""
+        return {}
+
+    def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
+        """Of which streams keys have changes."""
+        return {
+            key: {one.stream for one in some if not one.change.is_scoped}
+            for key, some in self.changes.items()
         }
-        folding = Folding.of(table, depends=depends)
-        mine = with_scopes(every, keyed, feed, declared, shapes)
-        ordered = ordering.ordered(mine).withColumn("before", fold.absent())
-        net = fold.folded(current_state.without_base(ordered), folding).localCheckpoint()
-        rows = current_state.gold(current_state.rows(net, table), table)
-        for row in rows.select(*[shown(name, kind) for name, kind in rows.dtypes]).collect():
-            values = {name: plain(value) for name, value in row.asDict().items()}
-            mirrored = {name: values[name] for name in declared.columns}
-            found.append((str(values["_scenario"]), str(values["_table"]), mirrored))
-    return found
+
+    def links(self) -> Links:
+        """The keys that key changes link."""
+        return [
+            (one.change.moved_from or (), key)
+            for key, some in self.changes.items()
+            for one in some
+            if one.change.effect == "move"
+        ]
 
 
-def kinds() -> list[Column]:
-    """What a fold has to know of the changes: whether any looks at the row, and the shapes of the scoped ones."""
-    depends = (F.size("attribute_ops") > 0) | (F.col("effect") == "remove_if")
-    shape = F.struct(
-        F.array_sort(F.map_keys("scope")).alias("columns"),
-        F.col("stream").isNotNull().alias("of_stream"),
+def folded_whole(table: Table, rows: Sequence[SilverRow]) -> Mapping[Key, State]:
+    """What the keys of a table are after all of these rows of silver."""
+    keyed: dict[Key, list[SilverRow]] = defaultdict(list)
+    scoped: list[Scoped] = []
+    for one in rows:
+        if one.key is not None:
+            keyed[one.key].append(one)
+        elif one.scoped is not None:
+            scoped.append(one.scoped)
+    moves = any(one.change.effect == "move" for one in rows)
+    return whole(Fold.of(table), New({}, scoped, moves=moves), InScenario(keyed))
+
+
+def streams_of(silver: pa.Table) -> list[str]:
+    """The streams that changes came from."""
+    return [one for one in silver["stream"].to_pylist() if one is not None]
+
+
+def needs_places(feed: Feed, rows: Sequence[SilverRow]) -> bool:
+    """Whether a scoped change of one stream may reach keys of another."""
+    return FORMATS[feed.format].crosses_streams and any(
+        one.scoped is not None and one.stream is not None for one in rows
     )
+
+
+def reaching(spark: SparkSession, feed: Feed, table: Table, silver: pa.Table) -> list[SilverRow]:
+    """The scoped changes of other streams, each as one of the keys that it reaches."""
+    frame = spark.createDataFrame(silver)
+    mine = frame.where(F.col("declared") == table.name)
+    shapes = {
+        Shape(tuple(sorted(dict(scope))), of_stream=stream is not None)
+        for scope, stream, declared in zip(
+            *(silver[name].to_pylist() for name in ("scope", "stream", "declared")), strict=True
+        )
+        if scope is not None and declared == table.name
+    }
+    places = tigergraph_places.elsewhere(frame, feed, table.name)
+    found = streams.spread(mine, frame, sorted(shapes), table.identity, places).toArrow()
     return [
-        F.bool_or(depends).alias("depends"),
-        F.collect_set(F.when(F.col("scope").isNotNull(), shape)).alias("shapes"),
+        row
+        for batch in found.combine_chunks().to_batches()
+        for row in arrow_changes.silver_rows(batch)
     ]
 
 
-def kept_apart(steps: DataFrame) -> DataFrame:
-    """The changes so that no two scenarios have an event, a stream or a time in common."""
-    number = F.dense_rank().over(Window.orderBy("window")).cast("bigint")
-    century = F.lit(3_155_760_000_000_000)
-    return steps.withColumns(
-        {
-            "event_id": F.concat_ws("/", "window", "event_id"),
-            "stream": F.when(F.col("stream").isNotNull(), F.concat_ws("/", "window", "stream")),
-            "event_at": F.timestamp_micros(F.unix_micros("event_at") + number * century),
-        }
-    )
+def gold_rows(table: Table, states: Mapping[Key, State]) -> Iterator[dict[str, object]]:
+    """The rows that gold would have of these keys, one per copy, as JSON has them."""
+    present = [
+        (key, state)
+        for key, state in states.items()
+        if state.effect != "remove"
+        for _ in range(state.copies)
+    ]
+    at = {name: number for number, name in enumerate(table.identity)}
+    cells = {
+        name: arrow_values.typed(
+            [key[at[name]] if name in at else state.columns.get(name) for key, state in present],
+            kind,
+        ).to_pylist(maps_as_pydicts="strict")
+        for name, kind in table.columns.items()
+    }
+    for values in zip(*cells.values(), strict=True):
+        yield {name: shown(value) for name, value in zip(cells, values, strict=True)}
 
 
-def with_scopes(
-    every: DataFrame, keyed: DataFrame, feed: Feed, declared: Table, found: Collection[Shape]
-) -> DataFrame:
-    """The changes of a table's keys, with what the scoped ones are for each key of their scenario."""
-    table = with_prefix(declared)
-    mine = keyed.where(F.col("declared") == declared.name)
-    if not found:
-        return mine
-    own = F.create_map(
-        *[part for name in PREFIX for part in (F.lit(name), F.col(PLACE[name]))]
-    ).cast("map<string,string>")
-    scoped = mine.where("scope IS NOT NULL").withColumn("scope", F.map_concat(own, "scope"))
-    of_keys = mine.where("scope IS NULL")
-    shapes = [Shape(tuple(sorted((*PREFIX, *one.columns))), one.of_stream) for one in found]
-    met = scopes.keyed(
-        scoped, of_keys.select("key", "stream").distinct(), sorted(shapes), table.identity
-    )
-    whole = of_keys.unionByName(met.select(*mine.columns))
-    if not FORMATS[feed.format].crosses_streams:
-        return whole
-    both = of_keys.unionByName(scoped)
-    places = tigergraph_places.elsewhere(every, feed, declared.name)
-    return whole.unionByName(streams.spread(both, every, shapes, table.identity, places))
-
-
-def with_prefix(table: Table) -> Table:
-    """The table with the scenario and the gold table's name in front of its key; without one, of its columns."""
-    columns = {**dict.fromkeys(PREFIX, "string"), **table.columns}
-    return replace(table, key=(*PREFIX, *table.key) if table.key else (), columns=columns)
-
-
-def shown(name: str, kind: str) -> Column:
-    """Timestamps as text: collecting them would turn them to this machine's time zone."""
-    column = F.col(f"`{name}`")
-    return column.cast("string").alias(name) if kind.startswith("timestamp") else column
+def shown(value: object) -> object:
+    """A value as JSON has it; a time as people write it, without a fraction that is nothing."""
+    if not isinstance(value, datetime):
+        return plain(value)
+    text = value.replace(tzinfo=None).isoformat(sep=" ")
+    return text.rstrip("0") if "." in text else text
 
 
 def plain(value: object) -> object:
     """A value as JSON has it: decimals, dates and infinities as text, bytes as base64, times in UTC."""
     match value:
-        case Row():
-            return {name: plain(part) for name, part in value.asDict().items()}
         case Decimal():
             return str(value)
         case datetime():
-            return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+            moment = value if value.tzinfo is None else value.astimezone(UTC)
+            return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
         case date():
             return value.isoformat()
         case bytes() | bytearray():

@@ -18,8 +18,8 @@ from transforms.change import EPOCH, SNAPSHOT, STREAM
 from transforms.json_values import MalformedJson, as_text, read
 from transforms.numbers import whole
 
-Cursor = Mapping[str, str | None]
-"""A cursor's fields as texts, under their mended names."""
+Cursor = Mapping[str, str | int | None]
+"""A cursor's fields under their mended names: whole numbers as they are, and all else as texts."""
 
 _FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
 
@@ -46,11 +46,19 @@ def fields(text: str) -> Cursor:
         return {}
     if type(said) is not dict:
         return {}
-    found = {mended(name): as_text(value) for name, value in said.items()}
+    found = {
+        name: value if type(value) is int else as_text(value)
+        for name, value in zip(_mended(tuple(said)), said.values(), strict=True)
+    }
     return found if len(found) == len(said) else {}
 
 
 @lru_cache(maxsize=1024)
+def _mended(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The cursor's names: all cursors of a source have the same."""
+    return tuple(map(mended, names))
+
+
 def mended(name: str) -> str:
     """The cursor's name without stray blanks and with its last letter."""
     plain = "".join(name.split())
@@ -65,9 +73,8 @@ def is_mysql(cursor: Cursor) -> bool:
 def stand(cursor: Cursor) -> Stand:
     """The event's place in the stream."""
     if is_mysql(cursor):
-        log = _FILE_NUMBER.search(cursor["log"] or "")
         numbers = (
-            None if log is None else whole(log[1]),
+            _file_number(cursor["log"]),
             whole(cursor.get("position")),
             _number_or_zero(cursor, "logSeqNum"),
         )
@@ -76,6 +83,13 @@ def stand(cursor: Cursor) -> Stand:
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
     position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
     return Stand(position, _texts(position[:3]))
+
+
+@lru_cache(maxsize=1024)
+def _file_number(log: str | int | None) -> int | None:
+    """The number that the name of a log file ends with; None where there is none."""
+    found = _FILE_NUMBER.search("" if log is None else str(log))
+    return None if found is None else whole(found[1])
 
 
 def _number_or_zero(cursor: Cursor, name: str) -> int | None:

@@ -44,7 +44,8 @@ _OPERATIONS: Final = {
 _EFFECTS: Final = {"delete": "remove", "update": "merge"}
 _NEW: Final = frozenset("13")
 _OLD: Final = frozenset("23")
-_KNOWN: Final = frozenset("0123")
+_BOTH: Final = {"3"}
+FLAGS: Final = frozenset("0123")
 
 
 def operation_of(op: str | None, *, in_snapshot: bool, is_bare: bool) -> str | None:
@@ -72,7 +73,7 @@ def flag_fault(new: Texts, old: Texts, flags: Texts) -> Fault | None:
     # In a fixed order, so that the same row has the same fault however its columns stand.
     names = sorted({*flags, *new, *old})
     for name in names:
-        if flags.get(name) not in _KNOWN:
+        if flags.get(name) not in FLAGS:
             return Fault(
                 "flag_out_of_range",
                 f"exists of {name} is {shown(flags.get(name))}; known: 0, 1, 2, 3",
@@ -93,10 +94,11 @@ def flag_fault(new: Texts, old: Texts, flags: Texts) -> Fault | None:
     return None
 
 
-def images(
-    new: Texts, old: Texts, flags: Texts
-) -> tuple[dict[str, str | None], dict[str, str | None]] | None:
+def images(new: Texts, old: Texts, flags: Texts) -> tuple[Texts, Texts] | None:
     """The old and the new image, each of the columns that the flags say it mentions; None where a flag is at fault."""
+    if new.keys() == flags.keys() == old.keys() and set(flags.values()) == _BOTH:
+        # Most updates mention every column in both images.
+        return old, new
     before: dict[str, str | None] = {}
     after: dict[str, str | None] = {}
     if len(flags) < len(new) or len(flags) < len(old):
@@ -150,8 +152,8 @@ def event(
     if fault is not None and in_snapshot:
         # What could not be read at all has no place.
         place = None
-    before: dict[str, str | None] = {}
-    after: dict[str, str | None] = {}
+    before: Texts = {}
+    after: Texts = {}
     if fault is None:
         fault = operation_fault(op, operation, in_snapshot=in_snapshot)
     if fault is None:

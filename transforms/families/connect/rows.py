@@ -78,7 +78,7 @@ class Rows:
         found = self._stream_schemas.get(key)
         if found is None:
             types = [(str(one.field), schemas.spark_type(one)) for one in self.columns]
-            found = StreamSchema(key, tuple(types))
+            found = StreamSchema(key, tuple(types), tuple(sorted(self._readers)))
             # All messages of a table have one key; whoever writes other ones does not fill the memory.
             self._stream_schemas = {key: found}
         return found

@@ -1,0 +1,84 @@
+"""Silver's rows as changes, and what gold has of their keys, from Arrow batches.
+
+Not here: what becomes of them (``transforms/gold``), and which rows of silver count (``silver_rows``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from transforms.gold.change import Change, Key
+from transforms.gold.scopes import Scoped
+
+COLUMNS = (
+    *("key", "effect", "position", "stable_prefix", "event_id", "event_at", "before", "after"),
+    *("attribute_ops", "moved_from", "scope", "stream", "derived", "transaction"),
+)
+"""What of silver's row has to be read."""
+
+
+class SilverRow(NamedTuple):
+    """One row of silver that counts; ``key`` is None for a scoped change, ``scoped`` for one of a key.
+
+    ``transaction``: None, or the transaction's ``id``, whether it moves the change to its commit (``at_commit``), and
+    the ``commit`` where the row's own window holds all of it.
+    """
+
+    key: Key | None
+    stream: str | None
+    change: Change
+    scoped: Scoped | None
+    transaction: dict[str, Any] | None
+
+
+def silver_rows(
+    batch: pa.RecordBatch, spelled: Mapping[str, str] | None = None
+) -> Iterator[SilverRow]:
+    """The rows of a batch that has ``COLUMNS``; ``event_at`` as silver has it, or in microseconds.
+
+    ``spelled``: columns that have another name in gold (``transforms/feed.Table``).
+    """
+    at = batch.column("event_at")
+    if pa.types.is_timestamp(at.type):
+        at = at.cast(pa.timestamp("us", at.type.tz)).cast(pa.int64())
+    plain = (
+        *("key", "effect", "position", "stable_prefix", "event_id"),
+        *("moved_from", "stream", "derived", "transaction"),
+    )
+    cells = zip(*(batch.column(name).to_pylist() for name in plain), strict=True)
+    images = zip(
+        *(
+            maps(batch.column(name), spelled)
+            for name in ("before", "after", "attribute_ops", "scope")
+        ),
+        strict=True,
+    )
+    for row, moment, (before, after, operations, scope) in zip(
+        cells, at.to_pylist(), images, strict=True
+    ):
+        key, effect, position, stable, event_id, moved_from, stream, derived, transaction = row
+        change = Change(
+            *(effect, tuple(position), stable, event_id, moment),
+            *(before or {}, after or {}, operations or {}),
+            None if moved_from is None else tuple(moved_from),
+            is_scoped=scope is not None,
+            is_derived=derived is not None or scope is not None,
+        )
+        scoped = None if scope is None else Scoped(scope, stream, change)
+        yield SilverRow(None if key is None else tuple(key), stream, change, scoped, transaction)
+
+
+def maps(
+    column: pa.MapArray, spelled: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any] | None]:
+    """Maps as dicts: from flat lists, which is the fast way; keys in ``spelled`` get the name that stands there."""
+    offsets, keys = column.offsets.to_pylist(), column.keys.to_pylist()
+    items = column.items.to_pylist()
+    if spelled:
+        keys = [spelled.get(key, key) for key in keys]
+    for at, is_there in enumerate(column.is_valid().to_pylist()):
+        start, end = offsets[at], offsets[at + 1]
+        yield dict(zip(keys[start:end], items[start:end], strict=True)) if is_there else None

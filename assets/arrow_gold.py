@@ -1,0 +1,177 @@
+"""The fold of one gold table over Arrow batches, as Spark's tasks call it: rows come sorted, so that keys come whole.
+
+What becomes of a key is told by ``transforms/gold``. Not here: which rows are brought together, and what is done with
+those that come out (``gold_tasks``). What is imported here is imported by every Python worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from assets.arrow_gold_rows import Rows, Tally
+from assets.arrow_meetings import Folding, Meeting, met
+from assets.arrow_records import told_clearly
+from assets.arrow_stories import Story, stories
+from assets.gold_columns.base_rows import STATE
+from transforms.gold.change import Change
+from transforms.gold.fold import Fold, Last, State
+from transforms.gold.history import versions
+from transforms.gold.onto_gold import onto
+from transforms.gold.ordering import sort_key
+from transforms.gold.scopes import Scopes
+
+BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
+"""What a base row says of its key (``base_rows.BASE``)."""
+_TEXTS = pa.list_(pa.field("element", pa.string()))
+_LAST = pa.struct(
+    [
+        *[("position", pa.list_(pa.field("element", pa.int64()))), ("event_id", pa.string())],
+        *[("event_at", pa.timestamp("us", "UTC")), ("is_scoped", pa.bool_())],
+    ]
+)
+_STATE = pa.struct(
+    [
+        *[("effect", pa.string()), ("columns", pa.map_(pa.string(), pa.string()))],
+        *[("copies", pa.int64()), ("last", _LAST)],
+    ]
+)
+BASE_ROWS = pa.schema([("key", _TEXTS), ("streams", _TEXTS), ("state", _STATE)])
+"""The same for Arrow."""
+
+_BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class OntoGold:
+    """New changes onto what gold has of their keys; the keys that this cannot tell come out ``UNTOLD``."""
+
+    folding: Folding
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``out_schema`` from batches that are sorted by key and position."""
+        folding = self.folding
+        fold, tally, out = Fold.of(folding.table), Tally(), Rows(folding.table)
+        scopes = Scopes(folding.scoped, fold.identity)
+        with told_clearly(folding.feed):
+            for meetings in met(folding, batches):
+                for one in meetings:
+                    self._tell(fold, one, scopes, out, tally)
+                yield from out.full()
+            yield from out.rest(tally)
+
+    def _tell(self, fold: Fold, one: Meeting, scopes: Scopes, out: Rows, tally: Tally) -> None:
+        folding = self.folding
+        changes = [change for change, _, _ in one.changes]
+        scoped, is_sure = _scoped(one, scopes)
+        if not changes and all(change.is_past for change in scoped):
+            # A row of gold that only a new scoped change might have been for.
+            return
+        tally.foreign_copies += bool(folding.table.key) and one.copies > 1
+        deliveries = sorted([*changes, *scoped], key=sort_key)
+        outcome = onto(fold, one.current, deliveries, keeps_history=folding.keeps_history)
+        tally.deliveries += outcome.counts.deliveries
+        tally.ties += outcome.counts.has_ties
+        # Where every version is kept, it takes all of a key's changes to tell them.
+        asks = folding.table.history and outcome.state is not None
+        if asks or outcome.needs_history or not is_sure:
+            out.ask(one, tally)
+            return
+        tally.superseded += outcome.superseded
+        tally.repeats += outcome.known + outcome.counts.repeats
+        if outcome.state is not None:
+            out.put(one.key, outcome.state, one, tally, anew=False)
+
+
+def _scoped(one: Meeting, scopes: Scopes) -> tuple[list[Change], bool]:
+    """The scoped changes that a key may meet, and whether it does: gold does not say which streams a key has.
+
+    A key that gold does not know has those of its new changes.
+    """
+    found, is_sure = [], True
+    last = None if one.current is None else one.current.state.last
+    streams = {stream for _, stream, _ in one.changes}
+    for scoped in scopes.matching(one.key):
+        change = scoped.change
+        if scoped.stream is None or (last is None and scoped.stream in streams):
+            found.append(change)
+        elif last is not None and not (
+            change.is_past and change.stable <= last.position[: change.stable_prefix]
+        ):
+            found.append(change)
+            is_sure = False
+    return found, is_sure
+
+
+@dataclass(frozen=True, slots=True)
+class FromHistory:
+    """What keys are by all their changes, from the first on or from their base."""
+
+    folding: Folding
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``out_schema`` from batches that are sorted by group and position."""
+        folding = self.folding
+        fold, tally, out = Fold.of(folding.table), Tally(), Rows(folding.table)
+        scopes = Scopes(folding.scoped, fold.identity)
+        with told_clearly(folding.feed):
+            for meetings in met(folding, batches):
+                # Whether gold has it already is not asked: silver that knows an event does not say that gold does.
+                for one in stories(folding, fold, scopes, list(meetings)):
+                    self._tell(fold, one, out, tally)
+                yield from out.full()
+            yield from out.rest(tally)
+
+    def _tell(self, fold: Fold, one: Story, out: Rows, tally: Tally) -> None:
+        tally.repeats += one.news.repeats()
+        if self.folding.anew:
+            tally.deliveries += one.news.deliveries
+            tally.ties += one.counts.has_ties
+        else:
+            tally.late_keys += one.news.are_late(one.key.current)
+        state = fold.after(one.changes, one.key.base)
+        if state.last is None:
+            return
+        out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
+        if self.folding.table.history:
+            for version in versions(fold, one.changes, one.key.base):
+                out.version(one.key.key, version)
+
+
+@dataclass(frozen=True, slots=True)
+class ToBase:
+    """What keys are by all their changes, as base rows keep it."""
+
+    folding: Folding
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are there."""
+        folding = self.folding
+        fold = Fold.of(folding.table)
+        scopes = Scopes(folding.scoped, fold.identity)
+        rows: list[dict[str, object]] = []
+        with told_clearly(folding.feed):
+            for meetings in met(folding, batches):
+                for one in stories(folding, fold, scopes, list(meetings)):
+                    state = fold.after(one.changes, one.key.base)
+                    if state.last is not None and state.effect != "remove":
+                        rows.append(_base_row(one, state, state.last))
+                if len(rows) >= _BATCH_ROWS:
+                    yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+                    rows = []
+            yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+
+
+def _base_row(one: Story, state: State, last: Last) -> dict[str, object]:
+    return {
+        "key": one.key.key,
+        "streams": sorted(stream for stream in one.streams if stream is not None),
+        "state": {
+            "effect": state.effect,
+            "columns": [*state.columns.items()],
+            "copies": state.copies,
+            "last": last._asdict(),
+        },
+    }

@@ -1,0 +1,227 @@
+"""What comes out of the tasks that fold a gold table: rows to put, keys whose history is asked for, and counts.
+
+Not here: what becomes of a key (``arrow_gold``), and what is done with the rows (``gold_tasks``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from assets import arrow_values
+from assets.arrow_meetings import Meeting
+from assets.gold_columns.current_state import (
+    COPY,
+    EFFECT,
+    EVENT_AT,
+    EVENT_ID,
+    KEY,
+    MENTIONS,
+    POSITION,
+    RESET,
+)
+from assets.gold_columns.versions import (
+    BEGAN_BY,
+    ENDED_BY,
+    FROM_AT,
+    TO_AT,
+    VALID_FROM,
+    VALID_TO,
+)
+from transforms.feed import Table
+from transforms.gold.change import Key
+from transforms.gold.fold import State
+from transforms.gold.history import Version
+from transforms.types import stored
+
+CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"
+"""What comes out: a row that gold has to take, a key whose history has to be read, and a task's counts (``Tally``)."""
+
+_TEXTS = pa.list_(pa.field("element", pa.string()))
+_PLACE = pa.list_(pa.field("element", pa.int64()))
+_FIRST = {
+    "kind string": ("kind", pa.string()),
+    "key array<string>": ("key", _TEXTS),
+    "blob binary": ("blob", pa.binary()),
+}
+_LAST = {
+    f"{POSITION} array<bigint>": (POSITION, _PLACE),
+    f"{EVENT_ID} string": (EVENT_ID, pa.string()),
+    f"{EVENT_AT} timestamp": (EVENT_AT, pa.timestamp("us", "UTC")),
+    f"{RESET} array<bigint>": (RESET, _PLACE),
+    f"{EFFECT} string": (EFFECT, pa.string()),
+    f"{MENTIONS} array<string>": (MENTIONS, _TEXTS),
+}
+_VERSION = {
+    f"{VALID_FROM} array<bigint>": (VALID_FROM, _PLACE),
+    f"{VALID_TO} array<bigint>": (VALID_TO, _PLACE),
+    f"{FROM_AT} timestamp": (FROM_AT, pa.timestamp("us", "UTC")),
+    f"{TO_AT} timestamp": (TO_AT, pa.timestamp("us", "UTC")),
+    f"{BEGAN_BY} string": (BEGAN_BY, pa.string()),
+    f"{ENDED_BY} string": (ENDED_BY, pa.string()),
+}
+
+_BATCH_ROWS = 10_000
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one task has met; ``reached``: rows that scoped changes removed, and others that they changed."""
+
+    deliveries: int = 0
+    repeats: int = 0
+    superseded: int = 0
+    keys: int = 0
+    absent: int = 0
+    merged: int = 0
+    untold: int = 0
+    late_keys: int = 0
+    ties: int = 0
+    foreign_copies: int = 0
+    removed: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Tally) -> None:
+        """Take another task's counts."""
+        for name in self.__slots__:
+            if name in ("removed", "changed"):
+                getattr(self, name).update(getattr(other, name))
+            else:
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Rows:
+    """What comes out of a task, in batches."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._schema = out_schema(table)
+        self._at = {name: number for number, name in enumerate(table.identity)}
+        self._states: list[tuple[Key, int, str, State]] = []
+        self._others: list[tuple[str, Key | None, bytes]] = []
+        self._versions: list[tuple[Key, Version]] = []
+
+    def put(self, key: Key, state: State, one: Meeting, tally: Tally, *, anew: bool) -> None:
+        """A key has changed; of one without a row's key each copy is a row, and those that are no more."""
+        tally.keys += 1
+        tally.absent += state.effect == "remove"
+        tally.merged += state.effect == "merge"
+        last = state.last
+        assert last is not None  # some change counted
+        if last.is_scoped and (anew or one.copies):
+            counts = tally.removed if state.effect == "remove" else tally.changed
+            counts[last.event_id] += 1
+        if self._table.key:
+            self._states.append((key, 1, state.effect, state))
+            return
+        for copy in range(1, max(state.copies, one.copies, 1) + 1):
+            self._states.append((key, copy, "put" if copy <= state.copies else "remove", state))
+
+    def version(self, key: Key, version: Version) -> None:
+        """One version of a key's row, in a table that keeps them."""
+        self._versions.append((key, version))
+
+    def ask(self, one: Meeting, tally: Tally) -> None:
+        """A key's history has to be read; what gold has of it goes along."""
+        tally.untold += 1
+        self._others.append((UNTOLD, one.key, pickle.dumps((one.current, one.copies))))
+
+    def full(self) -> Iterator[pa.RecordBatch]:
+        """What there is, if it is much."""
+        if len(self._states) + len(self._others) + len(self._versions) >= _BATCH_ROWS:
+            yield from self._batches()
+
+    def rest(self, tally: Tally) -> Iterator[pa.RecordBatch]:
+        """What there is, and the counts."""
+        self._others.append((COUNTED, None, pickle.dumps(tally)))
+        yield from self._batches()
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self._versions:
+            yield self._of_versions()
+        yield self._batch()
+
+    def _of_versions(self) -> pa.RecordBatch:
+        some, table = self._versions, self._table
+        self._versions = []
+        arrays: dict[str, Sequence[Any] | pa.Array] = {
+            "kind": [VERSION] * len(some),
+            "key": [key for key, _ in some],
+            VALID_FROM: [one.began.position for _, one in some],
+            VALID_TO: [one.ended and one.ended.position for _, one in some],
+            FROM_AT: [one.began.event_at for _, one in some],
+            TO_AT: [one.ended and one.ended.event_at for _, one in some],
+            BEGAN_BY: [one.began.event_id for _, one in some],
+            ENDED_BY: [one.ended and one.ended.event_id for _, one in some],
+        }
+        for name, kind in table.columns.items():
+            at = self._at.get(name)
+            cells = [one.columns.get(name) if at is None else key[at] for key, one in some]
+            arrays[name] = arrow_values.typed(cells, kind)
+        none = [None] * len(some)
+        return pa.RecordBatch.from_arrays(
+            [_array(arrays.get(one.name, none), one.type) for one in self._schema],
+            schema=self._schema,
+        )
+
+    def _batch(self) -> pa.RecordBatch:
+        states, others, table = self._states, self._others, self._table
+        self._states, self._others = [], []
+        none = [None] * len(others)
+        no_version = [None] * (len(states) + len(others))
+        arrays: dict[str, Sequence[Any] | pa.Array] = {
+            "kind": [CHANGED] * len(states) + [kind for kind, _, _ in others],
+            "key": [key for key, _, _, _ in states] + [key for _, key, _ in others],
+            "blob": [None] * len(states) + [blob for _, _, blob in others],
+            EFFECT: [effect for _, _, effect, _ in states] + none,
+            MENTIONS: [
+                None if effect == "remove" else [*state.columns] for _, _, effect, state in states
+            ]
+            + none,
+            POSITION: [state.last and state.last.position for _, _, _, state in states] + none,
+            EVENT_ID: [state.last and state.last.event_id for _, _, _, state in states] + none,
+            EVENT_AT: [state.last and state.last.event_at for _, _, _, state in states] + none,
+            RESET: [state.reset for _, _, _, state in states] + none,
+        }
+        if not table.key:
+            texts = {key: arrow_values.key_text(key) for key, _, _, _ in states}
+            arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
+            arrays[COPY] = [copy for _, copy, _, _ in states] + none
+        for name, kind in table.columns.items():
+            at = self._at.get(name)
+            cells = [
+                state.columns.get(name) if at is None else key[at] for key, _, _, state in states
+            ]
+            arrays[name] = arrow_values.typed([*cells, *none], kind)
+        return pa.RecordBatch.from_arrays(
+            [_array(arrays.get(one.name, no_version), one.type) for one in self._schema],
+            schema=self._schema,
+        )
+
+
+def out_columns(table: Table) -> str:
+    """The columns of what comes out, in Spark's words."""
+    own = [] if table.key else [f"{KEY} string", f"{COPY} bigint"]
+    declared = [f"`{name}` {stored(kind)}" for name, kind in table.columns.items()]
+    return ", ".join([*_FIRST, *declared, *own, *_LAST, *(_VERSION if table.history else ())])
+
+
+def out_schema(table: Table) -> pa.Schema:
+    """The same for Arrow."""
+    own = [] if table.key else [(KEY, pa.string()), (COPY, pa.int64())]
+    declared = [(name, arrow_values.arrow_type(kind)) for name, kind in table.columns.items()]
+    of_version = _VERSION.values() if table.history else ()
+    return pa.schema([*_FIRST.values(), *declared, *own, *_LAST.values(), *of_version])
+
+
+def _array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)

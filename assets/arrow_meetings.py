@@ -1,0 +1,185 @@
+"""All that a run knows of each key of a gold table, from Arrow batches that are sorted: rows of gold, bases, changes.
+
+Not here: what becomes of a key (``arrow_gold``), and which rows are brought together (``gold_tasks``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from assets import arrow_changes
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key, Position
+from transforms.gold.fold import ABSENT, Last, State, unread
+from transforms.gold.onto_gold import Current
+from transforms.gold.scopes import Scoped
+
+GOLD, TOMBSTONE, BASE, CARRIED, CHANGE = range(5)
+"""What a row is: of gold, of its tombstones, of the base, what an earlier stage has made of these, or a change."""
+
+COLUMNS = {
+    "group": "array<string>",
+    "what": "int",
+    "key": "array<string>",
+    "is_new": "boolean",
+    "effect": "string",
+    "position": "array<bigint>",
+    "stable_prefix": "int",
+    "event_id": "string",
+    "event_at": "bigint",
+    "before": "map<string,string>",
+    "after": "map<string,string>",
+    "attribute_ops": "map<string,string>",
+    "moved_from": "array<string>",
+    "is_scoped": "boolean",
+    "is_derived": "boolean",
+    "stream": "string",
+    "reset": "array<bigint>",
+    "copies": "bigint",
+    "streams": "array<string>",
+    "carried": "binary",
+}
+"""One row per row of gold, tombstone, base row and change of a key, as the tasks get them.
+
+``after``: of rows of gold and bases the values, where they are asked for. Lists and maps are empty where there is
+nothing, and never null: while it fills a batch, Spark counts its bytes after every row, and for a column of lists goes
+each time through all rows since the last that has one. Of 170,000 rows that took 10 s, and takes 0.1 s.
+"""
+
+
+class Meeting(NamedTuple):
+    """All that is known of one key in a run: what gold has of it, its base, and its changes.
+
+    ``is_new`` says of each change whether the run brings it; they come in the order of their positions.
+    """
+
+    key: Key
+    current: Current | None
+    copies: int
+    base: State
+    base_streams: frozenset[str | None]
+    changes: Iterable[tuple[Change, str | None, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What the tasks have to know of one table, and how they fold it.
+
+    ``scoped``: its scoped changes. ``depends``: whether the values of gold's rows are there. ``keeps_history``: older
+    events matter even below the reset position. ``moves``: rows of one ``group`` are of keys that may be linked.
+    ``anew``: the table is made anew.
+    """
+
+    feed: Feed
+    table: Table
+    scoped: Sequence[Scoped] = ()
+    depends: bool = False
+    keeps_history: bool = False
+    moves: bool = False
+    anew: bool = False
+
+
+def met(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[Meeting]]:
+    """The keys of each group, whole; of keys that are not linked a group is one key."""
+    rows = _rows(batches)
+    for _, some in groupby(rows, key=lambda one: one[0]):
+        if not folding.moves:
+            yield iter([_meeting(folding, (row for _, row in some))])
+            continue
+        of_keys: dict[Key, list[_Told]] = {}
+        for _, row in some:
+            of_keys.setdefault(row.key, []).append(row)
+        yield (_meeting(folding, each) for each in of_keys.values())
+
+
+class _Told(NamedTuple):
+    """One row: ``what`` it is, and the change that it is or looks like: of gold, it has the last one's place."""
+
+    key: Key
+    what: int
+    is_new: bool
+    stream: str | None
+    change: Change
+    reset: Position | None
+    copies: int
+    streams: Sequence[str]
+    carried: bytes | None
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Key, _Told]]:
+    """Each row with its group."""
+    for batch in batches:
+        before, after, operations = (
+            arrow_changes.maps(batch.column(name)) for name in ("before", "after", "attribute_ops")
+        )
+        cells = zip(*(batch.column(name).to_pylist() for name in _PLAIN), strict=True)
+        for row, old, new, of_columns in zip(cells, before, after, operations, strict=True):
+            group, what, key, is_new, effect, position, stable, event_id, at, *others = row
+            moved_from, is_scoped, is_derived, stream, reset, copies, streams, carried = others
+            change = Change(
+                *(effect, tuple(position), stable, event_id, at, old or {}, new or {}),
+                of_columns or {},
+                tuple(moved_from) or None,
+                is_scoped=is_scoped,
+                is_derived=is_derived,
+            )
+            found = tuple(key)
+            told = _Told(
+                *(found, what, is_new, stream, change, tuple(reset) or None, copies, streams),
+                carried,
+            )
+            yield (found if group == key else tuple(group)), told
+
+
+_PLAIN = tuple(name for name, kind in COLUMNS.items() if not kind.startswith("map"))
+
+
+def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
+    """One key's rows, changes last."""
+    stood: list[_Told] = []
+    base, streams = ABSENT, frozenset[str | None]()
+    changes: list[tuple[Change, str | None, bool]] = []
+    key: Key = ()
+    carried: tuple[Current | None, int] | None = None
+    for row in rows:
+        key = row.key
+        if row.what == CHANGE:
+            changes.append((row.change, row.stream, row.is_new))
+        elif row.what == BASE:
+            last = _last(row)
+            base = State("put", row.change.after, row.copies, last, last.position)
+            streams = frozenset(row.streams)
+        elif row.what == CARRIED:
+            carried = pickle.loads(row.carried or b"")
+        else:
+            stood.append(row)
+    if carried is None:
+        copies = sum(one.what == GOLD for one in stood)
+        carried = _current(folding, stood, copies), copies
+    return Meeting(key, *carried, base, streams, changes)
+
+
+def _last(row: _Told) -> Last:
+    change = row.change
+    return Last(change.position, change.event_id, change.event_at, is_scoped=False)
+
+
+def _current(folding: Folding, stood: Sequence[_Told], copies: int) -> Current | None:
+    if not stood:
+        return None
+    newest = max(stood, key=lambda one: one.change.position)
+    row = next((one for one in stood if one.what == GOLD), None)
+    last = _last(newest)
+    if row is None or row.change.position < last.position:
+        return Current(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)
+    if not folding.table.key:
+        return Current(State("put", {}, copies, last, newest.reset))
+    if folding.depends:
+        return Current(State("put", row.change.after, 1, last, newest.reset))
+    return Current(unread(is_present=True, last=last, reset=newest.reset))

@@ -1,0 +1,164 @@
+"""One Delta table that is read and written in this process: whole where it is small, or so few rows of it.
+
+Not here: Weir's own small tables, which have their columns and their windows (``small_table``), and what a gold table's
+rows are (``gold_files``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable, write_deltalake
+
+from assets import delta_store
+from assets.delta_store import Files
+from assets.lake import Lake
+from assets.store_faults import told_in_words
+from transforms.feed import Feed
+
+MOST_WINDOWS = 200
+"""So many windows are replaced by one commit here at most: delta-rs looks at a list of them value by value."""
+
+
+# Without slots: what is read is kept.
+@dataclass(frozen=True)
+class DeltaFiles:
+    """One Delta table in this process; ``table`` is None where there is none yet."""
+
+    name: str
+    path: str
+    warehouse: str
+    table: DeltaTable | None
+
+    @classmethod
+    def of(cls, lake: Lake, layer: str, feed: Feed, name: str | None = None) -> DeltaFiles:
+        """The feed's table of this layer and, in gold, of this name, as it is now."""
+        path = lake.path(layer, feed.name, name)
+        told = ".".join([layer, feed.name] + ([name] if name else []))
+        with told_in_words(told, lake.warehouse):
+            return cls(told, path, lake.warehouse, delta_store.opened(path, lake.warehouse))
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        """The table's own properties."""
+        return {} if self.table is None else dict(self.table.metadata().configuration)
+
+    @cached_property
+    def _listed(self) -> list[tuple[str, int, int]]:
+        if self.table is None:
+            return []
+        found = pa.table(self.table.get_add_actions())
+        columns = ("path", "size_bytes", "num_records")
+        return [*zip(*(found[name].to_pylist() for name in columns), strict=True)]
+
+    @property
+    def size(self) -> int:
+        """How many bytes its files have."""
+        return sum(size for _, size, _ in self._listed)
+
+    def read(self, columns: pa.Schema) -> pa.Table:
+        """All rows, with these columns; one that the table does not have is null."""
+        with told_in_words(self.name, self.warehouse):
+            if self.table is None:
+                return columns.empty_table()
+            files = Files.of(self.table, self.path, self.warehouse)
+            parts = [files.read(name, size, columns.names) for name, size, _ in self._listed]
+        return pa.concat_tables(
+            [columns.empty_table(), *(delta_store.conformed(one, columns) for one in parts)]
+        )
+
+    @property
+    def may_be_written(self) -> bool:
+        """Whether it has nothing that only Spark can write."""
+        return self.table is None or delta_store.is_written_here(self.table)
+
+    def append(self, rows: pa.Table) -> None:
+        """Add rows in one commit, by window; columns that an older version's table does not have are added to it."""
+        with told_in_words(self.name, self.warehouse):
+            self._append(rows)
+
+    @cached_property
+    def windows(self) -> frozenset[str]:
+        """Those that it has rows of."""
+        if self.table is None:
+            return frozenset()
+        added = pa.table(self.table.get_add_actions(flatten=True))["partition.window"]
+        return frozenset(pc.unique(added).to_pylist())
+
+    def can_put(self, windows: Sequence[str]) -> bool:
+        """Whether the rows of these windows can be replaced here; if not, it is Spark's work."""
+        return self.may_be_written and len(windows) <= MOST_WINDOWS
+
+    def put_windows(self, rows: pa.Table, windows: Sequence[str]) -> int:
+        """Put ``rows`` in place of all rows of these windows, in one commit; how many rows Delta says it wrote.
+
+        Nothing to take away and nothing to put is no commit.
+        """
+        with told_in_words(self.name, self.warehouse):
+            there = self.windows.intersection(windows)
+            if self.table is not None and not rows.num_rows and not there:
+                return 0
+            if self.table is not None and (there or "://" in self.path):
+                # A store knows no locks: there Delta itself has to see that another run has put rows meanwhile.
+                quoted = ", ".join(f"'{window}'" for window in sorted(windows))
+                write_deltalake(
+                    self.table,
+                    rows,
+                    mode="overwrite",
+                    predicate=f"window IN ({quoted})",
+                    schema_mode="merge",
+                )
+            else:
+                self._append(rows)
+            return self._written()
+
+    def _append(self, rows: pa.Table) -> None:
+        write_deltalake(
+            self.table or self.path,
+            rows,
+            partition_by=["window"],
+            mode="append",
+            schema_mode="merge",
+            storage_options=None if self.table else delta_store.options(self.warehouse),
+        )
+
+    def _written(self) -> int:
+        """How many rows the newest commit says that it wrote."""
+        table = delta_store.opened(self.path, self.warehouse)
+        assert table is not None  # it was written just now
+        metrics = table.history(1)[0].get("operationMetrics") or {}
+        return int(metrics.get("num_added_rows", 0))
+
+    def write(
+        self,
+        rows: pa.Table,
+        properties: Mapping[str, str] | None = None,
+        constraint: tuple[str, str] | None = None,
+    ) -> None:
+        """Put these rows in place of the whole table; ``properties``: it is made anew, and has these.
+
+        They come last, after the ``constraint``: a table without them was left by a run that ended, and is made anew.
+        """
+        with told_in_words(self.name, self.warehouse):
+            write_deltalake(
+                self.table or self.path,
+                rows,
+                mode="overwrite",
+                schema_mode="merge" if properties is None else "overwrite",
+                storage_options=None if self.table else delta_store.options(self.warehouse),
+            )
+            if properties is not None:
+                made = delta_store.opened(self.path, self.warehouse)
+                assert made is not None  # it was written just now
+                if (
+                    constraint is not None
+                    and made.metadata().configuration.get(f"delta.constraints.{constraint[0]}")
+                    is None
+                ):
+                    made.alter.add_constraint(dict([constraint]))
+                if properties:
+                    made.alter.set_table_properties(dict(properties), raise_if_not_exists=False)

@@ -1,0 +1,182 @@
+"""Silver as one gold table sees it, read in this process: for feeds whose silver, or what a run needs of it, is small.
+
+Not here: what becomes of the changes (``transforms/gold``), and larger silver, which is Spark's (``history``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import arrow_changes, delta_store
+from assets.delta_store import Files
+from assets.gold_columns import spelling
+from assets.lake import Lake
+from transforms.change import CONTROL, HOLD
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key, Position
+from transforms.gold.fold import State
+from transforms.gold.key_changes import Links
+from transforms.gold.scopes import Scoped
+from transforms.gold.transactions import at_commit
+
+MOST_BYTES = 64 << 20
+"""So much of silver is read in this process at most; more is Spark's work."""
+
+_SIFTED = ("table", "declared")
+_PLACE = ("operation", "window", "object", "line")
+
+
+class TooLarge(Exception):
+    """What has to be read does not fit into this process."""
+
+
+class Place(NamedTuple):
+    """What a person is told of a change: what the source did, and where it stands."""
+
+    operation: str
+    window: str
+    object: str
+    line: int
+
+
+class Visible(NamedTuple):
+    """One change of the table that counts, at its place; ``is_new``: the run brings it, or has released it."""
+
+    key: Key | None
+    stream: str | None
+    change: Change
+    scoped: Scoped | None
+    place: Place
+    is_new: bool
+
+
+# Without slots: what is read is kept.
+@dataclass(frozen=True)
+class SilverFiles:
+    """One gold table's changes in silver, and what its keys were at the horizon (``bases``).
+
+    ``released``: the complete transactions that no window holds whole (``transactions.complete``).
+    """
+
+    root: str
+    files: Files
+    parts: Sequence[tuple[str, int, str]]
+    table: Table
+    name: str
+    windows: frozenset[str]
+    released: Mapping[str, tuple[Position, bool]]
+    bases: Mapping[Key, tuple[State, Collection[str | None]]]
+
+    @classmethod
+    def of(
+        cls,
+        lake: Lake,
+        feed: Feed,
+        table: Table,
+        name: str,
+        windows: Sequence[str],
+        released: Mapping[str, tuple[Position, bool]],
+    ) -> SilverFiles:
+        """What silver has now."""
+        path = lake.path("silver", feed.name)
+        silver = delta_store.opened(path, lake.warehouse)
+        assert silver is not None  # silver comes first
+        listed = pa.table(silver.get_add_actions(flatten=True))
+        columns = ("path", "size_bytes", "partition.window")
+        parts = [*zip(*(listed[one].to_pylist() for one in columns), strict=True)]
+        files = Files.of(silver, path, lake.warehouse)
+        return cls(path, files, parts, table, name, frozenset(windows), released, {})
+
+    @cached_property
+    def of_windows(self) -> list[Visible]:
+        """The changes in the run's own windows."""
+        return [*self._read([one for one in self.parts if one[2] in self.windows])]
+
+    @cached_property
+    def everything(self) -> list[Visible]:
+        """The changes of all windows.
+
+        Raises:
+            TooLarge: silver is.
+        """
+        others = [one for one in self.parts if one[2] not in self.windows]
+        return [*self.of_windows, *self._read(others)]
+
+    def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
+        """See ``transforms.gold.table.Silver``."""
+        found: dict[Key, list[Change]] = defaultdict(list)
+        for one in self.everything:
+            if one.scoped is None and one.key is not None and (keys is None or one.key in keys):
+                found[one.key].append(one.change)
+        return found
+
+    def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
+        """See ``transforms.gold.table.Silver``."""
+        return {key: state for key, (state, _) in self.bases.items() if keys is None or key in keys}
+
+    def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
+        """See ``transforms.gold.table.Silver``."""
+        found: dict[Key, set[str | None]] = defaultdict(set)
+        for one in self.everything:
+            if one.key is not None and (keys is None or one.key in keys):
+                found[one.key].add(one.stream)
+        for key, (_, streams) in self.bases.items():
+            if keys is None or key in keys:
+                found[key].update(streams)
+        return found
+
+    def links(self) -> Links:
+        """See ``transforms.gold.table.Silver``."""
+        return {
+            (one.change.moved_from or (), one.key)
+            for one in self.everything
+            if one.change.effect == "move" and one.key is not None
+        }
+
+    def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
+        if sum(size for _, size, _ in parts) > MOST_BYTES:
+            raise TooLarge
+        wanted = [*_SIFTED, *arrow_changes.COLUMNS, "operation", "object", "line"]
+        for name, size, window in parts:
+            rows = self.files.read(name, size, wanted)
+            mine = pc.and_(
+                pc.equal(rows["table"], self.name), pc.equal(rows["declared"], self.table.name)
+            )
+            waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
+            kept = rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
+            for batch in kept.combine_chunks().to_batches():
+                yield from self._visible(batch, window)
+
+    def _visible(self, batch: pa.RecordBatch, window: str) -> Iterator[Visible]:
+        here = window in self.windows
+        cells = zip(
+            *(batch.column(name).to_pylist() for name in ("operation", "object", "line")),
+            strict=True,
+        )
+        spelled = spelling.both(self.table)
+        for row, (operation, name, line) in zip(
+            arrow_changes.silver_rows(batch, spelled), cells, strict=True
+        ):
+            change, told, is_new = row.change, row.transaction, here
+            if told is not None:
+                commit = told["commit"]
+                if commit is None:
+                    if told["id"] not in self.released:
+                        continue
+                    commit, is_released_now = self.released[told["id"]]
+                    is_new = is_new or is_released_now
+                if told["at_commit"]:
+                    change = at_commit(change, tuple(commit))
+            scoped = row.scoped
+            if scoped is not None:
+                change = replace(change, is_past=not is_new)
+                scoped = replace(scoped, change=change)
+            place = Place(operation, window, name, line)
+            yield Visible(row.key, row.stream, change, scoped, place, is_new)

@@ -1,0 +1,42 @@
+"""Neither a record with thousands of refused events nor a file that repeats one record fills the memory."""
+
+from __future__ import annotations
+
+from assets.arrow_records import BATCH_BYTES
+from assets.arrow_rows import row_batches, rows_of
+from assets.bronze_files import BronzeFiles
+from assets.lake import Lake
+from tests.assets import made_bronze
+from tests.assets.zoo import PETS
+from transforms.event import Event
+from transforms.fault import Fault
+from transforms.feed import Feed
+from transforms.record import BronzeRecord
+from transforms.silver.conform import conformer
+
+FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
+MEGABYTE = b"x" * (1 << 20)
+
+
+def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
+    record = BronzeRecord("2025-11-20T03", "a.json", "g", 1, 0, None, MEGABYTE, None, 0)
+    wrong = [
+        Event(operation=None, effect="put", name="pets", fault=Fault("malformed_json", str(number)))
+        for number in range(50)
+    ]
+    rows = conformer(FEED, tells_tables=False)(record, wrong)
+    assert all(row.payload is MEGABYTE for row in rows)
+    batches = list(row_batches(rows))
+    assert len(batches) == 50 * len(MEGABYTE) // BATCH_BYTES + 1
+    assert max(batch.nbytes for batch in batches) < BATCH_BYTES + 2 * len(MEGABYTE)
+    again = [row for batch in batches for row in rows_of(batch)]
+    assert [row.fault for row in again] == [row.fault for row in rows]
+
+
+def test_what_records_take_is_known_from_files_that_are_much_smaller(lake: Lake) -> None:
+    made_bronze.append(lake, FEED, ("2025-11-20T03", "a", "g", 4_000))
+    made_bronze.append(lake, FEED, ("2025-11-20T03", "b", "g", 3), ("2025-11-20T04", "c", "g", 5))
+    found = BronzeFiles.of(lake, FEED, ["2025-11-20T03"])
+    assert found.records() == 4_003
+    assert found.payload_bytes() == 4_003 * len(b"{}")
+    assert BronzeFiles.of(lake, FEED, []).payload_bytes() == 0

@@ -1,0 +1,32 @@
+"""What has landed and was not read holds transactions back; what nobody can read any more does not."""
+
+from __future__ import annotations
+
+from assets import transactions
+from assets.lake import Lake
+from tests.assets import made_bronze
+from transforms.feed import Feed
+
+FEED = Feed("zoo", "debezium", "/landing")
+NOON, LATER = "2025-11-20T12", "2025-11-20T13"
+
+
+def test_a_drop_that_was_written_anew_before_it_was_read_holds_nothing_back(lake: Lake) -> None:
+    transactions.note_landed(
+        lake, FEED, [(NOON, "a", "g1"), (LATER, "b", "g1"), (LATER, "c", "g1")]
+    )
+    made_bronze.append(lake, FEED, (NOON, "a", "g1", 1))
+    # Neither it nor its window has been accounted for: both are unread.
+    assert transactions.unread(lake, FEED) == [NOON, LATER]
+    transactions.note_landed(lake, FEED, [(LATER, "b", "g2")])
+    made_bronze.append(lake, FEED, (LATER, "b", "g2", 1))
+    there = {(LATER, "b", "g2"), (LATER, "c", "g1")}
+    transactions.forget_unreadable(lake, FEED, there)
+    landed = lake.small_table("landed", "zoo", transactions.LANDED).rows()
+    assert [tuple(row.values()) for row in landed] == [
+        (NOON, "a", "g1"), (LATER, "b", "g2"), (LATER, "c", "g1"),
+    ]  # fmt: skip
+    # The third object is gone from the landing, too.
+    transactions.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
+    landed = lake.small_table("landed", "zoo", transactions.LANDED).rows()
+    assert {row["object"] for row in landed} == {"a", "b"}

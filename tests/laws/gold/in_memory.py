@@ -1,0 +1,238 @@
+"""A lake in memory: the product's plain functions from drawn events to gold, without Spark and without tables.
+
+What is kept between two runs is what the tables would keep. Not here: what gold should be (``oracle``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import arrow_changes, silver_local
+from assets.silver_schema import CHANGES
+from tests.laws import model_histories
+from tests.laws.oracle import Event
+from tests.transforms.formats.in_process import ARROW
+from transforms.change import CONTROL
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, Fold, State, unread
+from transforms.gold.history import Version, versions
+from transforms.gold.key_changes import Links
+from transforms.gold.onto_gold import Current
+from transforms.gold.scopes import Scoped
+from transforms.gold.table import Brought, New, brought, steps, whole
+from transforms.gold.transactions import at_commit
+from transforms.silver.open_transactions import OpenEvent, state_of
+
+LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """One change that counts, in its window; ``is_new``: it came, or was released, with the run."""
+
+    window: str
+    key: Key | None
+    stream: str | None
+    change: Change
+    scoped: Scoped | None
+    is_new: bool
+
+
+@dataclass(slots=True)
+class Gold:
+    """One gold table as it stands: the row of each key that is there, and the tombstones."""
+
+    rows: dict[Key, State] = field(default_factory=dict)
+    tombstones: dict[Key, State] = field(default_factory=dict)
+
+
+@dataclass
+class Lake:
+    """All windows' records, what was derived of them so far, and the gold tables."""
+
+    feed: Feed
+    records: Mapping[str, Sequence[Event]]
+    silver: dict[str, pa.Table] = field(default_factory=dict)
+    gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
+
+    def run(self, windows: Sequence[str]) -> dict[str, Brought]:
+        """Bring these windows to gold; what it did to each table."""
+        for window in windows:
+            # A function of its own window: a second time would make the same.
+            if window not in self.silver:
+                self.silver[window] = derived(self.feed, window, self.records[window])
+        found = {}
+        for name, table in self.feed.tables.items():
+            found[name] = self._apply(name, table, windows)
+        return found
+
+    def rebuilt(self, name: str) -> dict[Key, State]:
+        """What the keys of a table are by all of silver, from the first event."""
+        table = self.feed.tables[name]
+        changes = self._visible(name, list(self.silver))
+        new, silver = self._new(table, changes), _Silver(changes)
+        return whole(Fold.of(table), new, silver)
+
+    def versions(self, name: str) -> dict[Key, list[Version]]:
+        """Every version of every row of a table, by all of silver."""
+        table, fold = self.feed.tables[name], Fold.of(self.feed.tables[name])
+        changes = self._visible(name, list(self.silver))
+        of_keys, before = steps(fold, self._new(table, changes), _Silver(changes))
+        return {key: versions(fold, some, before.get(key, ABSENT)) for key, some in of_keys.items()}
+
+    def _apply(self, name: str, table: Table, windows: Sequence[str]) -> Brought:
+        changes = self._visible(name, windows)
+        gold, fold = self.gold[name], Fold.of(table)
+        depends = any(
+            one.change.attribute_ops or one.change.effect == "remove_if" for one in changes
+        )
+        current = {
+            key: standing(gold, key, is_read=depends or not fold.has_key)
+            for key in {*gold.rows, *gold.tombstones}
+        }
+        done = brought(fold, self._new(table, changes), current, _Silver(changes))
+        for key, state in done.states.items():
+            if state.effect == "remove":
+                gold.rows.pop(key, None)
+                gold.tombstones[key] = state
+            elif state.effect == "merge":
+                columns = {**gold.rows[key].columns, **state.columns}
+                gold.rows[key] = replace(state, columns=columns)
+            else:
+                gold.rows[key] = state
+        return done
+
+    def _new(self, table: Table, changes: Sequence[Visible]) -> New:
+        own: dict[Key, list[Change]] = defaultdict(list)
+        scoped = []
+        for one in changes:
+            if one.scoped is not None:
+                past = replace(one.change, is_past=not one.is_new)
+                scoped.append(replace(one.scoped, change=past))
+            elif one.is_new and one.key is not None:
+                own[one.key].append(one.change)
+        moves = any(one.change.effect == "move" for one in changes)
+        return New(own, scoped, moves, table.history)
+
+    def _visible(self, name: str, windows: Sequence[str]) -> list[Visible]:
+        """The table's changes that count, each at its place."""
+        released = self._released(windows)
+        found = []
+        for window, rows in self.silver.items():
+            here = window in windows
+            mine = rows.filter(pc.equal(rows["table"], name))
+            for batch in mine.combine_chunks().to_batches():
+                for row in arrow_changes.silver_rows(batch):
+                    change, told, is_new = row.change, row.transaction, here
+                    if change.effect in CONTROL:
+                        continue
+                    if told is not None:
+                        commit = told["commit"]
+                        if commit is None:
+                            if told["id"] not in released:
+                                continue
+                            commit, by_now = released[told["id"]]
+                            is_new = is_new or by_now
+                        if told["at_commit"]:
+                            change = at_commit(change, tuple(commit))
+                    scoped = row.scoped and replace(row.scoped, change=change)
+                    found.append(Visible(window, row.key, row.stream, change, scoped, is_new))
+        return found
+
+    def _released(self, windows: Sequence[str]) -> dict[str, tuple[tuple[int, ...], bool]]:
+        """The complete transactions, of which some window holds a part: the commit, and whether it is complete now."""
+        events: dict[str, list[OpenEvent]] = defaultdict(list)
+        whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        for window, rows in self.silver.items():
+            told = rows["transaction"].to_pylist()
+            names = ("event_id", "effect", "derived", "position", "event_at")
+            cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
+            for one, (event_id, effect, derived_of, position, at) in zip(told, cells, strict=True):
+                if one is not None and one["commit"] is None:
+                    of_event = {
+                        **{"window": window, "event_id": event_id, "effect": effect},
+                        **{"is_derived": derived_of is not None, "expected": one["expected"]},
+                        **{"has_begin": one["has_begin"], "position": tuple(position)},
+                        "event_at": at,
+                    }
+                    events[one["id"]].append(OpenEvent(**of_event))
+                elif one is not None:
+                    whole_in[one["id"]][window] = tuple(one["commit"])
+        unread_now = [one for one in self.records if one not in self.silver]
+        before = [*unread_now, *windows]
+        found = {}
+        for name, some in events.items():
+            elsewhere = whole_in[name]
+            commit = state_of(name, some, unread_now).commit or next(iter(elsewhere.values()), None)
+            if commit is not None:
+                earlier = [one for one in some if one.window not in windows]
+                was = state_of(name, earlier, before).commit if earlier else None
+                was_whole = any(window not in windows for window in elsewhere)
+                found[name] = (tuple(commit), was is None and not was_whole)
+        return found
+
+
+@dataclass(frozen=True)
+class _Silver:
+    changes: Sequence[Visible]
+
+    def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
+        found: dict[Key, list[Change]] = defaultdict(list)
+        for one in self.changes:
+            if one.scoped is None and one.key is not None and (keys is None or one.key in keys):
+                found[one.key].append(one.change)
+        return found
+
+    def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
+        return {}
+
+    def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
+        found: dict[Key, set[str | None]] = defaultdict(set)
+        for one in self.changes:
+            if one.key is not None and (keys is None or one.key in keys):
+                found[one.key].add(one.stream)
+        return found
+
+    def links(self) -> Links:
+        return {
+            (one.change.moved_from or (), one.key)
+            for one in self.changes
+            if one.change.effect == "move" and one.key is not None
+        }
+
+
+def standing(gold: Gold, key: Key, *, is_read: bool) -> Current:
+    """What gold has of a key, as the tables would tell it."""
+    row, tombstone = gold.rows.get(key), gold.tombstones.get(key)
+    # At one position a row stands behind its tombstone: removes come first.
+    newest = max(
+        (one for one in (row, tombstone) if one is not None and one.last is not None),
+        key=lambda one: (one.last.position, one is row),  # type: ignore[union-attr]
+    )
+    assert newest.last is not None
+    if is_read:
+        return Current(newest)
+    return Current(unread(is_present=newest is row, last=newest.last, reset=newest.reset))
+
+
+def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
+    """A window's silver."""
+    rows = [
+        {
+            **{"window": window, "object": "part_1", "generation": "g", "line": number},
+            **{"byte_offset": number, "landed_at": LANDED_AT},
+            "payload": json.dumps(model_histories.to_record(event)).encode(),
+        }
+        for number, event in enumerate(events, start=1)
+    ]
+    bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
+    made = silver_local.classified(feed, [bronze], {})
+    return made.filter(pc.equal(made["kind"], CHANGES))

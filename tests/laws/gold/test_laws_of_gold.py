@@ -1,0 +1,147 @@
+"""The laws of gold over random histories of every kind of change, by the product's plain functions in this process.
+
+``WEIR_LAW_HISTORIES`` sets how many there are in all (10,000 without it), ``WEIR_LAW_SEED`` which. The oracle
+shares no code with the product. The seed of a failing history is in its case id. What tables, runs and crashes add is
+the matter of ``test_model_laws``, through Spark.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from random import Random
+
+import pytest
+
+from tests.laws import model_format, model_histories
+from tests.laws.asof import Version as OfCase
+from tests.laws.asof import assert_same_at_every_position
+from tests.laws.events.product import uncollected
+from tests.laws.gold.in_memory import Gold, Lake
+from tests.laws.oracle import Event, Key, current, visible
+from tests.laws.test_model_laws import Outcome, assert_same
+from tests.laws.values import typed
+from transforms.feed import Feed, Table
+from transforms.gold.fold import State
+from transforms.gold.history import Version
+
+SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
+HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // len(model_histories.KINDS))
+CHUNK = 500
+"""So many histories lie side by side in one table."""
+AT_ONCE = ("account",)
+"""Kinds with transactions: as of a position the oracle does not know which of them will be complete."""
+EVERY = 10
+"""Of so many cases one is compared at every position: the oracle begins anew for each."""
+WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
+
+
+@pytest.mark.parametrize("kind", model_histories.KINDS)
+def test_gold_is_what_the_oracle_says_after_every_run(
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+    kind: str,
+) -> None:
+    model_format.register(monkeypatch)
+    deliveries = 0
+    for start in range(SEED, SEED + HISTORIES, CHUNK):
+        with uncollected():
+            deliveries += follows(kind, start, min(CHUNK, SEED + HISTORIES - start))
+    record_property(
+        "laws", f"{kind}: {HISTORIES:,} histories from seed {SEED}, {deliveries:,} deliveries"
+    )
+
+
+def follows(kind: str, first: int, count: int) -> int:
+    """Laws 1 to 8 over so many histories, in one lake; returns how many deliveries they had."""
+    shapes = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
+    cases: dict[str, dict[str, list[Event]]] = {}
+    records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
+    for seed in range(first, first + count):
+        events = model_histories.history(kind, seed, f"{kind}-{seed}", 5 + seed % 36)
+        arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
+        cases[f"{kind}-{seed}"] = {WINDOWS[at]: some for at, some in arrived.items()}
+        for at, some in arrived.items():
+            records[WINDOWS[at]] += some
+    tables = {
+        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        for name, one in shapes.items()
+    }
+    lake = Lake(Feed(f"laws_{kind}", "model", "/nowhere", tables=tables), records)
+    order = Random(f"runs {kind} {first}").sample(WINDOWS, len(WINDOWS))
+    read: set[str] = set()
+    # The third run repeats a window that the second had, and the fourth all of it.
+    expected: dict[str, Outcome] = {}
+    for windows in ([order[0]], sorted(order[1:3]), sorted(order[2:]), sorted(order[2:])):
+        lake.run(windows)
+        if not read.issuperset(windows):
+            read |= set(windows)
+            expected = {name: oracle(cases, name, sorted(read)) for name in shapes}
+        for name in shapes:
+            where = f"{name} after {windows}"
+            assert_same(found(lake.gold[name], tables[name]), expected[name], where)
+    for name, table in tables.items():
+        anew = Gold()
+        for key, state in lake.rebuilt(name).items():
+            (anew.tombstones if state.effect == "remove" else anew.rows)[key] = state
+        assert_same(found(anew, table), expected[name], f"{name} in one pass")
+        if table.key and kind not in AT_ONCE:
+            some_cases = {
+                case: [event for some in of.values() for event in some if event.table == name]
+                for case, of in [*cases.items()][::EVERY]
+            }
+            told = of_cases(lake.versions(name), table)
+            assert_same_at_every_position(told, some_cases, shapes[name])
+    return sum(map(len, records.values()))
+
+
+def of_cases(told: Mapping[Key, list[Version]], table: Table) -> dict[str, list[OfCase]]:
+    """The versions in the oracle's values, by case."""
+    at = table.identity.index("case_id")
+    found: dict[str, list[OfCase]] = defaultdict(list)
+    for key, some in told.items():
+        for one in some:
+            image = {**one.columns, **dict(zip(table.identity, key, strict=True))}
+            values = tuple(typed(image.get(name), kind) for name, kind in table.columns.items())
+            began, ended = one.began, one.ended
+            standing = (*values, list(began.position), began.event_id)
+            until = None if ended is None else ended.position
+            found[str(key[at])].append((key, began.position, until, standing))
+    return found
+
+
+def oracle(cases: dict[str, dict[str, list[Event]]], table: str, windows: list[str]) -> Outcome:
+    """What the oracle makes of what these windows brought, case by case."""
+    shape = model_histories.TABLES[table]
+    rows: dict[Key, tuple[object, ...]] = {}
+    tombstones: dict[Key, tuple[object, ...]] = {}
+    for delivered in cases.values():
+        counting = visible(delivered, windows)
+        state = current([event for event in counting if event.table == table], shape)
+        for key, row in state.rows.items():
+            values = tuple(row.values[column] for column in shape.columns)
+            rows[key] = (row.copies, *values, row.position, row.event_id, row.event_at_ms)
+        for key, (position, last) in state.tombstones.items():
+            tombstones[key] = (position, last)
+    return rows, tombstones
+
+
+def found(gold: Gold, table: Table) -> Outcome:
+    """Rows and tombstones in the oracle's values; tombstones of keys that came back are none."""
+    rows = {}
+    for key, state in gold.rows.items():
+        told = {**state.columns, **dict(zip(table.identity, key, strict=True))}
+        values = tuple(typed(told.get(name), kind) for name, kind in table.columns.items())
+        rows[key] = (state.copies, *values, *stamp(state))
+    stones = {
+        key: stamp(state)[:2] for key, state in gold.tombstones.items() if key not in gold.rows
+    }
+    return rows, stones
+
+
+def stamp(state: State) -> tuple[object, ...]:
+    """Position, identity and time of the last change."""
+    assert state.last is not None
+    at = state.last.event_at
+    return state.last.position, state.last.event_id, None if at is None else at // 1000

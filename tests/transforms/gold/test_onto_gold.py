@@ -1,0 +1,140 @@
+"""What new changes do to a key by hand: newer, superseded, known, or in need of the key's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from transforms.gold.change import Change, Image
+from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.onto_gold import Current, Outcome, onto
+from transforms.gold.ordering import ordered
+
+FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
+WHOLE: Image = {"id": "1", "name": "Ada", "visits": "1"}
+
+
+def change(
+    effect: str,
+    at: int,
+    after: Image | None = None,
+    *,
+    operations: Mapping[str, str] | None = None,
+    is_scoped: bool = False,
+    event: str | None = None,
+) -> Change:
+    """A change of the key at a place of its stream."""
+    return Change(
+        *(effect, (0, 1, at), 3, event or f"event {at}", None, {}),
+        *(after or {}, operations or {}),
+        is_scoped=is_scoped,
+        is_derived=is_scoped,
+    )
+
+
+def stands(*changes: Change) -> State:
+    """What the key is after these."""
+    return FOLD.after(ordered(changes))
+
+
+def met(current: State, *changes: Change, keeps_history: bool = False) -> Outcome:
+    """What these do to a key that gold has so."""
+    return onto(FOLD, Current(current), changes, keeps_history=keeps_history)
+
+
+@pytest.mark.parametrize(
+    ("last", "reset"),
+    [
+        (change("put", 5, {"id": "1"}), (0, 1, 5)),
+        (change("remove", 5), (0, 1, 5)),
+        (change("merge", 5, WHOLE), (0, 1, 5)),
+        (change("merge", 5, WHOLE, operations={"name": "Overwrite"}), (0, 1, 5)),
+        # What it leaves out, adds to or asks for is a matter of what was there before.
+        (change("merge", 5, {"id": "1", "name": "Bo"}), (0, 1, 2)),
+        (change("merge", 5, WHOLE, operations={"visits": "Add"}), (0, 1, 2)),
+        (change("merge", 5, WHOLE, operations={"name": "IgnoreIfExisted"}), (0, 1, 2)),
+        (change("remove_if", 5), (0, 1, 2)),
+        # Whether it counts at all is, too.
+        (change("remove", 5, is_scoped=True), (0, 1, 2)),
+    ],
+)
+def test_the_reset_position_is_that_of_what_no_older_change_can_matter_to(
+    last: Change, reset: tuple[int, ...]
+) -> None:
+    state = stands(change("put", 2, WHOLE), last)
+    assert state.reset == reset
+    late = met(state, change("put", 1, WHOLE))
+    assert (late.superseded, late.needs_history, late.state) == (1, False, None)
+    between = met(state, change("merge", 3, {"id": "1", "name": "Cy"}))
+    if reset == (0, 1, 5):
+        assert (between.superseded, between.needs_history) == (1, False)
+    else:
+        assert (between.superseded, between.needs_history) == (0, True)
+
+
+def test_a_first_update_of_a_part_has_no_reset_position() -> None:
+    state = stands(change("merge", 5, {"id": "1", "name": "Ada"}))
+    assert state.reset is None
+    assert met(state, change("put", 1, WHOLE)).needs_history
+
+
+def test_the_last_change_is_known_when_it_comes_again() -> None:
+    state = stands(change("put", 2, WHOLE), change("merge", 5, {"id": "1", "name": "Bo"}))
+    again = met(state, change("merge", 5, {"id": "1", "name": "Bo"}))
+    assert (again.known, again.needs_history, again.state) == (1, False, None)
+    # Another event at its very place ties with it: which applies last is in their content.
+    tied = met(state, change("merge", 5, {"id": "1", "name": "Cy"}, event="another"))
+    assert tied.needs_history
+
+
+def test_another_delivery_of_the_last_change_counts_where_it_stands_before_it() -> None:
+    """Each of Cassandra's replicas numbers a mutation in its own way: the smallest counts."""
+
+    def replica(number: int) -> Change:
+        return Change("put", (0, 1, 5, number), 3, "event", None, {}, WHOLE, {})
+
+    state = stands(replica(7))
+    assert met(state, replica(9)).known == 1
+    assert met(state, replica(3)).needs_history
+
+
+def test_where_every_version_is_kept_nothing_is_superseded() -> None:
+    state = stands(change("put", 5, WHOLE))
+    assert met(state, change("put", 1, WHOLE), keeps_history=True).needs_history
+
+
+def test_newer_changes_are_folded_onto_what_is_there() -> None:
+    state = stands(change("put", 2, WHOLE))
+    found = met(
+        state,
+        change("merge", 3, {"id": "1", "visits": "4"}, operations={"visits": "Add"}),
+        change("merge", 4, {"id": "1", "name": "Bo"}),
+    )
+    assert found.state is not None
+    assert found.state.columns == {"id": "1", "name": "Bo", "visits": "5"}
+    assert found.state.last is not None
+    assert found.state.last.position == (0, 1, 4)
+    assert found.state.reset == (0, 1, 2)
+
+
+def test_a_row_that_its_tombstone_is_newer_than_goes_without_any_news() -> None:
+    gone = stands(change("put", 2, WHOLE), change("remove", 5))
+    found = onto(FOLD, Current(gone, is_torn=True), [change("remove", 5)], keeps_history=False)
+    assert found.state == gone
+
+
+def test_a_key_that_was_never_seen_begins_with_nothing() -> None:
+    found = onto(FOLD, None, [change("merge", 3, {"id": "1"})], keeps_history=False)
+    assert found.state is not None
+    assert found.state.effect == "put"
+    assert onto(FOLD, None, [], keeps_history=False).state is None
+    assert ABSENT.last is None
+
+
+def test_of_two_deliveries_at_one_place_the_same_one_counts_in_whatever_order() -> None:
+    early = Change("put", (0, 1, 5), 3, "event", 7, {}, WHOLE, {})
+    late = Change("put", (0, 1, 5), 3, "event", 9, {}, WHOLE, {})
+    unsaid = Change("put", (0, 1, 5), 3, "event", None, {}, WHOLE, {})
+    for some, first in (((early, late), early), ((late, unsaid), unsaid)):
+        assert list(ordered(some)) == list(ordered(some[::-1])) == [first]

@@ -1,0 +1,57 @@
+"""A change as gold sees it: one row of silver that counts, at the place where it takes effect.
+
+Put here what the fold has to know of a change. Not here: which rows of silver count and where transactions put them
+(``assets``), and what becomes of a change (``fold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Key: TypeAlias = "tuple[str | None, ...]"
+"""A key's values as canonical texts, in the declared order of its columns."""
+
+Position: TypeAlias = "tuple[int, ...]"
+Image: TypeAlias = "Mapping[str, str | None]"
+
+RANKS: Final = {
+    **{"remove": 0, "remove_if": 0, "take": 0},
+    **{"put": 1, "move": 1, "add": 1},
+    "merge": 2,
+}
+"""What comes first at one position, by effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one key, or a scoped one as one of its keys meets it.
+
+    The fields are those of ``assets/silver_schema.CHANGE``. ``is_scoped``: it is for every key of a scope.
+    ``is_derived``: it is no event of its own, or one of many keys, so that it is not counted. ``is_past``: a scoped
+    change of an earlier window, which the key may have met already. ``event_at``: in microseconds since 1970 (UTC).
+    """
+
+    effect: str
+    position: Position
+    stable_prefix: int
+    event_id: str
+    event_at: int | None
+    before: Image
+    after: Image
+    attribute_ops: Mapping[str, str]
+    moved_from: Key | None = None
+    is_scoped: bool = False
+    is_derived: bool = False
+    is_past: bool = False
+
+    @property
+    def place(self) -> tuple[Position, int]:
+        """Where it stands among the changes of its key: changes with one place tie."""
+        return self.position, RANKS[self.effect]
+
+    @property
+    def stable(self) -> Position:
+        """The part of its position that is the same in every delivery of the event."""
+        return self.position[: self.stable_prefix]

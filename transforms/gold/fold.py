@@ -1,0 +1,151 @@
+"""The one fold: all changes of a key, one after the other, onto what the key is before them.
+
+What a key is before them is nothing (a first write, a rebuild), a row that need not be read (``merge``: some columns
+are overwritten, whatever the others are), or a row with its values, where changes depend on them. So one fold serves a
+window on top of the table and a rebuild from the first event, and the two agree because they are one piece of code.
+Not here: the order (``ordering``), and what an attribute operation computes (``operations``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from transforms.feed import Table
+from transforms.gold.change import Change, Image, Position
+from transforms.gold.operations import IF_NEW, OVERWRITE, applied
+
+
+class Last(NamedTuple):
+    """The last change of a key that counted; ``event_at`` in microseconds since 1970 (UTC)."""
+
+    position: Position
+    event_id: str
+    event_at: int | None
+    is_scoped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a key is after some changes.
+
+    ``effect``: ``put`` (a row of exactly these ``columns``), ``merge`` (the row that is there, with these columns
+    overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
+    a key. ``last``: None where no change counted yet.
+
+    ``reset``: the position of the newest change after which nothing older can matter (a put, a remove, a merge of every
+    column); None where there is none, or where it is not known.
+    """
+
+    effect: str
+    columns: Image
+    copies: int
+    last: Last | None = None
+    reset: Position | None = None
+
+
+ABSENT = State("remove", {}, 0)
+"""A key of which nothing is there."""
+
+
+def unread(*, is_present: bool, last: Last, reset: Position | None = None) -> State:
+    """A key whose row, if there is one, has not been read."""
+    return State("merge" if is_present else "remove", {}, int(is_present), last, reset)
+
+
+# Without slots: what follows from the declaration is computed once and kept.
+@dataclass(frozen=True)
+class Fold:
+    """How the rows of one table are folded."""
+
+    columns: Mapping[str, str]
+    identity: tuple[str, ...]
+    defaults: Mapping[str, str]
+    has_key: bool
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """The fold of a declared table."""
+        return cls(table.columns, table.identity, table.defaults, bool(table.key))
+
+    @cached_property
+    def _values(self) -> frozenset[str]:
+        """The columns that a change has to mention to say the whole row."""
+        return frozenset(self.columns).difference(self.identity)
+
+    def after(self, changes: Iterable[Change], before: State = ABSENT) -> State:
+        """The state after changes in their order."""
+        for change in changes:
+            before = self.step(before, change)
+        return before
+
+    def step(self, state: State, change: Change) -> State:
+        """The state after one change; its ``last`` is the change where it counted."""
+        if change.is_scoped and state.effect == "remove":
+            # A scoped change finds nothing to change where the row is absent: it does not even count.
+            return state
+        if not self.has_key:
+            return self._counted(state, change)
+        effect, after, place = change.effect, change.after, change.position
+        if effect == "remove":
+            # Whether a scoped one counts is a matter of what was there before.
+            return State("remove", {}, 0, _last(change), state.reset if change.is_scoped else place)
+        if effect == "put":
+            return State("put", after, 1, _last(change), place)
+        if effect == "move":
+            # What the old key's row was is filled in by then: docs/change_model.md.
+            return State("put", after, 1, _last(change))
+        if effect == "remove_if":
+            if state.effect == "remove" or self._matches(state, change):
+                return State("remove", {}, 0, _last(change), state.reset)
+            return State(state.effect, state.columns, 1, _last(change), state.reset)
+        return self._merged(state, change)
+
+    def _counted(self, state: State, change: Change) -> State:
+        """One step on a row of a table without a key: only its copies change."""
+        effect, copies = change.effect, state.copies
+        if effect == "merge":
+            # The images of an update that leaves its row as it was are equal.
+            return state
+        if effect == "add":
+            copies += 1
+        elif effect == "take":
+            copies = max(copies - 1, 0)
+        elif effect == "remove":
+            copies = 0
+        return State("put" if copies > 0 else "remove", {}, copies, _last(change))
+
+    def _merged(self, state: State, change: Change) -> State:
+        """The row with some columns overwritten or changed by their operations; a new row where there was none."""
+        is_new = state.effect == "remove"
+        # A merge onto an absent row makes a new one: what it does not mention has its default.
+        old: Image = self.defaults if is_new else state.columns
+        operations = change.attribute_ops
+        if not operations:
+            columns = {**old, **change.after}
+        else:
+            columns = {**old}
+            for name, text in change.after.items():
+                operation = operations.get(name, OVERWRITE)
+                held = old.get(name)
+                if operation == IF_NEW:
+                    columns[name] = text if is_new else held
+                elif operation == OVERWRITE or name not in self.columns:
+                    columns[name] = text
+                else:
+                    columns[name] = applied(self.columns[name], operation, held, text)
+        is_whole = self._values <= change.after.keys() and (
+            not operations or all(one == OVERWRITE for one in operations.values())
+        )
+        reset = change.position if is_whole else state.reset
+        return State("put" if is_new else state.effect, columns, 1, _last(change), reset)
+
+    def _matches(self, state: State, change: Change) -> bool:
+        """True where the row has the values that a conditional remove names."""
+        return all(state.columns.get(name) == value for name, value in change.before.items())
+
+
+def _last(change: Change) -> Last:
+    return Last(change.position, change.event_id, change.event_at, change.is_scoped)

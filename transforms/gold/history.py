@@ -1,0 +1,47 @@
+"""The versions of a row: what a key was after each of its changes, from when to when.
+
+Not here: the fold itself (``fold``), and how versions get into a table (``assets/versions.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from transforms.gold.change import Change, Image
+from transforms.gold.fold import ABSENT, Fold, Last, State
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a row: its columns, the change that began it, and the one that ended it; None where it stands."""
+
+    columns: Image
+    began: Last
+    ended: Last | None
+
+
+def versions(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -> list[Version]:
+    """The versions of a key whose changes come in their order.
+
+    Every change that counts ends the version before it, and begins one where the row is there after it, also where no
+    column has another value. A key whose history is compacted begins with the version that stood at the horizon.
+    """
+    states = [before, *counted(fold, changes, before)]
+    ends = [one.last for one in states[1:]]
+    return [
+        Version(state.columns, state.last, ended)
+        for state, ended in zip(states, [*ends, None], strict=True)
+        if state.effect != "remove" and state.last is not None
+    ]
+
+
+def counted(fold: Fold, changes: Iterable[Change], before: State) -> list[State]:
+    """The state after each of the changes that counted."""
+    found = []
+    for change in changes:
+        after = fold.step(before, change)
+        if after is not before:
+            found.append(after)
+        before = after
+    return found

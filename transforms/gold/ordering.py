@@ -1,0 +1,100 @@
+"""The order of a key's changes: which deliveries are one event, and what applies after what.
+
+Order within a key: position; at one position, removes before puts before merges; merges at one position in the order
+in which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has it
+in full. Not here: what a change does to the row (``fold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+
+from transforms.gold.change import Change, Position
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was met while a key's changes were put in order.
+
+    ``deliveries``: all of its events, however often they came; ``repeats``: those beyond the first of each. Neither
+    counts what is derived or scoped. ``has_ties``: whether two events of the key itself stand at one position.
+    """
+
+    deliveries: int = 0
+    repeats: int = 0
+    has_ties: bool = False
+
+
+def ordered(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
+    """The distinct changes of a key in the order in which they apply; ``deliveries`` in whatever order."""
+    return in_order(sorted(deliveries, key=sort_key), counts)
+
+
+def sort_key(change: Change) -> tuple[object, ...]:
+    """By what deliveries are sorted: the order, but for merges whose images chain.
+
+    Of several deliveries of one event at one place the one counts that the source made first, by what it says; whether
+    one is new is said by the newest, so that one of an earlier window comes last.
+    """
+    at = change.event_at
+    return *change.place, change.event_id, at is not None, at or 0, change.is_past
+
+
+def in_order(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
+    """The same of deliveries that are sorted; no more of them is held than stand at one place.
+
+    Several deliveries of one event are one change, at the smallest of their positions. All of them agree in the stable
+    prefix of their positions, so that only the events of the prefix at hand are remembered.
+    """
+    counts = Counts() if counts is None else counts
+    known: dict[int, tuple[Position, set[str]]] = {}
+    last: Position | None = None
+    for (position, _), some in groupby(deliveries, key=attrgetter("place")):
+        tied = [change for change in some if not _is_repeat(change, known, counts)]
+        own = sum(not change.is_scoped for change in tied)
+        counts.has_ties |= own > 1 or (own == 1 and position == last)
+        if own:
+            last = position
+        yield from chained(tied) if len(tied) > 1 and tied[0].effect == "merge" else tied
+
+
+def _is_repeat(change: Change, known: dict[int, tuple[Position, set[str]]], counts: Counts) -> bool:
+    """Whether another delivery of the event came before; counts it."""
+    counts.deliveries += not change.is_derived
+    stable, size = change.stable, change.stable_prefix
+    seen = known.get(size)
+    if seen is None or seen[0] != stable:
+        known[size] = (stable, {change.event_id})
+        return False
+    if change.event_id not in seen[1]:
+        seen[1].add(change.event_id)
+        return False
+    counts.repeats += not change.is_derived
+    return True
+
+
+def chained(tied: Sequence[Change]) -> list[Change]:
+    """Merges at one position, sorted by event id, so that each follows the one whose result is its before image.
+
+    Of those that remain, the next is the one that continues the last taken, else the first that continues none of the
+    others, else the first.
+    """
+    taken: list[Change] = []
+    rest = list(tied)
+    while rest:
+        follows = next((one for one in rest if taken and continues(one, taken[-1])), None)
+        begins = next(
+            (one for one in rest if not any(continues(one, two) for two in rest if two is not one)),
+            rest[0],
+        )
+        taken.append(begins if follows is None else follows)
+        rest.remove(taken[-1])
+    return taken
+
+
+def continues(change: Change, other: Change) -> bool:
+    """True where the change's before image is what the other leaves behind."""
+    return bool(change.before) and change.before == {**other.before, **other.after}

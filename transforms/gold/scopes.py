@@ -1,0 +1,47 @@
+"""Scoped changes: a truncate, a drop, a star delete is a change of every key that it is for.
+
+Not here: which keys there are, and what the change does to each (``fold``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from transforms.gold.change import Change, Image, Key
+
+
+@dataclass(frozen=True, slots=True)
+class Scoped:
+    """One scoped change: for the keys whose columns have the values of ``scope`` (empty: all of the table).
+
+    ``stream``: only for keys of this stream; None for those of all.
+    """
+
+    scope: Image
+    stream: str | None
+    change: Change
+
+
+class Scopes:
+    """All scoped changes of one table, by what they are for; ``identity`` names the key's columns in order."""
+
+    def __init__(self, scoped: Iterable[Scoped], identity: Sequence[str]) -> None:
+        self._found: dict[tuple[int, ...], dict[Key, list[Scoped]]] = {}
+        for one in scoped:
+            columns = sorted(one.scope)
+            at = tuple([identity.index(name) for name in columns])
+            values = tuple([one.scope[name] for name in columns])
+            self._found.setdefault(at, defaultdict(list))[values].append(one)
+
+    def of(self, key: Key, streams: Collection[str | None]) -> Iterator[Change]:
+        """Those that a key is in, which has changes of these streams."""
+        for one in self.matching(key):
+            if one.stream is None or one.stream in streams:
+                yield one.change
+
+    def matching(self, key: Key) -> Iterator[Scoped]:
+        """Those that a key is in, if it has changes of their streams."""
+        for at, by_values in self._found.items():
+            yield from by_values.get(tuple([key[number] for number in at]), ())

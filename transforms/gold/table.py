@@ -1,0 +1,146 @@
+"""One gold table after some new changes: which keys they touch, what each of these is now, and what history that takes.
+
+All in memory, for tables and windows that fit; where they do not, Spark brings the same changes of each key together
+and asks the same functions (``onto_gold``, ``fold``). Not here: how silver and gold are read and written (``assets``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from transforms.gold import key_changes
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.key_changes import Links
+from transforms.gold.onto_gold import Current, Outcome, onto
+from transforms.gold.ordering import Counts, ordered, sort_key
+from transforms.gold.scopes import Scoped, Scopes
+
+
+class Silver(Protocol):
+    """What silver and base rows know of a table's keys, for those that ask for it."""
+
+    def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
+        """All changes of these keys alone, or of every key; scoped ones are not among them."""
+
+    def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
+        """What these keys, or all, were at the table's horizon; only those that were there."""
+
+    def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
+        """Of which streams these keys, or all, have changes."""
+
+    def links(self) -> Links:
+        """The keys that key changes link."""
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """What a run brings for one table.
+
+    ``changes``: those of single keys. ``scoped``: all scoped ones of the table; ``is_past`` marks those of earlier
+    windows. ``moves``: whether keys may be linked. ``keeps_history``: whether every version of a row is kept.
+    """
+
+    changes: Mapping[Key, Sequence[Change]]
+    scoped: Sequence[Scoped] = ()
+    moves: bool = False
+    keeps_history: bool = False
+
+    @property
+    def needs_streams(self) -> bool:
+        """Whether some scoped change is for keys of one stream only."""
+        return any(one.stream is not None for one in self.scoped)
+
+
+@dataclass(slots=True)
+class Brought:
+    """What a run does to one table.
+
+    ``states``: what each key is that has changed. ``refolded``: keys whose whole history was read. ``superseded``,
+    ``known``: events that the reset position answers, and last ones that came again. ``repeats``: events of keys that
+    were not refolded which the run itself brings several times. ``ties``: keys with two events at one place.
+    """
+
+    states: dict[Key, State] = field(default_factory=dict)
+    refolded: set[Key] = field(default_factory=set)
+    superseded: int = 0
+    known: int = 0
+    repeats: int = 0
+    ties: int = 0
+
+    def add(self, key: Key, outcome: Outcome) -> None:
+        """Count what became of a key."""
+        self.ties += outcome.counts.has_ties
+        if outcome.needs_history:
+            # What its history says counts, and says it exactly.
+            self.refolded.add(key)
+            return
+        self.superseded += outcome.superseded
+        self.known += outcome.known
+        self.repeats += outcome.counts.repeats
+        if outcome.state is not None:
+            self.states[key] = outcome.state
+
+
+def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver) -> Brought:
+    """What new changes do to a table that is there: ``current`` is what gold has of its keys."""
+    found = Brought()
+    touched = set(new.changes)
+    fresh = Scopes([one for one in new.scoped if not one.change.is_past], fold.identity)
+    every = Scopes(new.scoped, fold.identity)
+    streams: Mapping[Key, Collection[str | None]] = {}
+    if new.scoped:
+        if new.needs_streams:
+            streams = silver.streams({*touched, *current})
+        # A new scoped change is for all that stands.
+        touched.update(
+            key for key in current if next(iter(fresh.of(key, streams.get(key, ()))), None)
+        )
+    for key in touched:
+        deliveries = [*new.changes.get(key, ()), *every.of(key, streams.get(key, ()))]
+        deliveries.sort(key=sort_key)
+        keeps_history = new.keeps_history or new.moves
+        found.add(key, onto(fold, current.get(key), deliveries, keeps_history=keeps_history))
+    if found.refolded:
+        wanted = _with_linked(found.refolded, silver.links()) if new.moves else found.refolded
+        found.states |= whole(fold, new, silver, wanted)
+    return found
+
+
+def _with_linked(keys: set[Key], links: Links) -> set[Key]:
+    """The keys, and all that are linked with them."""
+    groups = key_changes.groups(links)
+    wanted = {groups[key] for key in keys if key in groups}
+    return keys | {key for key, group in groups.items() if group in wanted}
+
+
+def whole(
+    fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
+) -> dict[Key, State]:
+    """What these keys are, or all, by everything that silver has of them; only those on which some change counted."""
+    changes, before = steps(fold, new, silver, keys)
+    found = {key: fold.after(some, before.get(key, ABSENT)) for key, some in changes.items()}
+    return {key: state for key, state in found.items() if state.last is not None}
+
+
+def steps(
+    fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
+) -> tuple[dict[Key, list[Change]], Mapping[Key, State]]:
+    """The changes of these keys, or of all, in their order, and what each key is before them (its base)."""
+    own, before = silver.history(keys), silver.base(keys)
+    streams = silver.streams(keys) if new.needs_streams else {}
+    scopes = Scopes(new.scoped, fold.identity)
+    found = {
+        key: in_order_of(own.get(key, ()), scopes.of(key, streams.get(key, ())))
+        for key in {**own, **before}
+    }
+    return (key_changes.resolved(fold, found, before) if new.moves else found), before
+
+
+def in_order_of(
+    own: Iterable[Change], scoped: Iterable[Change], counts: Counts | None = None
+) -> list[Change]:
+    """A key's own changes and the scoped ones that it meets, in their order."""
+    return list(ordered([*own, *scoped], counts))
