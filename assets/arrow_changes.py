@@ -66,6 +66,7 @@ def silver_rows(
             None if moved_from is None else tuple(moved_from),
             is_scoped=scope is not None,
             is_derived=derived is not None or scope is not None,
+            stream=stream,
         )
         scoped = None if scope is None else Scoped(scope, stream, change)
         yield SilverRow(None if key is None else tuple(key), stream, change, scoped, transaction)

@@ -65,8 +65,8 @@ class OntoGold:
     def _tell(self, fold: Fold, one: Meeting, scopes: Scopes, out: Rows, tally: Tally) -> None:
         folding = self.folding
         changes = [change for change, _, _ in one.changes]
-        scoped, is_sure = _scoped(one, scopes)
-        if not changes and all(change.is_past for change in scoped):
+        scoped, is_sure = _scoped(folding, one, scopes)
+        if not changes and not one.is_placed and all(change.is_past for change in scoped):
             # A row of gold that only a new scoped change might have been for.
             return
         tally.foreign_copies += bool(folding.table.key) and one.copies > 1
@@ -85,17 +85,21 @@ class OntoGold:
             out.put(one.key, outcome.state, one, tally, anew=False)
 
 
-def _scoped(one: Meeting, scopes: Scopes) -> tuple[list[Change], bool]:
+def _scoped(folding: Folding, one: Meeting, scopes: Scopes) -> tuple[list[Change], bool]:
     """The scoped changes that a key may meet, and whether it does: gold does not say which streams a key has.
 
-    A key that gold does not know has those of its new changes.
+    A key that gold does not know has those of its new changes. Where they reach other streams, only all of the key's
+    changes say where they stand among them.
     """
     found, is_sure = [], True
     last = None if one.current is None else one.current.state.last
     streams = {stream for _, stream, _ in one.changes}
     for scoped in scopes.matching(one.key):
         change = scoped.change
-        if scoped.stream is None or (last is None and scoped.stream in streams):
+        if folding.crossing is not None and scoped.stream is not None:
+            found.append(change)
+            is_sure = False
+        elif scoped.stream is None or (last is None and scoped.stream in streams):
             found.append(change)
         elif last is not None and not (
             change.is_past and change.stable <= last.position[: change.stable_prefix]

@@ -6,7 +6,7 @@ Not here: what becomes of a key (``arrow_gold``), and which rows are brought tog
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -19,9 +19,13 @@ from transforms.gold.change import Change, Key, Position
 from transforms.gold.fold import ABSENT, Last, State, unread
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
+from transforms.gold.streams import Crossing, Elsewhere
 
-GOLD, TOMBSTONE, BASE, CARRIED, CHANGE = range(5)
-"""What a row is: of gold, of its tombstones, of the base, what an earlier stage has made of these, or a change."""
+GOLD, TOMBSTONE, BASE, CARRIED, PLACE, CHANGE = range(6)
+"""What a row is: of gold, of its tombstones, of the base, what an earlier stage has made of these, or a change.
+
+Or a change's ``PLACE`` in another stream than its own: ``stream`` and ``position`` are there, ``event_id`` is its own.
+"""
 
 COLUMNS = {
     "group": "array<string>",
@@ -56,7 +60,8 @@ each time through all rows since the last that has one. Of 170,000 rows that too
 class Meeting(NamedTuple):
     """All that is known of one key in a run: what gold has of it, its base, and its changes.
 
-    ``is_new`` says of each change whether the run brings it; they come in the order of their positions.
+    ``is_new`` says of each change whether the run brings it; they come in the order of their positions. ``places``: of
+    changes in other streams, by event; ``is_placed``: the run has brought one of these.
     """
 
     key: Key
@@ -64,7 +69,9 @@ class Meeting(NamedTuple):
     copies: int
     base: State
     base_streams: frozenset[str | None]
-    changes: Iterable[tuple[Change, str | None, bool]]
+    changes: Sequence[tuple[Change, str | None, bool]]
+    places: Mapping[str, Sequence[Elsewhere]]
+    is_placed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,7 @@ class Folding:
 
     ``scoped``: its scoped changes. ``depends``: whether the values of gold's rows are there. ``keeps_history``: older
     events matter even below the reset position. ``moves``: rows of one ``group`` are of keys that may be linked.
-    ``anew``: the table is made anew.
+    ``anew``: the table is made anew. ``crossing``: where scoped changes stand in other streams; None without any.
     """
 
     feed: Feed
@@ -83,6 +90,7 @@ class Folding:
     keeps_history: bool = False
     moves: bool = False
     anew: bool = False
+    crossing: Crossing | None = None
 
 
 def met(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[Meeting]]:
@@ -128,6 +136,7 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Key, _Told]]:
                 tuple(moved_from) or None,
                 is_scoped=is_scoped,
                 is_derived=is_derived,
+                stream=stream,
             )
             found = tuple(key)
             told = _Told(
@@ -147,10 +156,16 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     changes: list[tuple[Change, str | None, bool]] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
+    places: dict[str, list[Elsewhere]] = {}
+    is_placed = False
     for row in rows:
         key = row.key
         if row.what == CHANGE:
             changes.append((row.change, row.stream, row.is_new))
+        elif row.what == PLACE:
+            there = Elsewhere(row.stream or "", row.change.position)
+            places.setdefault(row.change.event_id, []).append(there)
+            is_placed = is_placed or row.is_new
         elif row.what == BASE:
             last = _last(row)
             base = State("put", row.change.after, row.copies, last, last.position)
@@ -162,7 +177,7 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     if carried is None:
         copies = sum(one.what == GOLD for one in stood)
         carried = _current(folding, stood, copies), copies
-    return Meeting(key, *carried, base, streams, changes)
+    return Meeting(key, *carried, base, streams, changes, places, is_placed)
 
 
 def _last(row: _Told) -> Last:

@@ -71,7 +71,7 @@ def stories(
     folding: Folding, fold: Fold, scopes: Scopes, meetings: Sequence[Meeting]
 ) -> list[Story]:
     """The stories of keys that are linked, or of one."""
-    found = [_story(one, scopes) for one in meetings]
+    found = [_story(folding, one, scopes) for one in meetings]
     if not folding.moves:
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
@@ -81,7 +81,7 @@ def stories(
     ]
 
 
-def _story(one: Meeting, scopes: Scopes) -> Story:
+def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
     streams: set[str | None] = set(one.base_streams)
     news, counts = News(), Counts()
     found = []
@@ -90,7 +90,11 @@ def _story(one: Meeting, scopes: Scopes) -> Story:
             streams.add(stream)
         news.meet(change, is_new=is_new)
         found.append(change)
-    for change in scopes.of(one.key, streams):
+    scoped = [*scopes.of(one.key, streams)]
+    if folding.crossing is not None:
+        matching = scopes.matching(one.key)
+        scoped += folding.crossing.reaching(matching, [*found], one.places)
+    for change in scoped:
         news.meet(change, is_new=not change.is_past)
         found.append(change)
     found.sort(key=sort_key)

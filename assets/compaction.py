@@ -24,6 +24,7 @@ from assets import (
     gold_tasks,
     horizon_plans,
     ledger,
+    scoped_changes,
     silver,
     silver_rows,
     tombstones,
@@ -170,7 +171,8 @@ def proved(
         changes=history.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
-    rows = gold_commits.present(gold_tasks.folded(feed, rest, None, None).rows, history.table)
+    found = gold_tasks.folded(feed, rest, scoped_changes.of_history(feed, rest))
+    rows = gold_commits.present(found.rows, history.table)
     gold = lake.table("gold", feed.name, name).read()
     ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
     digest = digests.of_table(ours).first()

@@ -15,13 +15,13 @@ from assets import (
     gold_local,
     gold_tasks,
     schema_changes,
+    scoped_changes,
     versions,
 )
 from assets.applied import Applied, GoldTable
 from assets.gold_tables import (
     CONSTRAINT,
     DECLARATION,
-    PLACES,
     delta_properties,
     due_tables,
     properties_of,
@@ -77,8 +77,9 @@ def apply_one(
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     stands = gold.properties() if exists else {}
     anew = anew or not exists or stands.get(DECLARATION) != table_digest(feed, table)
+    scoping = scoped_changes.of_history(feed, history)
     # What reaches keys of other streams may have moved with whatever came.
-    has_moved = not anew and stands.get(PLACES, "") != history.places
+    has_moved = not anew and scoping.spread is not None and scoping.spread.crossing.has_moved
     anew = anew or has_moved
     if table.history and not lake.table("gold", feed.name, name + HISTORY).exists():
         anew = True
@@ -89,7 +90,7 @@ def apply_one(
             return Applied(waits_for=tuple(stale))
     else:
         _brought_along(gold, table, stands)
-    found = gold_tasks.folded(feed, history, *((None, None) if anew else (gold, graves)))
+    found = gold_tasks.folded(feed, history, scoping, *(() if anew else (gold, graves)))
     tally = found.tally
     if table.history and (anew or tally.keys):
         versions.write(
@@ -99,12 +100,12 @@ def apply_one(
             horizon=bases.drawn(lake, feed).get(name),
         )
     if anew:
-        made = properties_of(table, table_digest(feed, table), history.places)
+        made = properties_of(table, table_digest(feed, table))
         gold_commits.create(gold, graves, found.rows, table, made)
     elif tally.keys:
         gold_commits.put(gold, graves, found.rows, table, tally)
     sizes = gold.count(), graves.count()
-    did = of_counts(found.scopes, found.places, tally.removed, tally.changed)
+    did = of_counts(scoping.by_event, scoping.places, tally.removed, tally.changed)
     return Applied(
         tables=(GoldTable(name, *sizes, tally.repeats, did),),
         changes=tally.deliveries,

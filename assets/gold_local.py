@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assets import bases, decisions, schema_changes, scoped_changes, transactions, waiting_changes
+from assets import (
+    bases,
+    crossings,
+    decisions,
+    schema_changes,
+    scoped_changes,
+    transactions,
+    waiting_changes,
+)
 from assets.applied import Applied, GoldTable
 from assets.gold_files import GoldFiles
-from assets.gold_tables import CHANGE_FEED, CONSTRAINT, DECLARATION, PLACES, stale_windows
+from assets.gold_tables import CHANGE_FEED, CONSTRAINT, DECLARATION, stale_windows
 from assets.history import booked
 from assets.lake import Lake
 from assets.schema_changes import ADDED
@@ -23,7 +31,6 @@ from assets.silver_files import Place, SilverFiles, TooLarge, Visible
 from transforms.change_kinds import ChangeKinds
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
-from transforms.formats import FORMATS
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import Fold
 from transforms.gold.onto_gold import Current
@@ -43,11 +50,11 @@ def apply_one(
 ) -> Applied | None:
     """Bring one gold table up to these windows, in this process; None where that is Spark's work."""
     change_kinds, most_new = booked(lake, feed, name, windows)
-    if most_new > MOST_CHANGES or not _is_for_this_process(lake, feed, table, name, change_kinds):
+    if most_new > MOST_CHANGES or not _is_for_this_process(lake, feed, table, name):
         return None
     gold = GoldFiles.of(lake, feed, table, name)
     stands = gold.gold.properties
-    if not gold.is_small or stands.get(PLACES) or CHANGE_FEED in stands:
+    if not gold.is_small or CHANGE_FEED in stands:
         return None
     if gold.exists and CONSTRAINT not in stands:
         # An earlier version of Weir made it: rows without a key have to go first.
@@ -65,17 +72,11 @@ def apply_one(
         return None
 
 
-def _is_for_this_process(
-    lake: Lake, feed: Feed, table: Table, name: str, change_kinds: ChangeKinds
-) -> bool:
+def _is_for_this_process(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """Whether nothing about the table asks for Spark, whatever its size."""
-    crosses = FORMATS[feed.format].crosses_streams and any(
-        shape.of_stream for shape in change_kinds.scopes
-    )
     return not (
         table.history
         or table.change_feed
-        or crosses
         or name in bases.drawn(lake, feed)
         or waiting_changes.there_are(lake, feed, table, name)
     )
@@ -111,6 +112,12 @@ def _applied(
     )
     changes = silver.everything if needs_all else silver.of_windows
     run = _run(table, changes, epochs, change_kinds)
+    rebuilt = anew and gold.exists
+    if crossings.crosses(feed, change_kinds):
+        run, has_moved = _crossing(feed, run, silver, table)
+        anew = anew or has_moved
+        if has_moved and (stale := stale_windows(lake, feed, name)):
+            return Applied(waits_for=tuple(stale))
     if anew:
         done = Brought(states=whole(fold, run.new, silver))
         standing: Mapping[Key, Current] = {}
@@ -140,7 +147,7 @@ def _applied(
         foreign_copies=foreign,
         rows=sizes[0],
         tombstones=sizes[1],
-        rebuilt=anew and gold.exists,
+        rebuilt=rebuilt,
     )
 
 
@@ -186,6 +193,15 @@ def _run(
         place = places.setdefault(one.change.event_id, one.place)
         places[one.change.event_id] = min(place, one.place, key=lambda at: at[1:])
     return _Run(New(own, scoped, kinds.moves, table.history), places, scopes)
+
+
+def _crossing(feed: Feed, run: _Run, silver: SilverFiles, table: Table) -> tuple[_Run, bool]:
+    """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
+    told = crossings.here(feed, table, run.new.scoped, silver.everywhere(crossings.COLUMNS))
+    if told is None:
+        return run, False
+    new = replace(run.new, crossing=told.crossing, places=told.places, placed=told.placed)
+    return replace(run, new=new), told.crossing.has_moved
 
 
 def _repeats(

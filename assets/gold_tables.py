@@ -19,8 +19,7 @@ from transforms.formats import FORMATS
 from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
-PLACES = "weir.places"
-"""The properties that say what a table was made with: the declaration, and ``History.places``."""
+"""The property that says what declaration a table was made with."""
 CHANGE_FEED = "delta.enableChangeDataFeed"
 """Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on."""
 
@@ -37,14 +36,13 @@ CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
 """The property under which Delta keeps it."""
 
 
-def properties_of(table: Table, declaration: str, places: str) -> dict[str, str]:
+def properties_of(table: Table, declaration: str) -> dict[str, str]:
     """What a gold table is made with."""
     return {
         **delta_properties(table),
         CONSTRAINT: has_whole_key(table),
         DECLARATION: declaration,
         **({ADDED: ",".join(table.added)} if table.added else {}),
-        **({PLACES: places} if places else {}),
     }
 
 

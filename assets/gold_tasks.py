@@ -9,17 +9,14 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import scoped_changes, silver_frames
+from assets import meeting_rows, scoped_changes, silver_frames
 from assets.arrow_gold import BASE_COLUMNS, FromHistory, OntoGold, ToBase
 from assets.arrow_gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, Tally, out_columns
 from assets.arrow_meetings import (
-    BASE,
     CARRIED,
-    CHANGE,
-    COLUMNS,
     GOLD,
     TOMBSTONE,
     Folding,
@@ -27,15 +24,13 @@ from assets.arrow_meetings import (
 )
 from assets.arrow_stories import Story, stories
 from assets.broadcasting import hinted
-from assets.gold_columns import typed as types
-from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.history import History
 from assets.lake_table import LakeTable
-from assets.silver_files import Place
+from assets.scoped_changes import Scoping
 from transforms.feed import Feed, Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Fold
-from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.scopes import Scopes
 
 _SHARD = "shard"
 
@@ -44,51 +39,63 @@ _SHARD = "shard"
 class Folded:
     """What a run makes of one table: a row per key that has changed, or per copy of one, and the counts.
 
-    ``versions``: of these keys, where the table keeps versions, those that silver can tell. ``scopes``, ``places``: its
-    scoped changes by event, and what a person is told of each.
+    ``versions``: of these keys, where the table keeps versions, those that silver can tell.
     """
 
     rows: DataFrame
     versions: DataFrame
     tally: Tally
-    scopes: dict[str, Scoped]
-    places: dict[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run is for; ``places``: of changes in other streams, None where scoped changes reach none."""
+
+    history: History
+    folding: Folding
+    places: DataFrame | None
 
 
 def folded(
-    feed: Feed, history: History, gold: LakeTable | None, tombstones: LakeTable | None
+    feed: Feed,
+    history: History,
+    scoping: Scoping,
+    gold: LakeTable | None = None,
+    tombstones: LakeTable | None = None,
 ) -> Folded:
     """Fold the run's changes onto the tables, or, where they are None, all changes there are."""
-    scoped, scopes, places = scoped_changes.of_history(history)
-    folding = _folding(feed, history, scoped, anew=gold is None)
+    run = _run(feed, history, scoping, anew=gold is None)
     if gold is None or tombstones is None:
-        rows, tally = _from_history(history, folding, None, 0)
+        rows, tally = _from_history(run, None, 0)
     else:
-        rows, tally = _onto(history, folding, gold, tombstones)
+        rows, tally = _onto(run, gold, tombstones)
     if tally.untold:
         asked = rows.where(F.col("kind") == UNTOLD).select("key", F.col("blob").alias("carried"))
-        others, counts = _from_history(history, folding, asked, tally.untold)
+        others, counts = _from_history(run, asked, tally.untold)
         tally.add(counts)
-        if folding.moves:
+        if run.folding.moves:
             # Of linked keys all are told there, also those that their new changes alone had told.
             rows = rows.join(others.select("key"), on="key", how="left_anti")
         rows = rows.unionByName(others)
     changed, versions = (rows.where(F.col("kind") == one) for one in (CHANGED, VERSION))
-    return Folded(changed, versions, tally, scopes, places)
+    return Folded(changed, versions, tally)
 
 
 def to_base(feed: Feed, history: History) -> DataFrame:
     """What all keys are by all changes of this history (``BASE_COLUMNS``), computed once."""
-    folding = _folding(feed, history, scoped_changes.of_history(history)[0], anew=True)
-    rows = _by_key(_whole(history, folding, None, 0))
-    return silver_frames.staged(rows, ToBase(folding), BASE_COLUMNS).localCheckpoint()
+    scoping = scoped_changes.of_history(feed, history)
+    assert scoping.spread is None  # where they reach other streams, nothing is compacted
+    run = _run(feed, history, scoping, anew=True)
+    rows = meeting_rows.by_key(_whole(run, None, 0))
+    return silver_frames.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
 
 
 def story_of(feed: Feed, history: History, key: Key) -> Story | None:
     """Everything that happened to one key; None where nothing did."""
-    folding = _folding(feed, history, scoped_changes.of_history(history)[0], anew=True)
+    run = _run(feed, history, scoped_changes.of_history(feed, history), anew=True)
+    folding = run.folding
     asked = history.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
-    rows = _by_key(_whole(history, folding, asked, 1), 1).toArrow()
+    rows = meeting_rows.by_key(_whole(run, asked, 1), 1).toArrow()
     scopes = Scopes(folding.scoped, (fold := Fold.of(history.table)).identity)
     for meetings in met(folding, rows.to_batches()):
         for one in stories(folding, fold, scopes, list(meetings)):
@@ -97,131 +104,73 @@ def story_of(feed: Feed, history: History, key: Key) -> Story | None:
     return None
 
 
-def _folding(feed: Feed, history: History, scoped: list[Scoped], *, anew: bool) -> Folding:
-    kinds = history.change_kinds
-    return Folding(
-        *(feed, history.table, scoped),
+def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:
+    kinds, spread = history.change_kinds, scoping.spread
+    folding = Folding(
+        *(feed, history.table, scoping.every),
         depends=kinds.depends,
         keeps_history=kinds.moves or history.table.history,
         moves=kinds.moves,
         anew=anew,
+        crossing=spread.crossing if spread else None,
     )
+    return _Run(history, folding, spread.places if spread else None)
 
 
-def _onto(
-    history: History, folding: Folding, gold: LakeTable, tombstones: LakeTable
-) -> tuple[DataFrame, Tally]:
+def _onto(run: _Run, gold: LakeTable, tombstones: LakeTable) -> tuple[DataFrame, Tally]:
     """What the new changes make of what the tables have."""
-    table = history.table
+    history, folding, table = run.history, run.folding, run.history.table
     new = history.of_keys.where("is_new")
-    stands = _stands(table, gold.read(), GOLD, with_values=folding.depends)
-    buried = _stands(table, tombstones.read(), TOMBSTONE, with_values=False)
+    stands = meeting_rows.stands(table, gold.read(), GOLD, with_values=folding.depends)
+    buried = meeting_rows.stands(table, tombstones.read(), TOMBSTONE, with_values=False)
     stands = stands.unionByName(buried, allowMissingColumns=True)
     brings_scopes = not all(one.change.is_past for one in folding.scoped)
+    rows, keys = meeting_rows.changes(new), history.new_keys()
+    if run.places is not None:
+        placed = run.places.where("is_new")
+        keys = keys.unionByName(placed.select("key"))
+        rows = rows.unionByName(meeting_rows.places(placed), allowMissingColumns=True)
     # A new scoped change is for all that stands.
     if not brings_scopes:
-        stands = stands.join(history.new_keys(), on="key", how="left_semi")
-    rows = _changes(new).unionByName(stands, allowMissingColumns=True)
-    shaped = _shaped(rows.withColumn("group", F.col("key")))
-    together = _by_key(shaped, None if brings_scopes else history.most_new)
+        stands = stands.join(keys, on="key", how="left_semi")
+    rows = rows.unionByName(stands, allowMissingColumns=True)
+    shaped = meeting_rows.shaped(rows.withColumn("group", F.col("key")))
+    together = meeting_rows.by_key(shaped, None if brings_scopes else history.most_new)
     return _staged(together, OntoGold(folding), table)
 
 
-def _from_history(
-    history: History, folding: Folding, asked: DataFrame | None, count: int
-) -> tuple[DataFrame, Tally]:
+def _from_history(run: _Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
     """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all that silver has of them."""
-    rows = _by_key(_whole(history, folding, asked, count))
-    return _staged(rows, FromHistory(folding), history.table)
+    rows = meeting_rows.by_key(_whole(run, asked, count))
+    return _staged(rows, FromHistory(run.folding), run.history.table)
 
 
-def _whole(history: History, folding: Folding, asked: DataFrame | None, count: int) -> DataFrame:
+def _whole(run: _Run, asked: DataFrame | None, count: int) -> DataFrame:
     """All that is known of all keys, or of those that are ``asked`` for and of what is linked with them."""
-    rows = _changes(history.of_keys)
-    if history.spread is not None:
-        spread = history.spread.withColumn("is_new", F.lit(False))
-        rows = rows.unionByName(_changes(spread), allowMissingColumns=True)
+    history, folding = run.history, run.folding
+    rows = meeting_rows.changes(history.of_keys)
+    if run.places is not None:
+        rows = rows.unionByName(meeting_rows.places(run.places), allowMissingColumns=True)
     if history.base is not None:
-        last = "state.last"
-        base = history.base.select(
-            F.lit(BASE).alias("what"),
-            *("key", "streams", "state.copies"),
-            F.col("state.columns").alias("after"),
-            *(f"{last}.position", f"{last}.event_id"),
-            F.unix_micros(f"{last}.event_at").alias("event_at"),
-        )
+        base = meeting_rows.base(history.base)
         rows = rows.unionByName(base, allowMissingColumns=True)
-    rows = _grouped(history, folding, rows)
+    rows = _grouped(run, rows)
     if asked is not None:
-        asked = _grouped(history, folding, asked)
+        asked = _grouped(run, asked)
         groups = asked.select("group").distinct() if folding.moves else asked.select("group")
         rows = rows.join(hinted(groups, count), on="group", how="left_semi")
         if "carried" in asked.columns:
             asked = asked.withColumn("what", F.lit(CARRIED))
             rows = rows.unionByName(asked, allowMissingColumns=True)
-    return _shaped(rows)
+    return meeting_rows.shaped(rows)
 
 
-def _grouped(history: History, folding: Folding, rows: DataFrame) -> DataFrame:
+def _grouped(run: _Run, rows: DataFrame) -> DataFrame:
     """The rows with the ``group`` of their key: keys that key changes link are in one."""
-    if not folding.moves:
+    if not run.folding.moves:
         return rows.withColumn("group", F.col("key"))
-    named = rows.join(history.roots, on="key", how="left")
+    named = rows.join(run.history.roots, on="key", how="left")
     return named.withColumn("group", F.coalesce("root", "key")).drop("root")
-
-
-def _changes(rows: DataFrame) -> DataFrame:
-    """Changes of single keys, a row of ``COLUMNS`` each; the others' columns are filled in by ``_shaped``."""
-    return rows.select(
-        F.lit(CHANGE).alias("what"),
-        *("key", "is_new", "effect", "position", "stable_prefix", "event_id"),
-        F.unix_micros("event_at").alias("event_at"),
-        *("before", "after", "attribute_ops", "moved_from", "stream"),
-        F.col("scope").isNotNull().alias("is_scoped"),
-        (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
-    )
-
-
-def _stands(table: Table, layer: DataFrame, what: int, *, with_values: bool) -> DataFrame:
-    """One row per row of gold, or per tombstone: ``key`` as canonical texts, and the place of its last change."""
-    if table.key:
-        key = F.array(
-            *[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key]
-        )
-    else:
-        key = F.from_json(KEY, "array<string>")
-    values: list[Column] = []
-    if with_values:
-        texts = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]
-        names = [F.lit(name) for name in table.columns]
-        values = [F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")]
-    return layer.select(
-        F.lit(what).alias("what"),
-        key.alias("key"),
-        F.col(POSITION).alias("position"),
-        F.col(EVENT_ID).alias("event_id"),
-        F.unix_micros(EVENT_AT).alias("event_at"),
-        *([F.col(RESET).alias("reset")] if RESET in layer.columns else []),
-        *values,
-    )
-
-
-def _shaped(rows: DataFrame) -> DataFrame:
-    """Exactly the columns that the tasks read."""
-    cells = []
-    for name, kind in COLUMNS.items():
-        there = [F.col(name)] if name in rows.columns else []
-        cells.append(F.coalesce(*there, _nothing(name, kind).cast(kind)).alias(name))
-    return rows.select(*cells)
-
-
-def _nothing(name: str, kind: str) -> Column:
-    """What stands where a row has no such column: lists and maps are never null."""
-    if kind.startswith("array"):
-        return F.array()
-    if kind.startswith("map"):
-        return F.create_map()
-    return F.lit({"stable_prefix": 0, "copies": 0}.get(name, False if kind == "boolean" else None))
 
 
 def _staged(
@@ -236,15 +185,3 @@ def _staged(
     for row in found.where(F.col("kind") == COUNTED).select("blob").collect():
         tally.add(pickle.loads(row["blob"]))
     return found, tally
-
-
-def _by_key(rows: DataFrame, most: int | None = None) -> DataFrame:
-    """The rows of each group together, in the order of their positions.
-
-    ``most``: so many changes there may be; where it is not known, Spark chooses the number of tasks by what it
-    shuffles.
-    """
-    tasks = () if most is None else (silver_frames.tasks_for(rows, most),)
-    # Numbers are sorted much faster than lists of texts are; two groups of one number are told apart by themselves.
-    together = rows.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
-    return together.sortWithinPartitions(_SHARD, "group", "what", "position").drop(_SHARD)

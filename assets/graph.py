@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import gold_tables, partitions, verdicts
-from assets.gold_columns import streams
+from assets.gold_columns import restarts
 from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
 from assets.wording import counted
@@ -112,7 +112,7 @@ def _counted(broken: DataFrame | None) -> tuple[int, str]:
 
 def _restarts(lake: Lake, feed: Feed) -> DataFrame:
     """One row per partition whose tids began anew: ``what``."""
-    found = streams.restarts(lake.table("silver", feed.name).read(), TOLERANCE)
+    found = restarts.of_streams(lake.table("silver", feed.name).read(), TOLERANCE)
     what = F.format_string(
         "partition %s: from tid %d on nothing is newer than %s, and a lower tid is of %s",
         *("stream", F.get("place", F.lit(2))),

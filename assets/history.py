@@ -13,7 +13,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import accounting, bases, decisions, reaching, silver_rows, waiting_changes
+from assets import accounting, bases, decisions, silver_rows, waiting_changes
 from assets.broadcasting import hinted
 from assets.gold_columns import spelling, transactions
 from assets.gold_columns.horizons import covers
@@ -29,15 +29,15 @@ from transforms.gold import key_changes
 class History:
     """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
 
-    ``spread``: scoped changes of one stream, for keys of another that they reach by time; None without any.
+    ``everywhere``: the changes of all the feed's tables, ``is_new`` like these.
     """
 
     table: Table
     changes: DataFrame
     change_kinds: ChangeKinds
     most_new: int
+    everywhere: DataFrame
     base: DataFrame | None = None
-    spread: DataFrame | None = None
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
@@ -73,30 +73,19 @@ class History:
             change_kinds = replace(change_kinds, scopes=tuple(sorted(set(shapes))))
         if horizon is not None:
             changes = changes.where(~covers(horizon))
-        reached = reaching.spread(feed, table, change_kinds, changes, silver)
-        if horizon is None:
-            return cls(table, changes, change_kinds, most_new, spread=reached)
-        return cls(
-            table, changes, change_kinds, most_new, bases.rows(lake, feed, table, name), reached
-        )
-
-    @cached_property
-    def places(self) -> str:
-        """Which scoped changes reach which keys of other streams, and where they stand there, in one short text.
-
-        Any later event may move one: gold is then no longer what it was folded from, and is made anew.
-        """
-        return reaching.digest(self.spread)
+        everywhere = silver.withColumn("is_new", here)
+        base = None if horizon is None else bases.rows(lake, feed, table, name)
+        return cls(table, changes, change_kinds, most_new, everywhere, base)
 
     @property
     def of_keys(self) -> DataFrame:
         """The changes of single keys."""
         return self.changes.where(F.col("scope").isNull())
 
-    @cached_property
+    @property
     def scoped(self) -> DataFrame:
-        """The scoped changes: few, and asked for more than once."""
-        return self.changes.where(F.col("scope").isNotNull()).localCheckpoint()
+        """The changes of many keys."""
+        return self.changes.where(F.col("scope").isNotNull())
 
     @cached_property
     def roots(self) -> DataFrame:

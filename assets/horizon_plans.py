@@ -12,10 +12,10 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from assets import bases, dismissals, ledger, silver_rows
+from assets.crossings import has_streams
 from assets.gold_columns import transactions
 from assets.history import History
 from assets.lake import Lake
-from assets.reaching import has_streams
 from assets.transactions import released
 from assets.wording import counted
 from transforms.feed import Feed

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from assets import arrow_changes
+from assets import arrow_changes, crossings
+from assets.crossings import Spread
 from assets.history import History
 from assets.silver_files import Place
 from assets.wording import counted
+from transforms.feed import Feed
 from transforms.gold.change import Key
 from transforms.gold.fold import State
 from transforms.gold.onto_gold import Current
@@ -67,14 +69,28 @@ def reached_here(
     return of_counts(scopes, places, removed, changed)
 
 
-def of_history(history: History) -> tuple[list[Scoped], dict[str, Scoped], dict[str, Place]]:
-    """The table's scoped changes, those of earlier windows marked as such; by event; and where each stands."""
+@dataclass(frozen=True, slots=True)
+class Scoping:
+    """A table's scoped changes, those of earlier windows marked as such, and what tells whom they reach.
+
+    ``by_event``: one of each event's deliveries. ``places``: what a person is told of each. ``spread``: None where they
+    reach no other streams.
+    """
+
+    every: Sequence[Scoped] = ()
+    by_event: Mapping[str, Scoped] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
+    spread: Spread | None = None
+
+
+def of_history(feed: Feed, history: History) -> Scoping:
+    """Those of one table: few, so that they fit into this process."""
     if not history.change_kinds.scopes:
-        return [], {}, {}
+        return Scoping()
     wanted = [*arrow_changes.COLUMNS, "is_new", "operation", "window", "object", "line"]
     rows = history.scoped.select(*wanted).toArrow().combine_chunks()
-    found: list[Scoped] = []
-    scopes: dict[str, Scoped] = {}
+    every: list[Scoped] = []
+    by_event: dict[str, Scoped] = {}
     places: dict[str, Place] = {}
     for batch in rows.to_batches():
         columns = ("is_new", "operation", "window", "object", "line")
@@ -83,16 +99,18 @@ def of_history(history: History) -> tuple[list[Scoped], dict[str, Scoped], dict[
             assert row.scoped is not None  # no others were asked for
             change = replace(row.change, is_past=not is_new)
             one = replace(row.scoped, change=change)
-            found.append(one)
-            known = scopes.get(change.event_id)
+            every.append(one)
+            known = by_event.get(change.event_id)
             if known is None or known.change.is_past:
                 # Of several deliveries a new one says that the event is new.
-                scopes[change.event_id] = one
+                by_event[change.event_id] = one
             at = Place(*place)
             places[change.event_id] = min(
                 places.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
-    return found, scopes, places
+    crosses = crossings.crosses(feed, history.change_kinds)
+    spread = crossings.spread(feed, history.table, every, history.everywhere) if crosses else None
+    return Scoping(every, by_event, places, spread)
 
 
 def of_counts(

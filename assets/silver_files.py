@@ -109,6 +109,15 @@ class SilverFiles:
         others = [one for one in self.parts if one[2] not in self.windows]
         return [*self.of_windows, *self._read(others)]
 
+    def everywhere(self, wanted: Sequence[str]) -> Iterator[tuple[pa.Table, bool]]:
+        """The rows of all the feed's tables, a file at a time, and whether it is of the run's windows.
+
+        Raises:
+            TooLarge: silver is.
+        """
+        for name, size, window in self._small_enough(self.parts):
+            yield self.files.read(name, size, wanted), window in self.windows
+
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
         """See ``transforms.gold.table.Silver``."""
         found: dict[Key, list[Change]] = defaultdict(list)
@@ -140,11 +149,16 @@ class SilverFiles:
             if one.change.effect == "move" and one.key is not None
         }
 
-    def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
+    def _small_enough(
+        self, parts: Sequence[tuple[str, int, str]]
+    ) -> Sequence[tuple[str, int, str]]:
         if sum(size for _, size, _ in parts) > MOST_BYTES:
             raise TooLarge
+        return parts
+
+    def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
         wanted = [*_SIFTED, *arrow_changes.COLUMNS, "operation", "object", "line"]
-        for name, size, window in parts:
+        for name, size, window in self._small_enough(parts):
             rows = self.files.read(name, size, wanted)
             mine = pc.and_(
                 pc.equal(rows["table"], self.name), pc.equal(rows["declared"], self.table.name)

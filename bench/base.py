@@ -43,7 +43,7 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     gold = lake.table("gold", feed.name, table.name)
     graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
-    made = gold_tables.properties_of(table, table_digest(feed, table), "")
+    made = gold_tables.properties_of(table, table_digest(feed, table))
     gold_commits.create(gold, graves, state, table, made)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from pyspark.sql import SparkSession
 
 from assets.lake import Lake
 from orchestration import verifying
@@ -125,9 +124,7 @@ def feed_of(folder: Path, landing: Path, predicates: str) -> Feed:
 
 
 @pytest.fixture(scope="module")
-def states(
-    spark: SparkSession, samples: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Folded]:
+def states(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Folded]:
     """The outcome of every segment, alone and with its own copy in pieces before it."""
     folder = tmp_path_factory.mktemp("feed")
     schemas = [(samples / one / "expected_schema.txt").read_text() for one in EXPORTED]
@@ -160,7 +157,7 @@ def states(
                     "sink.log": b"".join(lines[len(lines) // 2 :]),
                 }
             )
-    return folded(spark, feed, scenarios)
+    return folded(feed, scenarios)
 
 
 @pytest.mark.parametrize("segment", [*EXPORTED, *BY_NAMESPACE])

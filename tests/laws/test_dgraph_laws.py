@@ -7,7 +7,6 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent
 from tests.transforms.formats.folded import folded
@@ -22,7 +21,7 @@ def seed() -> int:
 
 
 def test_gold_is_what_the_cluster_holds_however_its_stream_was_delivered(
-    spark: SparkSession, seed: int, record_property: Callable[[str, object], None]
+    seed: int, record_property: Callable[[str, object], None]
 ) -> None:
     feed = cluster_feed()
     clusters: dict[str, Cluster] = {}
@@ -35,7 +34,7 @@ def test_gold_is_what_the_cluster_holds_however_its_stream_was_delivered(
         cluster.transaction()
         clusters[str(number)] = cluster
         scenarios[str(number)] = Scenario(files(list(sent(cluster.commits, rng)), rng))
-    found = folded(spark, feed, scenarios)
+    found = folded(feed, scenarios)
     for name, cluster in clusters.items():
         outcome = found[name]
         rows = outcome.state.get("triples", [])

@@ -8,7 +8,6 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.support.tigergraph_store import FEED, Store
 from tests.transforms.formats.folded import Folded, folded
@@ -29,12 +28,12 @@ def stores() -> dict[str, Store]:
 
 
 @pytest.fixture(scope="module")
-def made(spark: SparkSession, stores: dict[str, Store]) -> dict[str, Folded]:
+def made(stores: dict[str, Store]) -> dict[str, Folded]:
     drops = {
         name: Scenario({"2026-11-20/04/a.jsonl": store.delivered()})
         for name, store in stores.items()
     }
-    return folded(spark, FEED, drops)
+    return folded(FEED, drops)
 
 
 def test_gold_is_the_graph_that_the_store_has(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from transforms.event import Event, Pending
 from transforms.feed import Feed, Table
@@ -40,6 +40,33 @@ Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What a record says that others of its window need: facts, as tuples of plain values."""
 
 
+class Telling(NamedTuple):
+    """A row of silver, as far as it may tell where a change of another table stands (``FarPlaces``).
+
+    ``event_at``: in microseconds since 1970 (UTC). ``is_derived``: it is no event of its own, or for many keys.
+    """
+
+    declared: str | None
+    effect: str
+    operation: str
+    is_derived: bool
+    after: Mapping[str, str | None]
+    event_at: int | None
+
+
+class FarPlaces(Protocol):
+    """Which messages say where the changes of one table stand in other streams than their own."""
+
+    @property
+    def column(self) -> str:
+        """The column of a scope for which these places count."""
+        ...
+
+    def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
+        """By which texts the row meets others, and whether it is the one of the other stream; None for most."""
+        ...
+
+
 def no_tables(feed: Feed) -> Mapping[str, Table]:
     """The gold tables of a feed file that declares them under ``tables``."""
     return feed.tables
@@ -61,7 +88,8 @@ class SourceFormat:
     may describe tables (``event.StreamSchema``). ``reads_kafka``: whether its records may be those of a topic
     (``families/kafka_records``). ``unknowable``: sentences on what nobody can tell from such a stream.
     ``has_checkpoints``: whether it leaves notes of how far its consumer has come (``transforms/offsets.py``).
-    ``crosses_streams``: scoped changes reach other streams by time, and are not for their own stream only.
+    ``crosses_streams``: scoped changes reach other streams by time, and are not for their own stream only;
+    ``far_places``: which messages say where a table's changes stand in those, None where none do.
     """
 
     name: str
@@ -81,6 +109,7 @@ class SourceFormat:
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
+    far_places: Callable[[Feed, str], FarPlaces | None] | None = None
 
     @property
     def reaches_everywhere(self) -> bool:

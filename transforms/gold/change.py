@@ -31,6 +31,7 @@ class Change:
     The fields are those of ``assets/silver_schema.CHANGE``. ``is_scoped``: it is for every key of a scope.
     ``is_derived``: it is no event of its own, or one of many keys, so that it is not counted. ``is_past``: a scoped
     change of an earlier window, which the key may have met already. ``event_at``: in microseconds since 1970 (UTC).
+    ``stream``: the part of the source within which positions compare.
     """
 
     effect: str
@@ -45,6 +46,7 @@ class Change:
     is_scoped: bool = False
     is_derived: bool = False
     is_past: bool = False
+    stream: str | None = None
 
     @property
     def place(self) -> tuple[Position, int]:

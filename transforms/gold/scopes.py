@@ -41,7 +41,11 @@ class Scopes:
             if one.stream is None or one.stream in streams:
                 yield one.change
 
+    def reach_across(self, key: Key) -> bool:
+        """Whether a key is in one of a stream, whatever streams it has changes of."""
+        return any(one.stream is not None for one in self.matching(key))
+
     def matching(self, key: Key) -> Iterator[Scoped]:
-        """Those that a key is in, if it has changes of their streams."""
+        """Those that a key is in, whatever streams they and it are of."""
         for at, by_values in self._found.items():
             yield from by_values.get(tuple([key[number] for number in at]), ())

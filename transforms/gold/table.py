@@ -17,6 +17,7 @@ from transforms.gold.key_changes import Links
 from transforms.gold.onto_gold import Current, Outcome, onto
 from transforms.gold.ordering import Counts, ordered, sort_key
 from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.streams import Crossing, Elsewhere
 
 
 class Silver(Protocol):
@@ -41,12 +42,17 @@ class New:
 
     ``changes``: those of single keys. ``scoped``: all scoped ones of the table; ``is_past`` marks those of earlier
     windows. ``moves``: whether keys may be linked. ``keeps_history``: whether every version of a row is kept.
+    ``crossing``: where scoped changes stand in other streams, None where they reach none; ``places``: of changes there,
+    by event; ``placed``: the keys of those whose place was not known before.
     """
 
     changes: Mapping[Key, Sequence[Change]]
     scoped: Sequence[Scoped] = ()
     moves: bool = False
     keeps_history: bool = False
+    crossing: Crossing | None = None
+    places: Mapping[str, Collection[Elsewhere]] = field(default_factory=dict)
+    placed: Collection[Key] = ()
 
     @property
     def needs_streams(self) -> bool:
@@ -98,11 +104,16 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
         touched.update(
             key for key in current if next(iter(fresh.of(key, streams.get(key, ()))), None)
         )
+    if new.crossing is not None:
+        touched.update(new.placed, (key for key in current if fresh.reach_across(key)))
     for key in touched:
         deliveries = [*new.changes.get(key, ()), *every.of(key, streams.get(key, ()))]
         deliveries.sort(key=sort_key)
         keeps_history = new.keeps_history or new.moves
-        found.add(key, onto(fold, current.get(key), deliveries, keeps_history=keeps_history))
+        outcome = onto(fold, current.get(key), deliveries, keeps_history=keeps_history)
+        # Only all of a key's changes say where those of other streams stand among them.
+        outcome.needs_history |= new.crossing is not None and every.reach_across(key)
+        found.add(key, outcome)
     if found.refolded:
         wanted = _with_linked(found.refolded, silver.links()) if new.moves else found.refolded
         found.states |= whole(fold, new, silver, wanted)
@@ -133,10 +144,22 @@ def steps(
     streams = silver.streams(keys) if new.needs_streams else {}
     scopes = Scopes(new.scoped, fold.identity)
     found = {
-        key: in_order_of(own.get(key, ()), scopes.of(key, streams.get(key, ())))
+        key: in_order_of(
+            own.get(key, ()),
+            (*scopes.of(key, streams.get(key, ())), *_across(new, key, own, scopes)),
+        )
         for key in {**own, **before}
     }
     return (key_changes.resolved(fold, found, before) if new.moves else found), before
+
+
+def _across(
+    new: New, key: Key, own: Mapping[Key, Sequence[Change]], scopes: Scopes
+) -> Iterable[Change]:
+    """The scoped changes of other streams that a key meets."""
+    if new.crossing is None or key not in own:
+        return ()
+    return new.crossing.reaching(scopes.matching(key), own[key], new.places)
 
 
 def in_order_of(

@@ -1,7 +1,6 @@
 """What the changes of many scenarios fold to: the rows that gold would have of each.
 
-All is the product's own, and all but one thing in this process: up to silver as ``in_process`` has it, then the fold of
-``transforms/gold``. Where a scoped change of one stream stands among another's is told by Spark (``reaching``).
+All is the product's own, in this process: up to silver as ``in_process`` has it, then the fold of ``transforms/gold``.
 What comes out is plain Python.
 """
 
@@ -16,17 +15,13 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from assets import arrow_changes, arrow_values, open_transactions, silver_derive, tigergraph_places
+from assets import arrow_changes, arrow_values, crossings, open_transactions, silver_derive
 from assets.arrow_changes import SilverRow
-from assets.gold_columns import streams
 from assets.silver_schema import OUTPUT, SILVER_ARROW
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.change import CONTROL, HOLD
-from transforms.change_kinds import Shape
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Change, Key, Position
@@ -46,7 +41,7 @@ class Folded(Outcome):
     state: dict[str, list[dict[str, object]]] = field(default_factory=dict)
 
 
-def folded(spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Folded]:
+def folded(feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Folded]:
     """Every scenario's outcome, by name: through the product's stages, and folded."""
     found = {
         name: Folded(**vars(outcome))
@@ -54,15 +49,13 @@ def folded(spark: SparkSession, feed: Feed, scenarios: Mapping[str, Scenario]) -
     }
     for one in found.values():
         rows = pa.Table.from_pylist(one.rows, schema=OUTPUT)
-        for gold, (table, states) in tables_of(spark, feed, rows).items():
+        for gold, (table, states) in tables_of(feed, rows).items():
             if some := sorted(gold_rows(table, states), key=str):
                 one.state[gold] = some
     return found
 
 
-def tables_of(
-    spark: SparkSession, feed: Feed, rows: pa.Table
-) -> dict[str, tuple[Table, Mapping[Key, State]]]:
+def tables_of(feed: Feed, rows: pa.Table) -> dict[str, tuple[Table, Mapping[Key, State]]]:
     """What the keys of each gold table are after all changes of one scenario, and how the table is declared."""
     if not rows.num_rows:
         return {}
@@ -80,9 +73,7 @@ def tables_of(
     found = {}
     for (name, gold), some in every.items():
         declared = feed.tables[name]
-        needs = needs_places(feed, some) and len(set(streams_of(silver))) > 1
-        reached = reaching(spark, feed, declared, silver) if needs else []
-        found[gold] = declared, folded_whole(declared, [*some, *reached])
+        found[gold] = declared, folded_whole(feed, declared, some, silver)
     return found
 
 
@@ -139,8 +130,10 @@ class InScenario:
         ]
 
 
-def folded_whole(table: Table, rows: Sequence[SilverRow]) -> Mapping[Key, State]:
-    """What the keys of a table are after all of these rows of silver."""
+def folded_whole(
+    feed: Feed, table: Table, rows: Sequence[SilverRow], silver: pa.Table
+) -> Mapping[Key, State]:
+    """What the keys of a table are after all of these rows of ``silver``, which has those of all tables."""
     keyed: dict[Key, list[SilverRow]] = defaultdict(list)
     scoped: list[Scoped] = []
     for one in rows:
@@ -149,39 +142,12 @@ def folded_whole(table: Table, rows: Sequence[SilverRow]) -> Mapping[Key, State]
         elif one.scoped is not None:
             scoped.append(one.scoped)
     moves = any(one.change.effect == "move" for one in rows)
-    return whole(Fold.of(table), New({}, scoped, moves=moves), InScenario(keyed))
-
-
-def streams_of(silver: pa.Table) -> list[str]:
-    """The streams that changes came from."""
-    return [one for one in silver["stream"].to_pylist() if one is not None]
-
-
-def needs_places(feed: Feed, rows: Sequence[SilverRow]) -> bool:
-    """Whether a scoped change of one stream may reach keys of another."""
-    return FORMATS[feed.format].crosses_streams and any(
-        one.scoped is not None and one.stream is not None for one in rows
-    )
-
-
-def reaching(spark: SparkSession, feed: Feed, table: Table, silver: pa.Table) -> list[SilverRow]:
-    """The scoped changes of other streams, each as one of the keys that it reaches."""
-    frame = spark.createDataFrame(silver)
-    mine = frame.where(F.col("declared") == table.name)
-    shapes = {
-        Shape(tuple(sorted(dict(scope))), of_stream=stream is not None)
-        for scope, stream, declared in zip(
-            *(silver[name].to_pylist() for name in ("scope", "stream", "declared")), strict=True
-        )
-        if scope is not None and declared == table.name
-    }
-    places = tigergraph_places.elsewhere(frame, feed, table.name)
-    found = streams.spread(mine, frame, sorted(shapes), table.identity, places).toArrow()
-    return [
-        row
-        for batch in found.combine_chunks().to_batches()
-        for row in arrow_changes.silver_rows(batch)
-    ]
+    new = New({}, scoped, moves=moves)
+    if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
+        told = crossings.here(feed, table, scoped, [(silver.select(crossings.COLUMNS), True)])
+        if told is not None:
+            new = replace(new, crossing=told.crossing, places=told.places)
+    return whole(Fold.of(table), new, InScenario(keyed))
 
 
 def gold_rows(table: Table, states: Mapping[Key, State]) -> Iterator[dict[str, object]]:

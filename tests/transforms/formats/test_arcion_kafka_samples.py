@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario, outcomes
@@ -69,7 +68,7 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
+def states(samples: Path) -> dict[str, Folded]:
     """The outcome of every page's first so many steps."""
     scenarios = {}
     for page, steps in PAGES.items():
@@ -79,7 +78,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
                 (samples / page / f"{number:02}.json").read_bytes() for number in files
             )
             scenarios[f"{page}-{length}"] = Scenario({"2026-11-20/03/region/page.json": data})
-    return folded(spark, Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
+    return folded(Feed("samples", "arcion_kafka", "/nowhere", tables=TABLES), scenarios)
 
 
 @pytest.mark.parametrize(("page", "length"), STEPS)

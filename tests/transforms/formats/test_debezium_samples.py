@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
@@ -284,7 +283,7 @@ def values_of(file: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, samples: Path) -> dict[str, Folded]:
+def found(samples: Path) -> dict[str, Folded]:
     """Every fixture's outcome, by its name."""
     scenarios = {}
     for name, (_, files, _) in CASES.items():
@@ -301,7 +300,7 @@ def found(spark: SparkSession, samples: Path) -> dict[str, Folded]:
         scenarios[name] = Scenario({"2026-11-20/03/topic.jsonl": dump(lines)})
     mongo = values_of(samples / "risingwave/debezium_mongo_json_customers_no_schema_field.1")
     scenarios["mongo"] = Scenario({"2026-11-20/03/topic.jsonl": dump(mongo)})
-    return folded(spark, Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
+    return folded(Feed("samples", "debezium", "/nowhere", tables=TABLES), scenarios)
 
 
 @pytest.mark.parametrize("name", CASES)

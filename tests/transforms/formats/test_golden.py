@@ -1,6 +1,6 @@
 """Every golden folder of ``tests/cases``: what a case is, and the state that the changes of its drop fold to.
 
-That the drop's real bytes become the changes beside them is shown without Spark, in ``test_golden_changes``.
+That the drop's real bytes become the changes beside them is shown in ``test_golden_changes``.
 
 A case is ``<format>/<scenario>/drop/`` with objects at their names relative to the landing, and ``expected.json``:
 
@@ -22,7 +22,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from orchestration.feed_files import load_feed
 from tests.transforms.formats.folded import Folded, folded
@@ -121,8 +120,8 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="session")
-def state_of(spark: SparkSession) -> Callable[[Case], object]:
-    """A case's state: all cases of a format are folded in one Spark frame, once the first of them is asked for."""
+def state_of() -> Callable[[Case], object]:
+    """A case's state: all cases of a format are folded together, once the first of them is asked for."""
 
     @cache
     def of_format(format_name: str) -> dict[str, Folded]:
@@ -131,7 +130,7 @@ def state_of(spark: SparkSession) -> Callable[[Case], object]:
             for case in cases()
             if case.folder.parent.name == format_name
         }
-        return folded(spark, feed(format_name), scenarios)
+        return folded(feed(format_name), scenarios)
 
     return lambda case: of_format(case.folder.parent.name)[case.folder.name].state
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
@@ -63,7 +62,7 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
+def states(samples: Path) -> dict[str, Folded]:
     """The outcome of every page's first so many statements."""
     found: dict[str, Folded] = {}
     for format_name in ("arcion_s3_csv", "arcion_s3_json"):
@@ -76,7 +75,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
             if page.split()[0] == format_name.rpartition("_")[2]
         }
         feed = Feed("samples", format_name, "/nowhere", tables=TABLES)
-        found |= folded(spark, feed, scenarios)
+        found |= folded(feed, scenarios)
     return found
 
 

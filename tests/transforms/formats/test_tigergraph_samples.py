@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
@@ -48,7 +47,7 @@ TUPLE = "i: 2, u: 0, f: 3, d: 3, dt: 1222819200, b: 0, s: m2"
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, Folded]:
+def found(samples_of: Callable[[str], Path]) -> dict[str, Folded]:
     """The outcome of each version's messages, of the specification's, and of the load."""
     folder = samples_of("tigergraph")
     drops = {
@@ -60,7 +59,7 @@ def found(spark: SparkSession, samples_of: Callable[[str], Path]) -> dict[str, F
     document = folder.parents[1] / "formats" / "tigergraph-cdc.txt"
     drops["document"] = {"page.json": messages(document.read_text()).encode()}
     feed = replace(FEED, tables=FORMATS["tigergraph"].tables(FEED))
-    return folded(spark, feed, {name: Scenario(drop) for name, drop in drops.items()})
+    return folded(feed, {name: Scenario(drop) for name, drop in drops.items()})
 
 
 def loaded(tid: int, line: str) -> str:

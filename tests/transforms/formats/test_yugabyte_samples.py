@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
@@ -54,7 +53,7 @@ def samples(samples_of: Callable[[str], Path]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
+def states(samples: Path) -> dict[str, Folded]:
     """The outcome of every script."""
     tables = {
         f"test{name}": Table(
@@ -75,7 +74,7 @@ def states(spark: SparkSession, samples: Path) -> dict[str, Folded]:
         data = "\n".join(json.dumps(line) for line in lines).encode()
         scenarios[mode] = Scenario({"t/a.jsonl": data})
         scenarios[f"{mode} updated"] = Scenario({"t/a.jsonl": data.rpartition(b"\n")[0]})
-    return folded(spark, Feed("samples", "yugabyte", "/nowhere", tables=tables), scenarios)
+    return folded(Feed("samples", "yugabyte", "/nowhere", tables=tables), scenarios)
 
 
 def before_images(samples: Path) -> dict[str, list[dict[str, object]]]:

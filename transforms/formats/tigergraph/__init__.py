@@ -6,7 +6,7 @@ partition, timestamp, tid, in transactions split_index, index.
 
 What a record goes through: ``decoding`` finds the message in it, ``fields`` reads it by what the feed declares
 (``declarations``, ``tables``), ``message_faults`` and ``contents`` judge it, ``consequences`` and ``reach`` say what it
-changes, ``reached_graphs`` in which graphs.
+changes, ``reached_graphs`` in which graphs, ``far_ends`` where edges stand in the partition of their other end.
 
 Vendor: TigerGraph documentation, "CDC Message Examples", versions 3.10 to 4.1.1 (attribute maps have two forms).
 """
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from transforms.feed import Feed
 from transforms.formats.spec import SourceFormat
-from transforms.formats.tigergraph import decoding, tables
+from transforms.formats.tigergraph import decoding, far_ends, tables
 from transforms.record import Record
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
@@ -67,6 +67,7 @@ FORMAT = SourceFormat(
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
     crosses_streams=True,
+    far_places=far_ends.far_end,
     unknowable=(
         "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
         "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",

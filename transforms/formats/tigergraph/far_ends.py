@@ -1,0 +1,74 @@
+"""Where an edge stands in its far end's partition: a message of its own says so.
+
+An edge is kept where it begins. Its other end is told of it by the mirrored edge's message, or, where the edge has no
+mirror, by an ``insert-only`` of the vertex; all of one request have one timestamp. Not here: what is done with these
+places (``transforms/gold/streams.py``).
+
+Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from transforms.feed import Feed
+from transforms.formats.spec import Telling
+from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID, vertex_table
+
+
+@dataclass(frozen=True, slots=True)
+class FarEnd:
+    """The far ends of one table of edges (``transforms.formats.spec.FarPlaces``).
+
+    ``end``: ``from`` or ``to``. ``partner``: the table of the mirrored edges; None where the vertices' messages tell.
+    """
+
+    table: str
+    end: str
+    partner: str | None
+
+    @property
+    def column(self) -> str:
+        """A scope that gives a value for this one is of the far end."""
+        return f"{self.end}_type"
+
+    def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
+        """See ``FarPlaces``."""
+        if row.effect != "merge" or row.is_derived:
+            return None
+        if row.declared == self.table:
+            return _met(row, self._of_edge(row.after), is_far=False)
+        if self.partner is not None:
+            is_partner = row.declared == self.partner
+            return _met(row, self._of_edge(row.after), is_far=True) if is_partner else None
+        if row.operation == "insert-only":
+            return _met(row, (row.declared, row.after.get(UID)), is_far=True)
+        return None
+
+    def _of_edge(self, edge: Mapping[str, str | None]) -> tuple[str | None, ...]:
+        """What the other message says, too: all that tells edges apart, or which vertex is at the far end."""
+        if self.partner is not None:
+            return tuple(edge.get(name) for name in (*ENDS, DISCRIMINATOR))
+        of_type = edge.get(self.column)
+        return of_type and vertex_table(of_type), edge.get(f"{self.end}_uid")
+
+
+def _met(
+    row: Telling, said: Sequence[str | None], *, is_far: bool
+) -> tuple[bool, tuple[str, ...]] | None:
+    """By what the messages of one request meet; what one does not know is like nothing."""
+    known = [one for one in said if one is not None]
+    if row.event_at is None or len(known) < len(said):
+        return None
+    return is_far, (str(row.event_at), *known)
+
+
+def far_end(feed: Feed, table: str) -> FarEnd | None:
+    """The far ends of a table of edges; None for vertices."""
+    if not table.startswith("edge_"):
+        return None
+    is_mirror = table.endswith(MIRROR)
+    shown = table.removesuffix(MIRROR)
+    other = shown if is_mirror else shown + MIRROR
+    return FarEnd(table, "from" if is_mirror else "to", other if other in feed.tables else None)

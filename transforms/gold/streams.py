@@ -1,0 +1,152 @@
+"""Scoped changes beyond their own stream: where one of another stream stands among a key's changes.
+
+Positions of two streams do not compare. Time does, roughly: a change is after a scoped one of another stream where some
+event up to it, in its own stream's order, is newer. A change that has a place in the other stream, too, is after it
+where that place is. The scoped change is put right behind the last of the key's changes that it is after, so that it
+stands where it does whatever comes later.
+
+Not here: which keys a scope has (``scopes``), and which formats want this (``formats/spec.SourceFormat``).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from transforms.gold.change import Change, Position
+from transforms.gold.scopes import Scoped
+
+PLACE: Final = 3
+"""Epoch, phase and the source's first number: what of a position time is measured at."""
+
+
+class Moment(NamedTuple):
+    """A place of a stream, and the newest time there (in microseconds; None: unknown); whether the run brings it."""
+
+    place: Position
+    at: int | None
+    is_new: bool
+
+
+class Elsewhere(NamedTuple):
+    """Where a change stands in another stream than its own."""
+
+    stream: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Up to where one stream had come at some moments.
+
+    ``begins``: its first place that has a time; None without any. ``newer``: by moment, the first place up to which
+    something is newer; none where nothing is yet. ``has_moved``: what the run brings has changed the answer for a place
+    that was there before.
+    """
+
+    begins: Position | None
+    newer: Mapping[int, Position]
+    has_moved: bool = False
+
+    def is_before(self, position: Position, at: int) -> bool:
+        """Whether all that the stream had told up to this position was no newer than the moment."""
+        place = position[:PLACE]
+        if self.begins is None or place < self.begins:
+            return False
+        newer = self.newer.get(at)
+        return newer is None or place < newer
+
+
+def clock(moments: Iterable[Moment], asked: Collection[int]) -> Clock:
+    """One stream's clock for the moments that are ``asked`` for, from its places in their order."""
+    wanted = sorted(asked)
+    newer: dict[int, Position] = {}
+    begins: Position | None = None
+    # The newest time so far: of all there is, and of what was there before the run.
+    newest: int | None = None
+    before: int | None = None
+    passed, has_moved = 0, False
+    for place, at, is_new in moments:
+        if at is not None:
+            begins = place if begins is None else begins
+            newest = at if newest is None else max(newest, at)
+            if not is_new:
+                before = at if before is None else max(before, at)
+            while passed < len(wanted) and wanted[passed] < newest:
+                newer[wanted[passed]] = place
+                passed += 1
+        if not is_new and newest != before:
+            has_moved = has_moved or _answers_differ(wanted, before, newest)
+    return Clock(begins, newer, has_moved)
+
+
+def _answers_differ(wanted: Sequence[int], before: int | None, newest: int | None) -> bool:
+    """Whether some moment comes after one of the two times, and not after the other."""
+    assert newest is not None  # it is at least what was there before, and not the same
+    if before is None:
+        return bool(wanted) and wanted[-1] >= newest
+    first = bisect_left(wanted, before)
+    return first < len(wanted) and wanted[first] < newest
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What tells where scoped changes stand in other streams.
+
+    ``clocks``: by stream. ``far``: the column of a scope that says that the changes' places in the scope's stream
+    count; None where they have none.
+    """
+
+    clocks: Mapping[str, Clock]
+    far: str | None
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether what the run brings may have moved scoped changes among others that were there before."""
+        return any(one.has_moved for one in self.clocks.values())
+
+    def reaching(
+        self,
+        matching: Iterable[Scoped],
+        own: Collection[Change],
+        places: Mapping[str, Collection[Elsewhere]],
+    ) -> Iterator[Change]:
+        """The scoped changes of other streams that a key meets, each where it stands among the key's ``own``.
+
+        ``matching``: those in whose scope the key is. ``places``: of its changes in other streams, by event.
+        """
+        for scoped in matching:
+            if scoped.stream is None:
+                continue
+            last = max(
+                (
+                    change.position
+                    for change in own
+                    if change.stream not in (None, scoped.stream)
+                    and self._is_before(change, scoped, places.get(change.event_id, ()))
+                ),
+                default=None,
+            )
+            if last is not None:
+                # A position that begins with another comes right after it.
+                yield replace(scoped.change, position=(*last, 1), stable_prefix=len(last) + 1)
+
+    def _is_before(self, change: Change, scoped: Scoped, places: Collection[Elsewhere]) -> bool:
+        """Whether one of a key's changes is before a scoped one of another stream."""
+        at = scoped.change.event_at
+        if self.far is None or self.far not in scoped.scope:
+            assert change.stream is not None  # no others are asked about
+            return self._up_to(change.stream, change.position, at)
+        there = max(places, key=lambda one: (one.position, one.stream), default=None)
+        if there is None:
+            return True
+        if there.stream == scoped.stream:
+            return there.position < scoped.change.position
+        return self._up_to(there.stream, there.position, at)
+
+    def _up_to(self, stream: str, position: Position, at: int | None) -> bool:
+        return (
+            at is not None and stream in self.clocks and self.clocks[stream].is_before(position, at)
+        )
