@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from assets import graph, horizon_plans
+import pytest
+
+from assets import gold_local, graph, horizon_plans
 from assets.gold_tables import mirrors
 from assets.history import History
 from assets.lake import Lake
@@ -73,9 +75,11 @@ def likes(ends: str, weight: int) -> tuple[object, ...]:
     return ("Person", ends[0], "Person", ends[1], "", weight)
 
 
+@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
 def test_deletes_reach_other_partitions_whatever_comes_when(
-    lake: Lake, folder: Path, tmp_path: Path
+    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
     feed = declared(folder, LIKES)
     # a is of partition 1, b and c are of partition 2.
     lay(
@@ -87,12 +91,13 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
             person(2, 30, 50, "c", visits=2),
             edge(1, 2, 30, "ac", weight=2),
             person(2, 21, 30, "c", "insert-only"),
+            person(2, 23, 20, "d", visits=7),
         ),
     )
     bring(lake, feed)
     # Nothing tells yet where the edge to b stands in b's partition: the delete wins.
     assert rows(lake, "edge_Likes") == {likes("ac", 2)}
-    assert rows(lake, "vertex_Person") == {("a", 0), ("c", 2)}
+    assert rows(lake, "vertex_Person") == {("a", 0), ("c", 2), ("d", 7)}
     lay(
         folder,
         "2025-11-20/04/b.jsonl",
@@ -116,6 +121,10 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
     # In partition 2 the delete stands before tid 24: the first with a time, its own or an earlier one's, after it.
     assert rows(lake, "vertex_Person") == {("b", 0), ("c", 2)}
     assert rows(lake, "edge_Likes") == set()
+    # A message of another vertex, late in its own partition: from tid 5 on something is newer than the delete.
+    lay(folder, "2025-11-20/06/d.jsonl", drop(person(2, 5, 70, "e", visits=1)))
+    bring(lake, feed)
+    assert rows(lake, "vertex_Person") == {("b", 0), ("c", 2), ("d", 7), ("e", 1)}
     assert graph.check(lake, feed).violations == dict.fromkeys(
         (rule.name for rule in rules.RULES), 0
     )

@@ -1,0 +1,87 @@
+"""A graph's lake in memory: the product's plain functions from windows of silver to gold, run by run.
+
+Every run is told what is new and what gold has, as a real one is. Not here: the graph that gold should be
+(``tests/support/tigergraph_store``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from assets import arrow_changes, crossings, silver_derive
+from assets.silver_schema import OUTPUT, SILVER_ARROW
+from tests.transforms.formats.folded import InScenario, gold_rows
+from transforms.change import CONTROL
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import Fold, State
+from transforms.gold.onto_gold import Current
+from transforms.gold.scopes import Scoped
+from transforms.gold.table import New, brought, whole
+
+
+@dataclass
+class Lake:
+    """The rows of each window's silver, which windows are there so far, and the state of every key of each table."""
+
+    feed: Feed
+    windows: Mapping[str, Sequence[Mapping[str, object]]]
+    silver: dict[str, pa.Table] = field(default_factory=dict)
+    gold: dict[str, dict[Key, State]] = field(default_factory=lambda: defaultdict(dict))
+
+    def run(self, windows: Sequence[str]) -> None:
+        """Bring these windows to all gold tables."""
+        for window in windows:
+            rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
+            self.silver[window] = silver_derive.as_arrow(rows, self.feed, SILVER_ARROW)
+        for name, table in self.feed.tables.items():
+            self._apply(name, table, windows)
+
+    def rows(self) -> dict[str, list[dict[str, object]]]:
+        """What gold has, of tables that have something."""
+        found = {
+            name: sorted(gold_rows(self.feed.tables[name], states), key=str)
+            for name, states in self.gold.items()
+        }
+        return {name: rows for name, rows in found.items() if rows}
+
+    def _apply(self, name: str, table: Table, windows: Sequence[str]) -> None:
+        own: dict[Key, list[Change]] = defaultdict(list)
+        keyed: dict[Key, list[arrow_changes.SilverRow]] = defaultdict(list)
+        scoped: list[Scoped] = []
+        for row, is_new in self._of_table(name, windows):
+            if row.scoped is not None:
+                past = replace(row.change, is_past=not is_new)
+                scoped.append(replace(row.scoped, change=past))
+            elif row.key is not None:
+                keyed[row.key].append(row)
+                if is_new:
+                    own[row.key].append(row.change)
+        rows = (
+            (rows.select(crossings.COLUMNS), one in windows) for one, rows in self.silver.items()
+        )
+        told = crossings.here(self.feed, table, scoped, rows)
+        new = New(own, scoped)
+        if told is not None:
+            new = replace(new, crossing=told.crossing, places=told.places, placed=told.placed)
+        fold, silver, gold = Fold.of(table), InScenario(keyed), self.gold[name]
+        if told is not None and told.crossing.has_moved:
+            gold.clear()
+            gold.update(whole(fold, new, silver))
+        else:
+            current = {key: Current(state) for key, state in gold.items()}
+            gold.update(brought(fold, new, current, silver).states)
+
+    def _of_table(
+        self, name: str, windows: Sequence[str]
+    ) -> Iterable[tuple[arrow_changes.SilverRow, bool]]:
+        for window, rows in self.silver.items():
+            for batch in rows.combine_chunks().to_batches():
+                tables = batch.column("table").to_pylist()
+                for row, of_table in zip(arrow_changes.silver_rows(batch), tables, strict=True):
+                    if of_table == name and row.change.effect not in CONTROL:
+                        yield row, window in windows
