@@ -27,7 +27,7 @@ from transforms.gold.history import Version, versions
 from transforms.gold.key_changes import Links
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import Brought, New, brought, steps, whole
+from transforms.gold.table import New, brought, steps, whole
 from transforms.gold.transactions import at_commit
 from transforms.silver.open_transactions import OpenEvent, state_of
 
@@ -63,16 +63,16 @@ class Lake:
     silver: dict[str, pa.Table] = field(default_factory=dict)
     gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
 
-    def run(self, windows: Sequence[str]) -> dict[str, Brought]:
-        """Bring these windows to gold; what it did to each table."""
+    def run(self, windows: Sequence[str], ends: str = "") -> None:
+        """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``."""
         for window in windows:
             # A function of its own window: a second time would make the same.
             if window not in self.silver:
                 self.silver[window] = derived(self.feed, window, self.records[window])
-        found = {}
+        if ends == "silver":
+            return
         for name, table in self.feed.tables.items():
-            found[name] = self._apply(name, table, windows)
-        return found
+            self._apply(name, table, windows, is_torn=ends == "tombstones")
 
     def rebuilt(self, name: str) -> dict[Key, State]:
         """What the keys of a table are by all of silver, from the first event."""
@@ -88,7 +88,7 @@ class Lake:
         of_keys, before = steps(fold, self._new(table, changes), _Silver(changes))
         return {key: versions(fold, some, before.get(key, ABSENT)) for key, some in of_keys.items()}
 
-    def _apply(self, name: str, table: Table, windows: Sequence[str]) -> Brought:
+    def _apply(self, name: str, table: Table, windows: Sequence[str], *, is_torn: bool) -> None:
         changes = self._visible(name, windows)
         gold, fold = self.gold[name], Fold.of(table)
         depends = any(
@@ -101,14 +101,16 @@ class Lake:
         done = brought(fold, self._new(table, changes), current, _Silver(changes))
         for key, state in done.states.items():
             if state.effect == "remove":
-                gold.rows.pop(key, None)
                 gold.tombstones[key] = state
+                if not is_torn:
+                    gold.rows.pop(key, None)
+            elif is_torn:
+                continue
             elif state.effect == "merge":
                 columns = {**gold.rows[key].columns, **state.columns}
                 gold.rows[key] = replace(state, columns=columns)
             else:
                 gold.rows[key] = state
-        return done
 
     def _new(self, table: Table, changes: Sequence[Visible]) -> New:
         own: dict[Key, list[Change]] = defaultdict(list)
@@ -218,9 +220,11 @@ def standing(gold: Gold, key: Key, *, is_read: bool) -> Current:
         key=lambda one: (one.last.position, one is row),  # type: ignore[union-attr]
     )
     assert newest.last is not None
+    is_torn = row is not None and newest is not row
     if is_read:
-        return Current(newest)
-    return Current(unread(is_present=newest is row, last=newest.last, reset=newest.reset))
+        return Current(newest, is_torn)
+    state = unread(is_present=newest is row, last=newest.last, reset=newest.reset)
+    return Current(state, is_torn)
 
 
 def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
