@@ -136,12 +136,22 @@ class FromHistory:
         else:
             tally.late_keys += one.news.are_late(one.key.current)
         state = fold.after(one.changes, one.key.base)
-        if state.last is None:
+        if state.last is None or self._is_known(one, state):
             return
         out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
         if self.folding.table.history:
             for version in versions(fold, one.changes, one.key.base):
                 out.version(one.key.key, version)
+
+    def _is_known(self, one: Story, state: State) -> bool:
+        """Whether there is nothing to write: gold has it, and there are no versions that may be others.
+
+        What new changes alone have told of linked keys is wrong, and goes only for a row that is written.
+        """
+        table, current = self.folding.table, one.key.current
+        if table.history or self.folding.moves or current is None:
+            return False
+        return current.says(state, [name for name in table.columns if name not in table.identity])
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,8 @@ class Compacted:
     """What one gold table kept and lost, class by class, and why no more.
 
     ``folded``: silver rows that became part of the base; ``kept``: those newer than the horizon. ``base``: keys in the
-    base. ``idle``: tombstones whose key is back; ``expired``: those at or below the horizon; ``tombstones``: the rest.
-    ``digest``: of gold, the same before and after; None where no history was folded.
+    base. ``idle``: tombstones whose key is back or was deleted once more; ``expired``: those at or below the horizon;
+    ``tombstones``: the rest. ``digest``: of gold, the same before and after; None where no history was folded.
     """
 
     table: str

@@ -51,11 +51,8 @@ def put(
             # An earlier version of Weir made it.
             one.add_columns({RESET: "array<bigint>"})
     if tally.absent:
-        own = grave_columns(table)
-        whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *STANDS)}
-        every = F.lit(True)
-        absent = hinted(_absent(rows, table), tally.absent)
-        tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
+        # Those of keys that were deleted before stay beside the new ones until compaction: the newest counts.
+        tombstones.append(_absent(rows, table))
     own = key_columns(table)
     values = {
         f"`{name}`": F.col(f"new.`{name}`") if not tally.merged else _merged(name)

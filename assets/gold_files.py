@@ -92,8 +92,17 @@ class GoldFiles:
 
     @cached_property
     def tombstone_rows(self) -> pa.Table:
-        """The tombstones."""
-        return self.tombstones.read(self._tombstone_columns)
+        """The tombstones, the newest of each key."""
+        rows = self.tombstones.read(self._tombstone_columns)
+        newest: dict[Key, tuple[tuple[int, ...], int]] = {}
+        positions = rows[POSITION].to_pylist()
+        for at, (key, position) in enumerate(zip(self._keys_of(rows), positions, strict=True)):
+            known = newest.get(key)
+            if known is None or known[0] < tuple(position):
+                newest[key] = (tuple(position), at)
+        if len(newest) == rows.num_rows:
+            return rows
+        return arrow_values.rows_at(rows, [at for _, at in newest.values()])
 
     @cached_property
     def tombstone_keys(self) -> list[Key]:

@@ -129,6 +129,11 @@ def _applied(
         if missing := done.states.keys() - standing.keys():
             # Keys whose rows took values from others' are among those that were folded anew.
             standing = {**standing, **gold.current(missing)}
+        values = [name for name in table.columns if name not in table.identity]
+        for key in done.refolded & done.states.keys() & standing.keys():
+            # Nothing that was told anew is other than gold has it.
+            if standing[key].says(done.states[key], values):
+                del done.states[key]
     own = [one for one in changes if one.is_new and one.key is not None]
     looked_at = done.states.keys() if anew else done.refolded
     repeats, late = _repeats(done, looked_at, own, silver, standing)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from assets import gold_tables, partitions, verdicts
 from assets.gold_columns import restarts
-from assets.gold_columns.current_state import EVENT_AT
+from assets.gold_columns.current_state import EVENT_AT, newest_tombstones
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import graph as rules
@@ -143,7 +143,7 @@ def _with_deleted_end(
 def _graves(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     """One row per vertex that is deleted: ``graph``, ``type``, ``uid``, ``deleted_at``."""
     rows = lake.table("gold", feed.name, name).read().select(UID)
-    graves = lake.table("gold", feed.name, name + TOMBSTONES).read()
+    graves = newest_tombstones(lake.table("gold", feed.name, name + TOMBSTONES).read(), table)
     return graves.join(rows, on=UID, how="left_anti").select(
         F.lit(name.removesuffix(table.name)).alias("graph"),
         F.lit(table.name.removeprefix("vertex_")).alias("type"),

@@ -23,9 +23,13 @@ def is_expired(horizon: Horizon | None) -> Column:
 
 
 def spare(table: Table, gold: DataFrame, graves: DataFrame, horizon: Horizon | None) -> DataFrame:
-    """Tombstones that no later change can need, with ``is_idle``: the row is back, else they are expired."""
+    """Tombstones that no later change can need, with ``is_idle``: the row is back, or was deleted once more, later.
+
+    The others are expired.
+    """
     own = grave_columns(table)
-    newest = gold.groupBy(*own).agg(F.max(POSITION).alias("row"))
+    known = gold.select(*own, POSITION).unionByName(graves.select(*own, POSITION))
+    newest = known.groupBy(*own).agg(F.max(POSITION).alias("row"))
     same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
     idle = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
     with_rows = graves.alias("old").join(newest.alias("newest"), on=same, how="left")

@@ -46,7 +46,8 @@ def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     for reason in done.plan.held_back_by:
         yield f"    no further: {reason}"
     yield (
-        f"  tombstones: {done.idle:,} whose key is back and {done.expired:,} that nothing older can come for"
+        f"  tombstones: {done.idle:,} whose key is back or was deleted once more, and {done.expired:,}"
+        " that nothing older can come for"
         f" {would}dropped, {done.tombstones:,} kept for events that may still come"
     )
     files = counted(done.files_before, "file")

@@ -5,6 +5,9 @@ Not here: which rows there are (``transforms/gold``), and the commits (``gold_co
 
 from __future__ import annotations
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
 from transforms.feed import Table
 
 POSITION, EVENT_ID, EVENT_AT = "_weir_position", "_weir_event_id", "_weir_event_at"
@@ -22,3 +25,11 @@ def key_columns(table: Table) -> tuple[str, ...]:
 def grave_columns(table: Table) -> tuple[str, ...]:
     """What tells tombstones apart."""
     return table.key or (KEY,)
+
+
+def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
+    """One row per key: a key that was deleted several times has several until compaction, and the newest counts."""
+    whole = F.struct(*(f"`{name}`" for name in tombstones.columns))
+    newest = F.max_by(whole, F.struct(POSITION, EVENT_ID)).alias("newest")
+    own = [f"`{name}`" for name in grave_columns(table)]
+    return tombstones.groupBy(*own).agg(newest).select("newest.*")

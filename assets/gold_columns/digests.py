@@ -14,6 +14,7 @@ from assets.gold_columns.current_state import (
     POSITION,
     grave_columns,
     key_columns,
+    newest_tombstones,
 )
 from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM
 from transforms.feed import Table
@@ -27,10 +28,14 @@ def of_rows(gold: DataFrame, table: Table) -> DataFrame:
 
 
 def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
-    """The same for tombstones, without those whose key is back: compaction may drop them at any time."""
+    """The same for tombstones, the newest of each key, without those whose key is back.
+
+    Compaction may drop the others at any time.
+    """
     own = grave_columns(table)
-    same = [tombstones[name].eqNullSafe(gold[name]) for name in own]
-    absent = tombstones.join(gold, on=same, how="left_anti")
+    newest = newest_tombstones(tombstones, table)
+    same = [newest[name].eqNullSafe(gold[name]) for name in own]
+    absent = newest.join(gold, on=same, how="left_anti")
     return _digested(absent, own, [*own, POSITION, EVENT_ID, EVENT_AT])
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from assets import bronze, current_state, gold_local, silver
+from assets import bronze, compaction, current_state, gold_local, silver
 from assets.delta_files import DeltaFiles
 from assets.lake import Lake
 from assets.lake_table import LakeTable
@@ -191,3 +191,32 @@ def test_a_late_change_meets_an_older_delete_of_its_key_s_other_stream(
 
 def interrupted(*_: object) -> NoReturn:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+) -> None:
+    ada, bo = {"id": "1", "name": "Ada"}, {"id": "2", "name": "Bo"}
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after=ada), change("I", 2, after=bo)))
+    lay(folder, "2025-11-20/04/b.json", drop(change("D", 3, ada)))
+    lay(folder, "2025-11-20/05/c.json", drop(change("I", 5, after=ada)))
+    lay(folder, "2025-11-20/06/d.json", drop(change("D", 7, ada)))
+    # By Spark, the second delete's tombstone comes beside the first one's.
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+    for hour in ("03", "04", "05", "06"):
+        bring(lake, feed, [f"2025-11-20T{hour}"])
+    tombstones = lake.table("gold", "zoo", "pets__tombstones")
+    assert tombstones.count() == 2
+    # It is late for the newer one alone.
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    lay(folder, "2025-11-20/07/e.json", drop(change("I", 6, after=ada)))
+    bring(lake, feed)
+    assert names(lake, feed) == {2: "Bo"}
+    assert tombstones.count() == 2
+    done = compaction.compact(lake, feed, PETS, "pets", dry_run=False)
+    assert done is not None
+    assert (done.idle, done.expired, done.tombstones) == (1, 0, 1)
+    (left,) = tombstones.read().collect()
+    assert 7 in left["_weir_position"]

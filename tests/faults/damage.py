@@ -78,6 +78,6 @@ def state(lake: Lake) -> tuple[Rows, Rows]:
     assert len(found) == len(rows), "two rows of one key"
     stones: Rows = {
         (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
-        for row in graves.collect()
+        for row in graves.orderBy("_weir_position").collect()
     }
     return found, {key: stone for key, stone in stones.items() if key not in found}

@@ -29,6 +29,24 @@ class Current:
     state: State
     is_torn: bool = False
 
+    def says(self, state: State, columns: Iterable[str]) -> bool:
+        """Whether gold has all of a key's state already: its place, and the values of these columns.
+
+        False where they were not read.
+        """
+        mine = self.state
+        return (
+            not self.is_torn
+            and mine.last is not None
+            and state.last is not None
+            and (mine.effect, mine.copies, mine.reset) == (state.effect, state.copies, state.reset)
+            and mine.last[:3] == state.last[:3]
+            and (
+                state.effect == "remove"
+                or all(mine.columns.get(name) == state.columns.get(name) for name in columns)
+            )
+        )
+
 
 @dataclass(slots=True)
 class Outcome:
