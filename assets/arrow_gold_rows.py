@@ -71,13 +71,18 @@ _BATCH_ROWS = 10_000
 
 @dataclass(slots=True)
 class Tally:
-    """What one task has met; ``reached``: rows that scoped changes removed, and others that they changed."""
+    """What one task has met.
+
+    ``absent``: keys that are gone, ``receded``: those of them whose last change stands before the one that gold had.
+    ``removed``, ``changed``: rows that scoped changes removed, and others that they changed, by event.
+    """
 
     deliveries: int = 0
     repeats: int = 0
     superseded: int = 0
     keys: int = 0
     absent: int = 0
+    receded: int = 0
     merged: int = 0
     untold: int = 0
     late_keys: int = 0
@@ -111,8 +116,10 @@ class Rows:
         tally.keys += 1
         tally.absent += state.effect == "remove"
         tally.merged += state.effect == "merge"
-        last = state.last
+        last, known = state.last, None if one.current is None else one.current.state.last
         assert last is not None  # some change counted
+        if known is not None and state.effect == "remove":
+            tally.receded += last[:2] < known[:2]
         if last.is_scoped and (anew or one.copies):
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1

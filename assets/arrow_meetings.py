@@ -188,7 +188,10 @@ def _last(row: _Told) -> Last:
 def _current(folding: Folding, stood: Sequence[_Told], copies: int) -> Current | None:
     if not stood:
         return None
-    newest = max(stood, key=lambda one: one.change.position)
+    # At one position a row stands behind its tombstone: removes come first.
+    newest = max(
+        stood, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
+    )
     row = next((one for one in stood if one.what == GOLD), None)
     last = _last(newest)
     if row is None or row.change.position < last.position:

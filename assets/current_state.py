@@ -5,7 +5,11 @@ Not here: the order and the fold (``transforms/gold``), and the Dagster asset (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from time import monotonic
+from typing import Self
 
 from assets import (
     bases,
@@ -35,7 +39,44 @@ from assets.scoped_changes import of_counts
 from assets.writing import writing
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
+from transforms.silver.discovered_tables import Stopped
 from transforms.table_names import HISTORY, TOMBSTONES
+
+AT_ONCE = 4
+"""So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of one declared table: what was done, or the error that ended it; and how many seconds it took."""
+
+    table: Table
+    done: Applied
+    error: Exception | None
+    seconds: float
+
+
+def apply_all(
+    lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
+) -> Iterator[Brought]:
+    """Bring all gold tables of these declared ones up to the windows, side by side; each as soon as it is done.
+
+    The failure of one leaves the others alone. What is written down of the feed is read once, for all of them.
+    """
+    known = Known.of(lake, feed)
+
+    def brought(table: Table) -> Brought:
+        started = monotonic()
+        done, error = Applied(), None
+        try:
+            done = _apply(lake, known, table, windows, anew=False)
+        except Exception as fault:  # whatever it is, the other tables have nothing to do with it
+            error = fault
+        return Brought(table, done, error, monotonic() - started)
+
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gold") as threads:
+        for one in as_completed([threads.submit(brought, table) for table in tables]):
+            yield one.result()
 
 
 def apply(
@@ -45,9 +86,28 @@ def apply(
 
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
-    feed = decisions.with_recorded(lake, feed)
-    # Whether a feed has too many tables is for whoever asks for all of them.
-    stopped = discovered_tables.everything(lake, feed).stopped
+    return _apply(lake, Known.of(lake, feed), table, windows, anew=anew)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The feed with its decisions, and the gold tables that cannot be made."""
+
+    feed: Feed
+    stopped: Mapping[str, Stopped]
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed) -> Self:
+        """What is written down of the feed."""
+        feed = decisions.with_recorded(lake, feed)
+        # Whether a feed has too many tables is for whoever asks for all of them.
+        return cls(feed, discovered_tables.everything(lake, feed).stopped)
+
+
+def _apply(
+    lake: Lake, known: Known, table: Table, windows: Sequence[str], *, anew: bool
+) -> Applied:
+    feed, stopped = known.feed, known.stopped
     mine = {name: one for name, one in stopped.items() if table.name in one.declared}
     done = Applied(stopped=mine)
     with writing(lake, "gold", feed.name, table.name):

@@ -1,83 +1,146 @@
-"""Silver to gold: the asset of one declared table, and of its tombstones."""
+"""Silver to gold: the assets of a feed's declared tables, and of what lies beside them.
+
+Not here: what an apply does (``current_state``), and tables that no feed file declares (``undeclared``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from time import monotonic
+from typing import Any
 
 import dagster as dg
 
 from assets import current_state, partitions, scoped_changes, verdicts
 from assets.applied import Applied
+from assets.current_state import Brought
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
+from transforms.errors import SeveralTablesFailed
 from transforms.feed import Feed, Table
 from transforms.silver.discovered_tables import told
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
-def build(feed: Feed, table: Table) -> dg.AssetsDefinition:
-    """The gold asset of one declared table, with its tombstones."""
-    name = gold_name(table.name, feed.table_names)
-    safe = asset_name(name)
-    gold_key, graves_key = ["gold", feed.name, safe], ["gold", feed.name, safe + TOMBSTONES]
-    silver_key = dg.AssetKey(["silver", feed.name])
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The gold assets of all tables that the feed file declares, with their tombstones: one step makes them."""
+    tables = {asset_key(feed, table): table for table in feed.tables.values()}
 
     @dg.multi_asset(
-        name=f"gold_{feed.name}_{safe}",
-        specs=[
-            dg.AssetSpec(
-                gold_key,
-                deps=[silver_key],
-                kinds={"gold", "deltalake"},
-                description=f"One row per key of {table.name}: its current state.",
-                metadata={
-                    **stored_as(feed, name),
-                    "dagster/column_schema": schema_of(table),
-                },
-            ),
-            dg.AssetSpec(
-                graves_key,
-                deps=[silver_key],
-                kinds={"tombstones", "deltalake"},
-                description="One row per key that was deleted, with the position of the delete, until compaction.",
-                metadata=stored_as(feed, name + TOMBSTONES),
-            ),
-            *([history_spec(feed, table, name)] if table.history else []),
-        ],
-        check_specs=verdicts.specs(gold_key, rules.RULES),
+        name=f"gold_{feed.name}",
+        specs=[spec for table in tables.values() for spec in specs_of(feed, table)],
+        check_specs=[spec for key in tables for spec in verdicts.specs(key.path, rules.RULES)],
+        can_subset=True,
         group_name=feed.name,
         partitions_def=partitions.windows_of(feed),
         backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"gold_{feed.name}_{safe}",
+        pool=f"gold_{feed.name}",
     )
-    def gold(context: dg.AssetExecutionContext, lake: Lake) -> Iterator[dg.MaterializeResult[None]]:
+    def gold(
+        context: dg.AssetExecutionContext, lake: Lake
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
-        started = monotonic()
-        done = current_state.apply(lake, feed, table, windows)
-        tell(context, feed, name, done)
-        yield dg.MaterializeResult(
-            asset_key=gold_key,
-            metadata={
-                **facts(done, monotonic() - started),
-                # Dagster reads a column's lineage from a materialization only, not from the definition.
-                "dagster/column_lineage": lineage_of(table, silver_key),
-            },
-            check_results=list(
-                verdicts.results(
-                    gold_key, rules.RULES, violations_of(done), windows, samples_of(done)
-                )
-            ),
-        )
-        yield dg.MaterializeResult(
-            asset_key=graves_key, metadata={"dagster/row_count": done.tombstones}
-        )
-        if table.history:
-            yield dg.MaterializeResult(asset_key=history_key(feed, name))
+        wanted = [
+            table
+            for key, table in tables.items()
+            if {key, *(one.key for one in specs_of(feed, table))} & context.selected_asset_keys
+            or any(one.asset_key == key for one in context.selected_asset_check_keys)
+        ]
+        failed: list[Brought] = []
+        for one in current_state.apply_all(lake, feed, wanted, windows):
+            name = gold_name(one.table.name, feed.table_names)
+            if one.error is not None:
+                context.log.error(f"gold.{feed.name}.{name}: {one.error}")
+                failed.append(one)
+                continue
+            tell(context, feed, name, one.done)
+            yield from results_of(context, feed, one, windows)
+        refuse(feed, failed)
 
     return gold
+
+
+def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
+    """End the step where tables could not be brought up to date; the others are, and Dagster knows.
+
+    Raises:
+        SeveralTablesFailed: there are several; the error of a single one is raised as it is.
+    """
+    errors = {one.table.name: one.error for one in failed if one.error is not None}
+    if not errors:
+        return
+    first = next(iter(errors.values()))
+    if len(errors) == 1:
+        raise first
+    raise SeveralTablesFailed(
+        feed.name, {name: str(error) for name, error in errors.items()}
+    ) from first
+
+
+def asset_key(feed: Feed, table: Table) -> dg.AssetKey:
+    """The gold asset of a declared table."""
+    return dg.AssetKey(["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))])
+
+
+def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
+    """What the UI says of a gold table, of its tombstones, and of its history where it keeps one."""
+    name, key = gold_name(table.name, feed.table_names), asset_key(feed, table)
+    deps = [dg.AssetKey(["silver", feed.name])]
+    yield dg.AssetSpec(
+        key,
+        deps=deps,
+        kinds={"gold", "deltalake"},
+        description=f"One row per key of {table.name}: its current state.",
+        metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(table)},
+    )
+    yield dg.AssetSpec(
+        beside(key, TOMBSTONES),
+        deps=deps,
+        kinds={"tombstones", "deltalake"},
+        description="The deletes of keys, each with its position, until compaction: the newest of a key counts.",
+        metadata=stored_as(feed, name + TOMBSTONES),
+    )
+    if table.history:
+        yield dg.AssetSpec(
+            beside(key, HISTORY),
+            deps=deps,
+            kinds={"gold", "deltalake"},
+            description=f"One row per version of each row of {table.name}: from when to when it stood.",
+            metadata=stored_as(feed, name + HISTORY),
+        )
+
+
+def beside(key: dg.AssetKey, suffix: str) -> dg.AssetKey:
+    """The asset of a table that lies beside a gold table."""
+    return dg.AssetKey([*key.path[:-1], key.path[-1] + suffix])
+
+
+def results_of(
+    context: dg.AssetExecutionContext, feed: Feed, one: Brought, windows: Sequence[str]
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    """What Dagster is told of a table that was brought up to date, as far as it asked for that."""
+    key, done = asset_key(feed, one.table), one.done
+    checks = [
+        result
+        for result in verdicts.results(
+            key.path, rules.RULES, violations_of(done), windows, samples_of(done)
+        )
+        if dg.AssetCheckKey(key, result.check_name or "") in context.selected_asset_check_keys
+    ]
+    facts_of: dict[dg.AssetKey, dict[str, Any]] = {
+        key: {
+            **facts(done, one.seconds),
+            # Dagster reads a column's lineage from a materialization only, not from the definition.
+            "dagster/column_lineage": lineage_of(one.table, dg.AssetKey(["silver", feed.name])),
+        },
+        beside(key, TOMBSTONES): {"dagster/row_count": done.tombstones},
+        beside(key, HISTORY): {},
+    }
+    for asset, values in facts_of.items():
+        if asset in context.selected_asset_keys:
+            yield dg.MaterializeResult(asset_key=asset, metadata=values)
+    yield from checks
 
 
 def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
@@ -132,22 +195,6 @@ def samples_of(done: Applied) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
     lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
-
-
-def history_key(feed: Feed, name: str) -> dg.AssetKey:
-    """The asset of a gold table's history."""
-    return dg.AssetKey(["gold", feed.name, asset_name(name) + HISTORY])
-
-
-def history_spec(feed: Feed, table: Table, name: str) -> dg.AssetSpec:
-    """What the UI says of a gold table's history."""
-    return dg.AssetSpec(
-        history_key(feed, name),
-        deps=[dg.AssetKey(["silver", feed.name])],
-        kinds={"gold", "deltalake"},
-        description=f"One row per version of each row of {table.name}: from when to when it stood.",
-        metadata=stored_as(feed, name + HISTORY),
-    )
 
 
 def stored_as(feed: Feed, name: str) -> dict[str, str]:

@@ -50,7 +50,14 @@ def put(
         if RESET not in one.read().columns:
             # An earlier version of Weir made it.
             one.add_columns({RESET: "array<bigint>"})
-    if tally.absent:
+    if tally.receded:
+        # Another delivery may say that a delete stands earlier, and what came late that the last one met no row.
+        own = grave_columns(table)
+        whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *STANDS)}
+        every = F.lit(True)
+        absent = hinted(_absent(rows, table), tally.absent)
+        tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
+    elif tally.absent:
         # Those of keys that were deleted before stay beside the new ones until compaction: the newest counts.
         tombstones.append(_absent(rows, table))
     own = key_columns(table)

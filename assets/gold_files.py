@@ -94,12 +94,12 @@ class GoldFiles:
     def tombstone_rows(self) -> pa.Table:
         """The tombstones, the newest of each key."""
         rows = self.tombstones.read(self._tombstone_columns)
-        newest: dict[Key, tuple[tuple[int, ...], int]] = {}
-        positions = rows[POSITION].to_pylist()
-        for at, (key, position) in enumerate(zip(self._keys_of(rows), positions, strict=True)):
+        newest: dict[Key, tuple[tuple[list[int], str], int]] = {}
+        places = zip(rows[POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), strict=True)
+        for at, (key, place) in enumerate(zip(self._keys_of(rows), places, strict=True)):
             known = newest.get(key)
-            if known is None or known[0] < tuple(position):
-                newest[key] = (tuple(position), at)
+            if known is None or known[0] < place:
+                newest[key] = (place, at)
         if len(newest) == rows.num_rows:
             return rows
         return arrow_values.rows_at(rows, [at for _, at in newest.values()])

@@ -8,10 +8,10 @@ import dagster as dg
 
 from assets import current_state, discovered_tables, gold, partitions, verdicts
 from assets.applied import Applied
+from assets.current_state import Brought
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.errors import WeirError
 from transforms.feed import Feed
 from transforms.silver.discovered_tables import Stopped, Tables
 
@@ -40,20 +40,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         met = discovered_tables.look(lake, feed)
         tables = met.described
         done = Applied(stopped=stopped_in(feed, met))
-        errors: list[WeirError] = []
-        for name, table in tables.items():
-            try:
-                of_table = current_state.apply(lake, feed, table, windows)
-            except WeirError as fault:
-                # The others have nothing to do with it.
-                context.log.error(f"gold.{feed.name}: {fault}")
-                errors.append(fault)
-                continue
-            if of_table.tables or of_table.waits_for:
-                gold.tell(context, feed, name, of_table)
-            done = done.plus(of_table)
-        if errors:
-            raise errors[0]
+        failed: list[Brought] = []
+        for one in current_state.apply_all(lake, feed, [*tables.values()], windows):
+            if one.error is not None:
+                context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
+                failed.append(one)
+            elif one.done.tables or one.done.waits_for:
+                gold.tell(context, feed, one.table.name, one.done)
+            done = done.plus(one.done)
+        gold.refuse(feed, failed)
         context.log.info(
             f"{feed.name}: {counted(len(tables), 'table')} that only the stream describes"
         )

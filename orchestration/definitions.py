@@ -25,7 +25,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
-    tables = [gold.build(feed, table) for table in feed.tables.values()]
+    tables = [gold.build(feed)] if feed.tables else []
     if FORMATS[feed.format].tells_tables:
         tables.append(undeclared.build(feed))
     if feed.vertices:

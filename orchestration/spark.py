@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from threading import Lock
 
 from dagster_pyspark import LazyPySparkResource
 from dagster_pyspark.resources import spark_session_from_config
@@ -20,6 +21,7 @@ from orchestration.java import check_java
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 
+_STARTS_ONCE = Lock()
 
 starting: Callable[[], AbstractContextManager[None]] = nullcontext
 """What surrounds the start of a session. Commands put something here that tells of it: many never start one."""
@@ -34,6 +36,11 @@ class WeirSpark(LazyPySparkResource):
     s3a: bool = False
 
     def _init_session(self) -> None:
+        # Tables are written side by side, and each may be the first to ask.
+        with _STARTS_ONCE:
+            self._start()
+
+    def _start(self) -> None:
         if self._spark_session is None:
             check_java()
             jars = ensure_jars() + (s3a_jars() if self.s3a else [])

@@ -244,3 +244,14 @@ class KeyDrift(WeirError):
         super().__init__(
             f"feed {feed}: table {table}: its key is declared as [{', '.join(self.key)}], but {found}. {remedy}"
         )
+
+
+class SeveralTablesFailed(WeirError):
+    """Some gold tables of a feed could not be brought up to date; each by its name, with what it was."""
+
+    def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
+        self.feed, self.faults = feed, faults
+        told = "\n".join(f"- {table}: {fault}" for table, fault in sorted(faults.items()))
+        super().__init__(
+            f"{len(faults)} gold tables of {feed} failed; the others are up to date:\n{told}"
+        )
