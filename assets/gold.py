@@ -17,7 +17,7 @@ from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.errors import SeveralTablesFailed
+from transforms.errors import SeveralTablesFailed, WeirError
 from transforms.feed import Feed, Table
 from transforms.silver.discovered_tables import told
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
@@ -65,17 +65,15 @@ def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
     """End the step where tables could not be brought up to date; the others are, and Dagster knows.
 
     Raises:
-        SeveralTablesFailed: there are several; the error of a single one is raised as it is.
+        SeveralTablesFailed: there are several; the error of a single one is raised as it is, and so is one that is none
+            of Weir's, with all that Python knows of it.
     """
     errors = {one.table.name: one.error for one in failed if one.error is not None}
-    if not errors:
-        return
-    first = next(iter(errors.values()))
-    if len(errors) == 1:
-        raise first
-    raise SeveralTablesFailed(
-        feed.name, {name: str(error) for name, error in errors.items()}
-    ) from first
+    for error in errors.values():
+        if len(errors) == 1 or not isinstance(error, WeirError):
+            raise error
+    if errors:
+        raise SeveralTablesFailed(feed.name, {name: str(one) for name, one in errors.items()})
 
 
 def asset_key(feed: Feed, table: Table) -> dg.AssetKey:

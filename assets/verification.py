@@ -128,9 +128,10 @@ def rebuild(lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
     for windows in [*runs, *runs[:1]]:
         silver.derive(scratch, feed, windows, judged_by=lake)
         tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
-        for name, table in tables.items():
-            if name in wanted:
-                current_state.apply(scratch, feed, table, windows)
+        mine = [table for name, table in tables.items() if name in wanted]
+        for one in current_state.apply_all(scratch, feed, mine, windows):
+            if one.error is not None:
+                raise one.error
 
 
 def certificates(

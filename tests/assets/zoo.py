@@ -61,8 +61,9 @@ def bring(
     windows = planning.due(lake, feed).windows if windows is None else windows
     arrived = bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
-    for table in feed.tables.values():
-        current_state.apply(lake, feed, table, windows)
+    for one in current_state.apply_all(lake, feed, [*feed.tables.values()], windows):
+        if one.error is not None:
+            raise one.error
     ledger.finish(lake, feed, windows)
     return arrived, made
 

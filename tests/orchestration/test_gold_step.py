@@ -1,0 +1,125 @@
+"""One step brings all gold tables of a feed up to date: what is done when one fails, and what nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from deltalake import DeltaTable
+
+from assets.lake import Lake
+from assets.writing import writing
+from orchestration import definitions
+from orchestration.jobs import job_name
+from orchestration.planning import due
+from orchestration.resources import lake_of
+from orchestration.running import RANGE_END, RANGE_START, Outcome, gather
+from tests.assets.zoo import PETS, change, drop, lay
+from transforms.feed import Feed, Table
+
+# Dagster's own, of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+WINDOW = "2025-11-20T03"
+ABOVE = ("bronze/zoo", "silver/zoo", "quarantine/zoo")
+KEEPERS = Table("keepers", PETS.key, PETS.columns, tuple(PETS.columns))
+VETS = Table("vets", PETS.key, PETS.columns, tuple(PETS.columns))
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lake_of(str(tmp_path / "warehouse"))
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    """A pet, a keeper and a vet, all of one window."""
+    ada = {"id": "1", "name": "Ada"}
+    tables = {table.name: table for table in (PETS, KEEPERS, VETS)}
+    lines = [change("I", at, after=ada, table=name) for at, name in enumerate(tables, start=1)]
+    lay(tmp_path / "landing", "2025-11-20/03/a.json", drop(*lines))
+    return Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables=tables)
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def run(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance, *only: str
+) -> tuple[Outcome, dg.ExecuteInProcessResult]:
+    job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    result = job.execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={RANGE_START: WINDOW, RANGE_END: WINDOW},
+        asset_selection=[dg.AssetKey(name.split("/")) for name in only] or None,
+    )
+    outcome = Outcome(due(lake, feed))
+    gather(result, outcome)
+    return outcome, result
+
+
+def names(lake: Lake, feed: Feed, table: str = "pets") -> dict[int, str]:
+    """What a gold table has, read without Spark: these are small."""
+    found = DeltaTable(lake.path("gold", feed.name, table)).to_pyarrow_table()
+    return dict(zip(found["id"].to_pylist(), found["name"].to_pylist(), strict=True))
+
+
+def made_by(outcome: Outcome) -> set[str]:
+    return {"/".join(path) for path, _ in outcome.metadata}
+
+
+def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    with writing(lake, "gold", "zoo", "keepers"):
+        outcome, _ = run(lake, feed, instance)
+    assert names(lake, feed) == {1: "Ada"}
+    assert {"gold/zoo/pets", "gold/zoo/vets", "gold/zoo/vets__tombstones"} < made_by(outcome)
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    (told,) = outcome.errors
+    assert told.startswith("gold.zoo.keepers: another run is writing")
+    # The window is not done, and a run that finds all tables free brings what is left.
+    assert due(lake, feed).windows == [WINDOW]
+    assert "progress/zoo" not in made_by(outcome)
+
+    with ExitStack() as several:
+        for table in ("keepers", "vets"):
+            several.enter_context(writing(lake, "gold", "zoo", table))
+        outcome, _ = run(lake, feed, instance)
+    (told,) = outcome.errors
+    first, *each = told.splitlines()
+    assert first == "2 gold tables of zoo failed; the others are up to date:"
+    assert [line.partition(": ")[0] for line in each] == ["- keepers", "- vets"]
+
+    outcome, _ = run(lake, feed, instance)
+    assert outcome.errors == []
+    assert names(lake, feed, "keepers") == {1: "Ada"}
+    assert due(lake, feed).windows == []
+
+
+def test_one_table_alone_can_be_asked_for(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    _, result = run(lake, feed, instance, *ABOVE, "gold/zoo/pets")
+    assert result.success
+    assert names(lake, feed) == {1: "Ada"}
+    assert not lake.table("gold", "zoo", "keepers").exists()
+    of_gold = {
+        (check.asset_key.to_user_string(), check.passed)
+        for check in result.get_asset_check_evaluations()
+        if check.asset_key.path[0] == "gold"
+    }
+    assert of_gold == {("gold/zoo/pets", True)}
+
+    outcome, result = run(lake, feed, instance, "gold/zoo/keepers__tombstones")
+    assert result.success
+    assert made_by(outcome) == {"gold/zoo/keepers__tombstones"}
+    # Both are one table's, so that both are brought up to date.
+    assert names(lake, feed, "keepers") == {1: "Ada"}
