@@ -23,7 +23,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-cdc test-faults check bench ui lock clean
+.PHONY: help run test test-laws test-cdc test-faults lint check bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -49,11 +49,13 @@ test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \
 		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
 
-check: $(READY) ## lint, format, types, import contracts, and the tests without Spark
+lint: $(READY) ## style, format, types and import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+check: lint ## lint, and the tests without Spark
 	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
 
 bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")

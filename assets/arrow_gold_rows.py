@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets import arrow_values
+from assets import arrow_values, arrow_versions
 from assets.arrow_meetings import Meeting
 from assets.gold_columns.current_state import (
     COPY,
@@ -58,12 +58,12 @@ _LAST = {
     f"{MENTIONS} array<string>": (MENTIONS, _TEXTS),
 }
 _VERSION = {
-    f"{VALID_FROM} array<bigint>": (VALID_FROM, _PLACE),
-    f"{VALID_TO} array<bigint>": (VALID_TO, _PLACE),
-    f"{FROM_AT} timestamp": (FROM_AT, pa.timestamp("us", "UTC")),
-    f"{TO_AT} timestamp": (TO_AT, pa.timestamp("us", "UTC")),
-    f"{BEGAN_BY} string": (BEGAN_BY, pa.string()),
-    f"{ENDED_BY} string": (ENDED_BY, pa.string()),
+    f"{VALID_FROM} array<bigint>": VALID_FROM,
+    f"{VALID_TO} array<bigint>": VALID_TO,
+    f"{FROM_AT} timestamp": FROM_AT,
+    f"{TO_AT} timestamp": TO_AT,
+    f"{BEGAN_BY} string": BEGAN_BY,
+    f"{ENDED_BY} string": ENDED_BY,
 }
 
 _BATCH_ROWS = 10_000
@@ -156,23 +156,14 @@ class Rows:
     def _of_versions(self) -> pa.RecordBatch:
         some, table = self._versions, self._table
         self._versions = []
-        arrays: dict[str, Sequence[Any] | pa.Array] = {
+        arrays = {
+            **arrow_versions.cells(table, some),
             "kind": [VERSION] * len(some),
             "key": [key for key, _ in some],
-            VALID_FROM: [one.began.position for _, one in some],
-            VALID_TO: [one.ended and one.ended.position for _, one in some],
-            FROM_AT: [one.began.event_at for _, one in some],
-            TO_AT: [one.ended and one.ended.event_at for _, one in some],
-            BEGAN_BY: [one.began.event_id for _, one in some],
-            ENDED_BY: [one.ended and one.ended.event_id for _, one in some],
         }
-        for name, kind in table.columns.items():
-            at = self._at.get(name)
-            cells = [one.columns.get(name) if at is None else key[at] for key, one in some]
-            arrays[name] = arrow_values.typed(cells, kind)
         none = [None] * len(some)
         return pa.RecordBatch.from_arrays(
-            [_array(arrays.get(one.name, none), one.type) for one in self._schema],
+            [arrow_versions.array(arrays.get(one.name, none), one.type) for one in self._schema],
             schema=self._schema,
         )
 
@@ -206,7 +197,10 @@ class Rows:
             ]
             arrays[name] = arrow_values.typed([*cells, *none], kind)
         return pa.RecordBatch.from_arrays(
-            [_array(arrays.get(one.name, no_version), one.type) for one in self._schema],
+            [
+                arrow_versions.array(arrays.get(one.name, no_version), one.type)
+                for one in self._schema
+            ],
             schema=self._schema,
         )
 
@@ -222,13 +216,5 @@ def out_schema(table: Table) -> pa.Schema:
     """The same for Arrow."""
     own = [] if table.key else [(KEY, pa.string()), (COPY, pa.int64())]
     declared = [(name, arrow_values.arrow_type(kind)) for name, kind in table.columns.items()]
-    of_version = _VERSION.values() if table.history else ()
+    of_version = arrow_versions.OWN.items() if table.history else ()
     return pa.schema([*_FIRST.values(), *declared, *own, *_LAST.values(), *of_version])
-
-
-def _array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
-    if isinstance(values, pa.Array):
-        return values
-    if pa.types.is_timestamp(kind):
-        return pa.array(values, pa.int64()).cast(kind)
-    return pa.array(values, kind)

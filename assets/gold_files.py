@@ -63,7 +63,10 @@ class GoldFiles:
     @property
     def is_small(self) -> bool:
         """Whether both may be rewritten whole."""
-        return self.gold.size + self.tombstones.size <= MOST_BYTES
+        both = (self.gold, self.tombstones)
+        return sum(one.size for one in both) <= MOST_BYTES and all(
+            one.may_be_written for one in both
+        )
 
     @cached_property
     def _columns(self) -> pa.Schema:

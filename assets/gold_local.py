@@ -9,37 +9,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 
 from assets import (
-    bases,
     crossings,
-    decisions,
+    gold_news,
     schema_changes,
     scoped_changes,
     transactions,
-    waiting_changes,
 )
 from assets.applied import Applied, GoldTable
 from assets.gold_files import GoldFiles
 from assets.gold_tables import CHANGE_FEED, CONSTRAINT, DECLARATION, stale_windows
 from assets.history import booked
+from assets.history_files import HistoryFiles
 from assets.lake import Lake
 from assets.schema_changes import ADDED
-from assets.silver_files import Place, SilverFiles, TooLarge, Visible
+from assets.silver_files import SilverFiles, TooLarge, Visible
 from transforms.change_kinds import ChangeKinds
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
-from transforms.gold.change import Change, Key
-from transforms.gold.fold import Fold
+from transforms.gold.change import Key
+from transforms.gold.fold import ABSENT, Fold
+from transforms.gold.history import Version, versions
 from transforms.gold.onto_gold import Current
-from transforms.gold.scopes import Scoped
-from transforms.gold.table import Brought, New, brought, whole
+from transforms.gold.table import Brought, New, brought, steps, whole, with_linked
 from transforms.table_names import TOMBSTONES
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 MOST_CHANGES = 20_000
 """So many changes of a table are folded in this process at most, in about a second; more are Spark's work."""
@@ -50,16 +45,18 @@ def apply_one(
 ) -> Applied | None:
     """Bring one gold table up to these windows, in this process; None where that is Spark's work."""
     change_kinds, most_new = booked(lake, feed, name, windows)
-    if most_new > MOST_CHANGES or not _is_for_this_process(lake, feed, table, name):
+    if most_new > MOST_CHANGES or table.change_feed:
         return None
     gold = GoldFiles.of(lake, feed, table, name)
+    history = HistoryFiles.of(lake, feed, table, name) if table.history else None
     stands = gold.gold.properties
-    if not gold.is_small or CHANGE_FEED in stands:
+    if not (gold.is_small and (history is None or history.is_small)) or CHANGE_FEED in stands:
         return None
     if gold.exists and CONSTRAINT not in stands:
         # An earlier version of Weir made it: rows without a key have to go first.
         return None
     anew = anew or not gold.exists or stands.get(DECLARATION) != table_digest(feed, table)
+    anew = anew or (history is not None and not history.exists)
     if anew:
         if gold.exists:
             tables = (lake.table("gold", feed.name, one) for one in (name, name + TOMBSTONES))
@@ -67,28 +64,9 @@ def apply_one(
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))
     try:
-        return _applied(lake, feed, name, gold, windows, change_kinds, anew=anew)
+        return _applied(lake, feed, name, gold, history, windows, change_kinds, anew=anew)
     except TooLarge:
         return None
-
-
-def _is_for_this_process(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
-    """Whether nothing about the table asks for Spark, whatever its size."""
-    return not (
-        table.history
-        or table.change_feed
-        or name in bases.drawn(lake, feed)
-        or waiting_changes.there_are(lake, feed, table, name)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What a run brings for one table, and what it was made of."""
-
-    new: New
-    places: Mapping[str, Place]
-    scopes: Mapping[str, Scoped]
 
 
 def _applied(
@@ -96,6 +74,7 @@ def _applied(
     feed: Feed,
     name: str,
     gold: GoldFiles,
+    history: HistoryFiles | None,
     windows: Sequence[str],
     change_kinds: ChangeKinds,
     *,
@@ -106,15 +85,18 @@ def _applied(
         transactions.complete(lake, feed, windows) if change_kinds.transactions else None
     ) or {}
     silver = SilverFiles.of(lake, feed, table, name, windows, released)
-    epochs = _epochs(feed, table, name)
+    if silver.waits is not None:
+        # Whether one moves a row to another key could not be told when it was counted.
+        change_kinds = replace(change_kinds, moves=True)
+    epochs = [one for one in gold_news.epochs(feed, table, name) if not silver.covers(one.change)]
     needs_all = bool(
         anew or change_kinds.scopes or epochs or any(is_new for _, is_new in released.values())
     )
     changes = silver.everything if needs_all else silver.of_windows
-    run = _run(table, changes, epochs, change_kinds)
+    run = gold_news.run(table, changes, epochs, change_kinds)
     rebuilt = anew and gold.exists
     if crossings.crosses(feed, change_kinds):
-        run, has_moved = _crossing(feed, run, silver, table)
+        run, has_moved = gold_news.crossing(feed, run, silver, table)
         anew = anew or has_moved
         if has_moved and (stale := stale_windows(lake, feed, name)):
             return Applied(waits_for=tuple(stale))
@@ -129,15 +111,15 @@ def _applied(
         if missing := done.states.keys() - standing.keys():
             # Keys whose rows took values from others' are among those that were folded anew.
             standing = {**standing, **gold.current(missing)}
-        values = [name for name in table.columns if name not in table.identity]
-        for key in done.refolded & done.states.keys() & standing.keys():
-            # Nothing that was told anew is other than gold has it.
-            if standing[key].says(done.states[key], values):
-                del done.states[key]
+        if history is None:
+            _leave_what_stands(done, standing, table)
     own = [one for one in changes if one.is_new and one.key is not None]
     looked_at = done.states.keys() if anew else done.refolded
     repeats, late = _repeats(done, looked_at, own, silver, standing)
     foreign = 0 if anew else gold.foreign_copies(standing.keys())
+    if history is not None:
+        of_keys = _versions(fold, run.new, silver, None if anew else done.states.keys())
+        history.put(of_keys, silver.based.horizon, None if anew else done.states.keys())
     made = _properties(feed, table)
     sizes = gold.create(done.states, made) if anew else gold.put(done.states)
     told = scoped_changes.reached_here(run.scopes, run.places, done.states, standing, anew=anew)
@@ -156,57 +138,32 @@ def _applied(
     )
 
 
+def _leave_what_stands(done: Brought, standing: Mapping[Key, Current], table: Table) -> None:
+    """Leave out keys that were folded anew and are as gold has them."""
+    values = [name for name in table.columns if name not in table.identity]
+    for key in done.refolded & done.states.keys() & standing.keys():
+        if standing[key].says(done.states[key], values):
+            del done.states[key]
+
+
+def _versions(
+    fold: Fold, new: New, silver: SilverFiles, keys: Collection[Key] | None
+) -> dict[Key, list[Version]]:
+    """The versions of these keys, or of all, that silver can tell."""
+    wanted = keys
+    if keys is not None and new.moves:
+        wanted = with_linked({*keys}, silver.links())
+    of_keys, before = steps(fold, new, silver, wanted)
+    return {
+        key: versions(fold, some, before.get(key, ABSENT))
+        for key, some in of_keys.items()
+        if keys is None or key in keys
+    }
+
+
 def _properties(feed: Feed, table: Table) -> dict[str, str]:
     added = {ADDED: ",".join(table.added)} if table.added else {}
     return {DECLARATION: table_digest(feed, table), **added}
-
-
-def _epochs(feed: Feed, table: Table, name: str) -> list[Visible]:
-    """The scoped deletes that complete snapshots are, none of them new: gold is made anew for every epoch."""
-    found = []
-    for row in decisions.scoped_rows(feed, table.name, name):
-        change = Change(
-            *("remove", tuple(row["position"]), 1, row["event_id"]),
-            None if row["event_at"] is None else (row["event_at"] - _1970) // _MICROSECOND,
-            *({}, {}, {}),
-            is_scoped=True,
-            is_derived=True,
-            is_past=True,
-        )
-        place = Place(row["operation"], row["window"], row["object"], row["line"])
-        found.append(Visible(None, None, change, Scoped({}, None, change), place, is_new=False))
-    return found
-
-
-def _run(
-    table: Table, changes: Sequence[Visible], epochs: Sequence[Visible], kinds: ChangeKinds
-) -> _Run:
-    own: dict[Key, list[Change]] = defaultdict(list)
-    scoped: list[Scoped] = []
-    places: dict[str, Place] = {}
-    scopes: dict[str, Scoped] = {}
-    for one in (*changes, *epochs):
-        if one.scoped is None:
-            if one.is_new and one.key is not None:
-                own[one.key].append(one.change)
-            continue
-        scoped.append(one.scoped)
-        known = scopes.get(one.change.event_id)
-        if known is None or known.change.is_past:
-            # Of several deliveries a new one says that the event is new.
-            scopes[one.change.event_id] = one.scoped
-        place = places.setdefault(one.change.event_id, one.place)
-        places[one.change.event_id] = min(place, one.place, key=lambda at: at[1:])
-    return _Run(New(own, scoped, kinds.moves, table.history), places, scopes)
-
-
-def _crossing(feed: Feed, run: _Run, silver: SilverFiles, table: Table) -> tuple[_Run, bool]:
-    """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
-    told = crossings.here(feed, table, run.new.scoped, silver.everywhere(crossings.COLUMNS))
-    if told is None:
-        return run, False
-    new = replace(run.new, crossing=told.crossing, places=told.places, placed=told.placed)
-    return replace(run, new=new), told.crossing.has_moved
 
 
 def _repeats(

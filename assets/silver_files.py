@@ -14,10 +14,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import arrow_changes, delta_store
+from assets import arrow_changes, base_files, delta_store, waiting_changes
+from assets.base_files import Base
 from assets.delta_store import Files
 from assets.gold_columns import spelling
 from assets.lake import Lake
+from assets.silver_schema import SILVER_ARROW
+from assets.waiting_changes import Conform
 from transforms.change import CONTROL, HOLD
 from transforms.feed import Feed, Table
 from transforms.gold.change import Change, Key, Position
@@ -60,19 +63,20 @@ class Visible(NamedTuple):
 # Without slots: what is read is kept.
 @dataclass(frozen=True)
 class SilverFiles:
-    """One gold table's changes in silver, and what its keys were at the horizon (``bases``).
+    """One gold table's changes in silver, and what its keys were at the horizon (``based``).
 
-    ``released``: the complete transactions that no window holds whole (``transactions.complete``).
+    ``released``: the complete transactions that no window holds whole (``transactions.complete``). ``waits``: what
+    conforms changes that wait for a description of their table; None where none do.
     """
 
-    root: str
     files: Files
     parts: Sequence[tuple[str, int, str]]
     table: Table
     name: str
     windows: frozenset[str]
     released: Mapping[str, tuple[Position, bool]]
-    bases: Mapping[Key, tuple[State, Collection[str | None]]]
+    based: Base
+    waits: Conform | None = None
 
     @classmethod
     def of(
@@ -84,7 +88,14 @@ class SilverFiles:
         windows: Sequence[str],
         released: Mapping[str, tuple[Position, bool]],
     ) -> SilverFiles:
-        """What silver has now."""
+        """What silver and the table's base have now.
+
+        Raises:
+            TooLarge: the base is.
+        """
+        if base_files.size(lake, feed, name) > MOST_BYTES:
+            raise TooLarge
+        waits = waiting_changes.there_are(lake, feed, table, name)
         path = lake.path("silver", feed.name)
         silver = delta_store.opened(path, lake.warehouse)
         assert silver is not None  # silver comes first
@@ -92,7 +103,11 @@ class SilverFiles:
         columns = ("path", "size_bytes", "partition.window")
         parts = [*zip(*(listed[one].to_pylist() for one in columns), strict=True)]
         files = Files.of(silver, path, lake.warehouse)
-        return cls(path, files, parts, table, name, frozenset(windows), released, {})
+        return cls(
+            *(files, parts, table, name, frozenset(windows), released),
+            base_files.read(lake, feed, table, name),
+            waiting_changes.Conform(feed, table) if waits else None,
+        )
 
     @cached_property
     def of_windows(self) -> list[Visible]:
@@ -118,6 +133,11 @@ class SilverFiles:
         for name, size, window in self._small_enough(self.parts):
             yield self.files.read(name, size, wanted), window in self.windows
 
+    def covers(self, change: Change) -> bool:
+        """Whether a change is at or below the table's horizon."""
+        horizon = self.based.horizon
+        return horizon is not None and horizon.covers(change.position, change.stable_prefix)
+
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
         """See ``transforms.gold.table.Silver``."""
         found: dict[Key, list[Change]] = defaultdict(list)
@@ -128,7 +148,8 @@ class SilverFiles:
 
     def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
         """See ``transforms.gold.table.Silver``."""
-        return {key: state for key, (state, _) in self.bases.items() if keys is None or key in keys}
+        rows = self.based.rows
+        return {key: state for key, (state, _) in rows.items() if keys is None or key in keys}
 
     def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
         """See ``transforms.gold.table.Silver``."""
@@ -136,7 +157,7 @@ class SilverFiles:
         for one in self.everything:
             if one.key is not None and (keys is None or one.key in keys):
                 found[one.key].add(one.stream)
-        for key, (_, streams) in self.bases.items():
+        for key, (_, streams) in self.based.rows.items():
             if keys is None or key in keys:
                 found[key].update(streams)
         return found
@@ -167,6 +188,23 @@ class SilverFiles:
             kept = rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
             for batch in kept.combine_chunks().to_batches():
                 yield from self._visible(batch, window)
+            if self.waits is not None:
+                for batch in self.waits(self._waiting(name, size, window)):
+                    yield from self._visible(batch, window)
+
+    def _waiting(self, name: str, size: int, window: str) -> Iterator[pa.RecordBatch]:
+        """The changes of one file that wait for a description of their table, whole."""
+        rows = delta_store.conformed(self.files.read(name, size, SILVER_ARROW.names), SILVER_ARROW)
+        at = SILVER_ARROW.get_field_index("window")
+        rows = rows.set_column(
+            at, SILVER_ARROW[at], pa.array([window] * rows.num_rows, pa.string())
+        )
+        mine = pc.and_(
+            pc.equal(rows["table"], self.name), pc.equal(rows["source_table"], self.table.name)
+        )
+        counts = pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL])))
+        kept = pc.and_(pc.and_(pc.fill_null(mine, False), counts), pc.is_null(rows["declared"]))
+        yield from rows.filter(kept).combine_chunks().to_batches()
 
     def _visible(self, batch: pa.RecordBatch, window: str) -> Iterator[Visible]:
         here = window in self.windows
@@ -188,6 +226,9 @@ class SilverFiles:
                     is_new = is_new or is_released_now
                 if told["at_commit"]:
                     change = at_commit(change, tuple(commit))
+            if self.covers(change):
+                # The base has it.
+                continue
             scoped = row.scoped
             if scoped is not None:
                 change = replace(change, is_past=not is_new)

@@ -47,15 +47,18 @@ def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFra
     waits = (F.col("table") == name) & (F.col("source_table") == table.name)
     counts = F.col("declared").isNull() & ~F.col("effect").isin(HOLD, *CONTROL)
     rows = silver.where(waits & counts).select(*CHANGE.names)
-    return silver_frames.staged(rows, _Conform(feed, table), CHANGE)
+    return silver_frames.staged(rows, Conform(feed, table), CHANGE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Conform:
+class Conform:
+    """Waiting changes of one table, whole, to what they are by its description; those that do not fit are left out."""
+
     feed: Feed
     table: Table
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of silver's rows from such."""
         conform = waiting.conformed(self.feed, self.table)
         with told_clearly(self.feed):
             for batch in batches:

@@ -14,3 +14,7 @@ class Horizon:
     """The newest position that a table's base rows cover."""
 
     position: tuple[int, ...]
+
+    def covers(self, position: tuple[int, ...], stable_prefix: int) -> bool:
+        """Whether a change is at or below it; only what is the same in every delivery of it is compared."""
+        return position[:stable_prefix] <= self.position[:stable_prefix]

@@ -115,12 +115,12 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
         outcome.needs_history |= new.crossing is not None and every.reach_across(key)
         found.add(key, outcome)
     if found.refolded:
-        wanted = _with_linked(found.refolded, silver.links()) if new.moves else found.refolded
+        wanted = with_linked(found.refolded, silver.links()) if new.moves else found.refolded
         found.states |= whole(fold, new, silver, wanted)
     return found
 
 
-def _with_linked(keys: set[Key], links: Links) -> set[Key]:
+def with_linked(keys: set[Key], links: Links) -> set[Key]:
     """The keys, and all that are linked with them."""
     groups = key_changes.groups(links)
     wanted = {groups[key] for key in keys if key in groups}
