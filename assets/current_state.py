@@ -79,6 +79,17 @@ def apply_all(
             yield one.result()
 
 
+def apply_tables(
+    lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
+) -> list[Brought]:
+    """The same, for whoever wants all of them: the first error is raised once every table had its turn."""
+    found = [*apply_all(lake, feed, tables, windows)]
+    for one in found:
+        if one.error is not None:
+            raise one.error
+    return found
+
+
 def apply(
     lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
 ) -> Applied:

@@ -129,9 +129,7 @@ def rebuild(lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
         silver.derive(scratch, feed, windows, judged_by=lake)
         tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
         mine = [table for name, table in tables.items() if name in wanted]
-        for one in current_state.apply_all(scratch, feed, mine, windows):
-            if one.error is not None:
-                raise one.error
+        current_state.apply_tables(scratch, feed, mine, windows)
 
 
 def certificates(

@@ -76,21 +76,26 @@ def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Itera
 
 
 def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], Prepared]]:
-    def restored(
-        apply: Callable[[Lake, Feed, Table, Sequence[str]], object],
-    ) -> Callable[[], Prepared]:
+    tables = [*feed.tables.values()]
+
+    def restored(apply: Callable[[Lake], object]) -> Callable[[], Prepared]:
         def prepare() -> Prepared:
             lake = work.fresh(like)
-            return lambda: [apply(lake, feed, table, WINDOWS) for table in feed.tables.values()]
+            return lambda: apply(lake)
 
         return prepare
+
+    def one_after_another(
+        apply: Callable[[Lake, Feed, Table, Sequence[str]], object],
+    ) -> Callable[[Lake], object]:
+        return lambda lake: [apply(lake, feed, table, WINDOWS) for table in tables]
 
     # The floor of few changes in a small table is its one commit: there is no column worth scanning.
     least = floor.apply if len(feed.tables) == 1 else floor.commit
     return {
-        "weir": restored(current_state.apply),
-        "textbook": restored(textbook.apply),
-        "floor": restored(least),
+        "weir": restored(lambda lake: current_state.apply_tables(lake, feed, tables, WINDOWS)),
+        "textbook": restored(one_after_another(textbook.apply)),
+        "floor": restored(one_after_another(least)),
     }
 
 
@@ -142,7 +147,6 @@ def _tables(work: Workspace, sizes: Sizes) -> Line:
     feed = _feed(landing, [row.table(name) for name in names])
     lake = work.lake("small")
     bring(lake, feed, [drops.BASE_WINDOW])
-    for table in feed.tables.values():
-        current_state.apply(lake, feed, table, [drops.BASE_WINDOW])
+    current_state.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
     bring(lake, feed)
     return Line("small tables", sizes.tables, "tables", _appliers(work, "small", feed))

@@ -61,9 +61,7 @@ def bring(
     windows = planning.due(lake, feed).windows if windows is None else windows
     arrived = bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
-    for one in current_state.apply_all(lake, feed, [*feed.tables.values()], windows):
-        if one.error is not None:
-            raise one.error
+    current_state.apply_tables(lake, feed, [*feed.tables.values()], windows)
     ledger.finish(lake, feed, windows)
     return arrived, made
 

@@ -41,8 +41,7 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
         begin("silver", *due)
         silver.derive(lake, feed, due)
         begin("gold", *due)
-        for table in feed.tables.values():
-            current_state.apply(lake, feed, table, due)
+        current_state.apply_tables(lake, feed, [*feed.tables.values()], due)
         begin("progress", *due)
         ledger.finish(lake, feed, due)
         begin("compaction", *due)
