@@ -5,16 +5,14 @@ Not here: how they are written, and larger bases, which Spark reads (``bases``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import delta_store
 from assets.delta_store import Files
 from assets.gold_columns import spelling
 from assets.lake import Lake
@@ -23,9 +21,6 @@ from transforms.feed import Feed, Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last, State
 from transforms.horizons import Horizon
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +50,8 @@ def read(lake: Lake, feed: Feed, table: Table, name: str) -> Base:
             for told in found["horizon"].filter(pc.is_valid(found["horizon"])).to_pylist():
                 horizon = Horizon(tuple(told["position"]))
             of_keys = found.filter(pc.is_valid(found["key"]))
-            cells = (of_keys[one].to_pylist() for one in ("key", "streams", "state"))
-            for key, streams, state in zip(*cells, strict=True):
-                rows[tuple(key)] = (_state(state, names), frozenset(streams))
+            for key, streams, state in _rows(of_keys, names):
+                rows[key] = (state, streams)
     return Base(horizon, rows)
 
 
@@ -65,7 +59,7 @@ def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[
     """The base's files, and those of them that are the table's, with their sizes."""
     path = lake.path("base", feed.name)
     with told_in_words(f"base.{feed.name}", lake.warehouse):
-        table = delta_store.opened(path, lake.warehouse)
+        table = lake.opened("base", feed.name)
         if table is None:
             return None, []
         listed = pa.table(table.get_add_actions(flatten=True))
@@ -74,8 +68,21 @@ def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[
         return Files.of(table, path, lake.warehouse), [*parts]
 
 
-def _state(told: Mapping[str, Any], names: Mapping[str, str]) -> State:
-    last, columns = told["last"], {names.get(name, name): text for name, text in told["columns"]}
-    at = None if last["event_at"] is None else (last["event_at"] - _1970) // _MICROSECOND
-    of_last = Last(tuple(last["position"]), last["event_id"], at, is_scoped=bool(last["is_scoped"]))
-    return State(told["effect"], columns, told["copies"], of_last, of_last.position)
+def _rows(
+    rows: pa.Table, names: Mapping[str, str]
+) -> Iterator[tuple[Key, frozenset[str | None], State]]:
+    def of(*path: str) -> list[Any]:
+        return list(pc.struct_field(rows["state"], list(path)).to_pylist())
+
+    # As numbers: Spark's times are without their zone here, and may be beyond what Python's can say.
+    moments = pc.struct_field(rows["state"], ["last", "event_at"]).cast(pa.timestamp("us"))
+    cells = zip(
+        *(rows["key"].to_pylist(), rows["streams"].to_pylist()),
+        *(of("effect"), of("columns"), of("copies")),
+        *(of("last", "position"), of("last", "event_id"), moments.cast(pa.int64()).to_pylist()),
+        strict=True,
+    )
+    for key, streams, effect, columns, copies, position, event_id, at in cells:
+        last = Last(tuple(position), event_id, at, is_scoped=False)
+        image = {names.get(name, name): text for name, text in columns}
+        yield tuple(key), frozenset(streams), State(effect, image, copies, last, last.position)

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import delta_store
 from assets.delta_store import Files
 from assets.gold_columns import base_rows, spelling
 from assets.gold_columns.horizons import kept_identity
@@ -34,9 +33,16 @@ def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
 
 def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """What the base says of the horizon of each gold table that has one (``base_rows.HORIZON``)."""
+    found: dict[str, dict[str, Any]] = lake.once(
+        ("horizons", feed.name), lambda: _read_horizons(lake, feed)
+    )
+    return found
+
+
+def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     path = lake.path("base", feed.name)
     with told_in_words(f"base.{feed.name}", lake.warehouse):
-        table = delta_store.opened(path, lake.warehouse)
+        table = lake.opened("base", feed.name)
         if table is None:
             return {}
         files = Files.of(table, path, lake.warehouse)

@@ -35,6 +35,7 @@ from assets.gold_tables import (
 from assets.history import History
 from assets.lake import Lake
 from assets.lake_table import LakeTable
+from assets.read_once import ReadOnce
 from assets.scoped_changes import of_counts
 from assets.writing import writing
 from transforms.feed import Feed, Table
@@ -69,7 +70,7 @@ def apply_all(
         started = monotonic()
         done, error = Applied(), None
         try:
-            done = _apply(lake, known, table, windows, anew=False)
+            done = _apply(known, table, windows, anew=False)
         except Exception as fault:  # whatever it is, the other tables have nothing to do with it
             error = fault
         return Brought(table, done, error, monotonic() - started)
@@ -97,28 +98,31 @@ def apply(
 
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
-    return _apply(lake, Known.of(lake, feed), table, windows, anew=anew)
+    return _apply(Known.of(lake, feed), table, windows, anew=anew)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The feed with its decisions, and the gold tables that cannot be made."""
+    """What all tables of a feed ask for: the feed with its decisions, and the gold tables that cannot be made.
 
+    ``lake``: the warehouse, of which what is written down of the feed is read once.
+    """
+
+    lake: Lake
     feed: Feed
     stopped: Mapping[str, Stopped]
 
     @classmethod
     def of(cls, lake: Lake, feed: Feed) -> Self:
         """What is written down of the feed."""
+        lake = ReadOnce.of(lake)
         feed = decisions.with_recorded(lake, feed)
         # Whether a feed has too many tables is for whoever asks for all of them.
-        return cls(feed, discovered_tables.everything(lake, feed).stopped)
+        return cls(lake, feed, discovered_tables.everything(lake, feed).stopped)
 
 
-def _apply(
-    lake: Lake, known: Known, table: Table, windows: Sequence[str], *, anew: bool
-) -> Applied:
-    feed, stopped = known.feed, known.stopped
+def _apply(known: Known, table: Table, windows: Sequence[str], *, anew: bool) -> Applied:
+    lake, feed, stopped = known.lake, known.feed, known.stopped
     mine = {name: one for name, one in stopped.items() if table.name in one.declared}
     done = Applied(stopped=mine)
     with writing(lake, "gold", feed.name, table.name):

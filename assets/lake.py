@@ -5,15 +5,18 @@ into a table (``transforms``), and which warehouse it is (``orchestration``).
 """
 
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
+from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 import dagster as dg
 import pyarrow as pa
 from dagster_pyspark import LazyPySparkResource
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
+from assets import delta_store
 from assets.lake_table import LakeTable
 from assets.small_table import SmallTable
 from transforms.splitting.limits import DEFAULTS, Limits
@@ -104,3 +107,11 @@ class Lake(dg.ConfigurableResource["Lake"]):
     def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
         """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
         return SmallTable(f"{layer}.{feed}", self.path(layer, feed), self.warehouse, columns)
+
+    def opened(self, layer: str, feed: str) -> DeltaTable | None:
+        """The feed's table of this layer, as delta-rs has it now; None where there is none."""
+        return delta_store.opened(self.path(layer, feed), self.warehouse)
+
+    def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
+        """What is made of this warehouse, anew each time; ``read_once`` keeps it for one step."""
+        return make()

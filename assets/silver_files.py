@@ -97,7 +97,7 @@ class SilverFiles:
             raise TooLarge
         waits = waiting_changes.there_are(lake, feed, table, name)
         path = lake.path("silver", feed.name)
-        silver = delta_store.opened(path, lake.warehouse)
+        silver = lake.opened("silver", feed.name)
         assert silver is not None  # silver comes first
         listed = pa.table(silver.get_add_actions(flatten=True))
         columns = ("path", "size_bytes", "partition.window")

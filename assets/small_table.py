@@ -137,7 +137,7 @@ class SmallTable:
             # Of the very version that was read: what came since makes Delta refuse.
             if len(listed) > _MANY or self._has_times_of_spark(table):
                 all_rows = self._read(table, None, None)
-                others = all_rows.filter(pc.invert(_is_among(all_rows[column], listed)))
+                others = all_rows.filter(pc.invert(is_among(all_rows[column], listed)))
                 self._write(table, pa.concat_tables([others, new], promote_options="default"))
             else:
                 condition = f"{column} IN ({', '.join(map(_quoted, listed))})"
@@ -198,7 +198,7 @@ class SmallTable:
         parts = delta_store.at_once(part, _listed(table))
         found = pa.concat_tables([schema.empty_table(), *parts])
         for column, texts in asked.items():
-            found = found.filter(_is_among(found[column], texts))
+            found = found.filter(is_among(found[column], texts))
         return found.select([one.name for one in there if columns is None or one.name in columns])
 
     def _has_times_of_spark(self, table: DeltaTable) -> bool:
@@ -225,7 +225,8 @@ def _listed(table: DeltaTable) -> list[tuple[str, int]]:
     return [*zip(found["path"].to_pylist(), found["size_bytes"].to_pylist(), strict=True)]
 
 
-def _is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:
+def is_among(column: pa.ChunkedArray, texts: Iterable[str]) -> pa.ChunkedArray:
+    """Of each value whether it is one of these texts."""
     return pc.is_in(column, pa.array([*texts], pa.string()))
 
 
