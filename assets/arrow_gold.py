@@ -139,6 +139,8 @@ class FromHistory:
         if state.last is None or self._is_known(one, state):
             return
         out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
+        # Of keys that came along, for they are linked, it is not known where their tombstones stand.
+        tally.receded += self.folding.moves and state.effect == "remove"
         if self.folding.table.history:
             for version in versions(fold, one.changes, one.key.base):
                 out.version(one.key.key, version)

@@ -5,10 +5,8 @@ Not here: the order and the fold (``transforms/gold``), and the Dagster asset (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import monotonic
 from typing import Self
 
 from assets import (
@@ -43,53 +41,6 @@ from transforms.feed_digest import table_digest
 from transforms.silver.discovered_tables import Stopped
 from transforms.table_names import HISTORY, TOMBSTONES
 
-AT_ONCE = 4
-"""So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Brought:
-    """What became of one declared table: what was done, or the error that ended it; and how many seconds it took."""
-
-    table: Table
-    done: Applied
-    error: Exception | None
-    seconds: float
-
-
-def apply_all(
-    lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
-) -> Iterator[Brought]:
-    """Bring all gold tables of these declared ones up to the windows, side by side; each as soon as it is done.
-
-    The failure of one leaves the others alone. What is written down of the feed is read once, for all of them.
-    """
-    known = Known.of(lake, feed)
-
-    def brought(table: Table) -> Brought:
-        started = monotonic()
-        done, error = Applied(), None
-        try:
-            done = _apply(known, table, windows, anew=False)
-        except Exception as fault:  # whatever it is, the other tables have nothing to do with it
-            error = fault
-        return Brought(table, done, error, monotonic() - started)
-
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gold") as threads:
-        for one in as_completed([threads.submit(brought, table) for table in tables]):
-            yield one.result()
-
-
-def apply_tables(
-    lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
-) -> list[Brought]:
-    """The same, for whoever wants all of them: the first error is raised once every table had its turn."""
-    found = [*apply_all(lake, feed, tables, windows)]
-    for one in found:
-        if one.error is not None:
-            raise one.error
-    return found
-
 
 def apply(
     lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
@@ -98,42 +49,46 @@ def apply(
 
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
-    return _apply(Known.of(lake, feed), table, windows, anew=anew)
+    with writing(lake, "gold", feed.name, table.name):
+        return apply_known(Known.of(lake, feed), table, windows, anew=anew)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """What all tables of a feed ask for: the feed with its decisions, and the gold tables that cannot be made.
 
-    ``lake``: the warehouse, of which what is written down of the feed is read once.
+    ``once``: the warehouse, of which what is written down of the feed is read once: for tables that are made in this
+    process. Whoever asks holds the locks of the tables: what came to gold since it was read would be undone.
     """
 
     lake: Lake
+    once: Lake
     feed: Feed
     stopped: Mapping[str, Stopped]
 
     @classmethod
     def of(cls, lake: Lake, feed: Feed) -> Self:
         """What is written down of the feed."""
-        lake = ReadOnce.of(lake)
-        feed = decisions.with_recorded(lake, feed)
+        once = ReadOnce.of(lake)
+        # Before the accounts: a kind of change is in these before it is in silver.
+        once.opened("silver", feed.name)
+        feed = decisions.with_recorded(once, feed)
         # Whether a feed has too many tables is for whoever asks for all of them.
-        return cls(lake, feed, discovered_tables.everything(lake, feed).stopped)
+        return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
 
 
-def _apply(known: Known, table: Table, windows: Sequence[str], *, anew: bool) -> Applied:
-    lake, feed, stopped = known.lake, known.feed, known.stopped
-    mine = {name: one for name, one in stopped.items() if table.name in one.declared}
+def apply_known(known: Known, table: Table, windows: Sequence[str], *, anew: bool) -> Applied:
+    """The same, for whoever holds the lock of the table (``feed_gold``)."""
+    mine = {name: one for name, one in known.stopped.items() if table.name in one.declared}
     done = Applied(stopped=mine)
-    with writing(lake, "gold", feed.name, table.name):
-        for name in due_tables(lake, feed, table, windows):
-            if name not in stopped:
-                done = done.plus(apply_one(lake, feed, table, name, windows, anew=anew))
+    for name in due_tables(known.once, known.feed, table, windows):
+        if name not in known.stopped:
+            done = done.plus(apply_one(known, table, name, windows, anew=anew))
     return done
 
 
 def apply_one(
-    lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str], *, anew: bool = False
+    known: Known, table: Table, name: str, windows: Sequence[str], *, anew: bool = False
 ) -> Applied:
     """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
 
@@ -141,8 +96,9 @@ def apply_one(
     A table that was made under another declaration is made anew as a whole, once all its windows are derived anew;
     until then it stays as it is.
     """
+    lake, feed = known.lake, known.feed
     table = schema_changes.with_added(lake, feed, table, name)
-    done = gold_local.apply_one(lake, feed, table, name, windows, anew=anew)
+    done = gold_local.apply_one(known.once, feed, table, name, windows, anew=anew)
     if done is not None:
         return done
     history = History.read(lake, feed, table, name, windows)
@@ -155,7 +111,6 @@ def apply_one(
     scoping = scoped_changes.of_history(feed, history)
     # What reaches keys of other streams may have moved with whatever came.
     has_moved = not anew and scoping.spread is not None and scoping.spread.crossing.has_moved
-    anew = anew or has_moved
     if table.history and not lake.table("gold", feed.name, name + HISTORY).exists():
         anew = True
     if anew:
@@ -165,6 +120,7 @@ def apply_one(
             return Applied(waits_for=tuple(stale))
     else:
         _brought_along(gold, table, stands)
+    rebuilt, anew = exists and anew, anew or has_moved
     found = gold_tasks.folded(feed, history, scoping, *(() if anew else (gold, graves)))
     tally = found.tally
     if table.history and (anew or tally.keys):
@@ -192,7 +148,7 @@ def apply_one(
         foreign_copies=tally.foreign_copies,
         rows=sizes[0],
         tombstones=sizes[1],
-        rebuilt=exists and anew and not has_moved,
+        rebuilt=rebuilt,
     )
 
 

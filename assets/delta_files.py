@@ -13,6 +13,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
+from deltalake import Schema as DeltaSchema
 
 from assets import delta_store
 from assets.delta_store import Files
@@ -75,6 +76,15 @@ class DeltaFiles:
     def may_be_written(self) -> bool:
         """Whether it has nothing that only Spark can write."""
         return self.table is None or delta_store.is_written_here(self.table)
+
+    def has_types(self, columns: pa.Schema) -> bool:
+        """Whether those of these columns that the table has are of these types."""
+        if self.table is None:
+            return True
+        stored = self.table.schema()
+        wanted = pa.table([pa.nulls(0, one.type) for one in columns], schema=columns)
+        asked = {one.name: one.type for one in DeltaSchema.from_arrow(wanted.schema).fields}
+        return all(asked.get(one.name, one.type) == one.type for one in stored.fields)
 
     def append(self, rows: pa.Table) -> None:
         """Add rows in one commit, by window; columns that an older version's table does not have are added to it."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import dagster as dg
 
-from assets import current_state, partitions, scoped_changes, verdicts
+from assets import feed_gold, partitions, scoped_changes, verdicts
 from assets.applied import Applied
-from assets.current_state import Brought
+from assets.feed_gold import Brought
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
@@ -48,7 +48,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             or any(one.asset_key == key for one in context.selected_asset_check_keys)
         ]
         failed: list[Brought] = []
-        for one in current_state.apply_all(lake, feed, wanted, windows):
+        for one in feed_gold.apply_all(lake, feed, wanted, windows):
             name = gold_name(one.table.name, feed.table_names)
             if one.error is not None:
                 context.log.error(f"gold.{feed.name}.{name}: {one.error}")

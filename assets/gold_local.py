@@ -96,10 +96,8 @@ def _applied(
     run = gold_news.run(table, changes, epochs, change_kinds)
     rebuilt = anew and gold.exists
     if crossings.crosses(feed, change_kinds):
-        run, has_moved = gold_news.crossing(feed, run, silver, table)
+        run, has_moved = gold_news.crossing(lake, feed, run, silver, table)
         anew = anew or has_moved
-        if has_moved and (stale := stale_windows(lake, feed, name)):
-            return Applied(waits_for=tuple(stale))
     if anew:
         done = Brought(states=whole(fold, run.new, silver))
         standing: Mapping[Key, Current] = {}

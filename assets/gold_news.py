@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assets import crossings, decisions
+from assets import crossings, decisions, ledger
+from assets.lake import Lake
 from assets.silver_files import Place, SilverFiles, Visible
 from transforms.change_kinds import ChangeKinds
 from transforms.feed import Feed, Table
@@ -71,9 +72,14 @@ def epochs(feed: Feed, table: Table, name: str) -> list[Visible]:
     return found
 
 
-def crossing(feed: Feed, found: Run, silver: SilverFiles, table: Table) -> tuple[Run, bool]:
+def crossing(
+    lake: Lake, feed: Feed, found: Run, silver: SilverFiles, table: Table
+) -> tuple[Run, bool]:
     """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
-    told = crossings.here(feed, table, found.new.scoped, silver.everywhere(crossings.COLUMNS))
+    before = ledger.brought_before(lake, feed, silver.windows)
+    told = crossings.here(
+        feed, table, found.new.scoped, silver.everywhere(crossings.COLUMNS, before)
+    )
     if told is None:
         return found, False
     new = replace(found.new, crossing=told.crossing, places=told.places, placed=told.placed)

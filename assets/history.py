@@ -13,7 +13,7 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import accounting, bases, decisions, silver_rows, waiting_changes
+from assets import accounting, bases, decisions, ledger, silver_rows, waiting_changes
 from assets.broadcasting import hinted
 from assets.gold_columns import spelling, transactions
 from assets.gold_columns.horizons import covers
@@ -21,6 +21,7 @@ from assets.lake import Lake
 from assets.transactions import released
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
 from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
 from transforms.gold import key_changes
 
 
@@ -29,7 +30,7 @@ from transforms.gold import key_changes
 class History:
     """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
 
-    ``everywhere``: the changes of all the feed's tables, ``is_new`` like these.
+    ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet.
     """
 
     table: Table
@@ -74,6 +75,9 @@ class History:
         if horizon is not None:
             changes = changes.where(~covers(horizon))
         everywhere = silver.withColumn("is_new", here)
+        if FORMATS[feed.format].crosses_streams:
+            before = ledger.brought_before(lake, feed, windows)
+            everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
         return cls(table, changes, change_kinds, most_new, everywhere, base)
 

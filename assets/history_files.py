@@ -41,8 +41,12 @@ class HistoryFiles:
 
     @property
     def is_small(self) -> bool:
-        """Whether it may be rewritten whole."""
-        return self.files.size <= MOST_BYTES and self.files.may_be_written
+        """Whether it may be rewritten whole: of another type than now, a value is Spark's to cast."""
+        return (
+            self.files.size <= MOST_BYTES
+            and self.files.may_be_written
+            and self.files.has_types(arrow_versions.schema(self.table))
+        )
 
     def put(
         self,

@@ -10,7 +10,7 @@ Nothing here needs a Spark session.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -177,6 +177,12 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
     }
     counts = amounts(feed, known)
     return sorted(window for window, count in counts.items() if finished.get(window) != count)
+
+
+def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
+    """The windows besides these that are in gold whole; what silver has of others may not be in gold yet."""
+    rows = lake.small_table("progress", feed.name, PROGRESS).rows(["window"])
+    return frozenset(row["window"] for row in rows).difference(windows)
 
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:

@@ -124,14 +124,16 @@ class SilverFiles:
         others = [one for one in self.parts if one[2] not in self.windows]
         return [*self.of_windows, *self._read(others)]
 
-    def everywhere(self, wanted: Sequence[str]) -> Iterator[tuple[pa.Table, bool]]:
-        """The rows of all the feed's tables, a file at a time, and whether it is of the run's windows.
+    def everywhere(
+        self, wanted: Sequence[str], before: Collection[str]
+    ) -> Iterator[tuple[pa.Table, bool]]:
+        """The rows of all the feed's tables, a file at a time, and whether it is of no window that was there before.
 
         Raises:
             TooLarge: silver is.
         """
         for name, size, window in self._small_enough(self.parts):
-            yield self.files.read(name, size, wanted), window in self.windows
+            yield self.files.read(name, size, wanted), window not in before
 
     def covers(self, change: Change) -> bool:
         """Whether a change is at or below the table's horizon."""

@@ -6,9 +6,9 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import current_state, discovered_tables, gold, partitions, verdicts
+from assets import discovered_tables, feed_gold, gold, partitions, verdicts
 from assets.applied import Applied
-from assets.current_state import Brought
+from assets.feed_gold import Brought
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
@@ -41,7 +41,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         tables = met.described
         done = Applied(stopped=stopped_in(feed, met))
         failed: list[Brought] = []
-        for one in current_state.apply_all(lake, feed, [*tables.values()], windows):
+        for one in feed_gold.apply_all(lake, feed, [*tables.values()], windows):
             if one.error is not None:
                 context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
                 failed.append(one)

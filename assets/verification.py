@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 
 from assets import (
     bases,
-    current_state,
     discovered_tables,
+    feed_gold,
     gold_tables,
     ledger,
     silver,
@@ -129,7 +129,7 @@ def rebuild(lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
         silver.derive(scratch, feed, windows, judged_by=lake)
         tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
         mine = [table for name, table in tables.items() if name in wanted]
-        current_state.apply_tables(scratch, feed, mine, windows)
+        feed_gold.apply_tables(scratch, feed, mine, windows)
 
 
 def certificates(

@@ -38,9 +38,15 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
         SparkLost: Spark ended in the middle of it.
     """
     name = ".".join(filter(None, (layer, feed, table)))
+    with telling(lake, name), alone(lake, name):
+        yield
+
+
+@contextmanager
+def telling(lake: Lake, name: str) -> Iterator[None]:
+    """Say in words what goes wrong at this table (``layer.feed.table``); the errors are those of ``writing``."""
     try:
-        with _alone(lake.warehouse, name):
-            yield
+        yield
     except WeirError:
         raise
     except (PySparkException, Py4JError, OSError) as failure:
@@ -51,6 +57,17 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
             raise
         # Java's account of it is long; what there is to know of it is in the words.
         raise told from None
+
+
+@contextmanager
+def alone(lake: Lake, name: str) -> Iterator[None]:
+    """Be the only one to write this table (``layer.feed.table``).
+
+    Raises:
+        TableBusy: another run is writing it.
+    """
+    with _alone(lake.warehouse, name):
+        yield
 
 
 def _file_of(name: str) -> str:

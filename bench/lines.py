@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import current_state, ledger
+from assets import current_state, feed_gold, ledger
 from assets.gold_columns.current_state import RESET
 from assets.lake import Lake
 from bench import base, drops, everyday, floor, restoring, row, textbook
@@ -93,7 +93,7 @@ def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], 
     # The floor of few changes in a small table is its one commit: there is no column worth scanning.
     least = floor.apply if len(feed.tables) == 1 else floor.commit
     return {
-        "weir": restored(lambda lake: current_state.apply_tables(lake, feed, tables, WINDOWS)),
+        "weir": restored(lambda lake: feed_gold.apply_tables(lake, feed, tables, WINDOWS)),
         "textbook": restored(one_after_another(textbook.apply)),
         "floor": restored(one_after_another(least)),
     }
@@ -147,6 +147,6 @@ def _tables(work: Workspace, sizes: Sizes) -> Line:
     feed = _feed(landing, [row.table(name) for name in names])
     lake = work.lake("small")
     bring(lake, feed, [drops.BASE_WINDOW])
-    current_state.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
+    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
     bring(lake, feed)
     return Line("small tables", sizes.tables, "tables", _appliers(work, "small", feed))

@@ -68,8 +68,7 @@ class RecordFailed(WeirError):
 
     def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
         self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
-        place = f" at {object_name}" if object_name else ""
-        place += f", line {line}" if line else ""
+        place = (f" at {object_name}" if object_name else "") + (f", line {line}" if line else "")
         super().__init__(
             f"feed {feed}: reading stopped{place}: {fault}. Nothing was written. Please report it, with that record; to"
             " go on without it, take it out of the landing under another name."
@@ -80,8 +79,7 @@ class UnknownHeader(WeirError):
     """A CSV file begins with a header whose names do not say which column each field is."""
 
     def __init__(self, feed: str, object_name: str, header: str, expected: str) -> None:
-        self.feed, self.object_name = feed, object_name
-        self.header, self.expected = header, expected
+        self.feed, self.object, self.header, self.expected = feed, object_name, header, expected
         super().__init__(
             f"feed {feed}: {object_name}, line 1: the header is not understood: {header!r}. "
             f"Expected {expected}. Rename the columns, or write the files without a header."
@@ -181,8 +179,7 @@ class RebuildRefused(WeirError):
         self.feed, self.windows = feed, tuple(windows)
         super().__init__(
             f"feed {feed}: bronze has no records of {len(self.windows)} windows that silver was made from, "
-            f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back into the "
-            "landing and run them again."
+            f"{self.windows[0]} first: a rebuild would lose them. Nothing was changed; bring them back."
         )
 
 
@@ -191,9 +188,7 @@ class RebuildStopped(WeirError):
 
     def __init__(self, feed: str, why: str, remedy: str) -> None:
         self.feed, self.why = feed, why
-        super().__init__(
-            f"feed {feed}: silver is made anew, and gold stays as it was: {why} {remedy}"
-        )
+        super().__init__(f"feed {feed}: silver is made anew, gold stays as it was: {why} {remedy}")
 
 
 class TableBusy(WeirError):
@@ -251,7 +246,5 @@ class SeveralTablesFailed(WeirError):
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
-        told = "\n".join(f"- {table}: {fault}" for table, fault in sorted(faults.items()))
-        super().__init__(
-            f"{len(faults)} gold tables of {feed} failed; the others are up to date:\n{told}"
-        )
+        told = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
+        super().__init__(f"{len(faults)} gold tables of {feed} failed; the others are done:{told}")

@@ -143,7 +143,7 @@ def test_a_header_that_is_not_understood_is_the_error_of_the_caller(
         "(and so for r_regionkey), then opType, cursor, operationCount; or, for a snapshot, "
         "the columns r_regionkey, r_name. Rename the columns, or write the files without a header."
     )
-    assert refused.value.object_name == "region/1.csv"
+    assert refused.value.object == "region/1.csv"
 
 
 def test_an_object_that_vanished_is_the_error_of_the_caller(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets import bronze, current_state, ledger, silver
+from assets import bronze, feed_gold, ledger, silver
 from assets.lake import Lake
 from orchestration import planning
 from transforms.feed import Feed, Table
@@ -61,7 +61,7 @@ def bring(
     windows = planning.due(lake, feed).windows if windows is None else windows
     arrived = bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
-    current_state.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
     ledger.finish(lake, feed, windows)
     return arrived, made
 

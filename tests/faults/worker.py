@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from assets import bronze, compaction, current_state, ledger, silver
+from assets import bronze, compaction, feed_gold, ledger, silver
 from assets.lake import Lake
 from orchestration import planning, quickly
 from orchestration.resources import lake_of
@@ -41,7 +41,7 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
         begin("silver", *due)
         silver.derive(lake, feed, due)
         begin("gold", *due)
-        current_state.apply_tables(lake, feed, [*feed.tables.values()], due)
+        feed_gold.apply_tables(lake, feed, [*feed.tables.values()], due)
         begin("progress", *due)
         ledger.finish(lake, feed, due)
         begin("compaction", *due)

@@ -26,20 +26,30 @@ from transforms.gold.table import New, brought, whole
 
 @dataclass
 class Lake:
-    """The rows of each window's silver, which windows are there so far, and the state of every key of each table."""
+    """The rows of each window's silver, which are there so far, and the state of every key of each table.
+
+    ``finished``: windows that all tables have.
+    """
 
     feed: Feed
     windows: Mapping[str, Sequence[Mapping[str, object]]]
     silver: dict[str, pa.Table] = field(default_factory=dict)
     gold: dict[str, dict[Key, State]] = field(default_factory=lambda: defaultdict(dict))
 
-    def run(self, windows: Sequence[str]) -> None:
-        """Bring these windows to all gold tables."""
+    finished: set[str] = field(default_factory=set)
+
+    def derive(self, windows: Sequence[str]) -> None:
+        """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
             self.silver[window] = silver_derive.as_arrow(rows, self.feed, SILVER_ARROW)
+
+    def run(self, windows: Sequence[str]) -> None:
+        """Bring these windows to all gold tables."""
+        self.derive(windows)
         for name, table in self.feed.tables.items():
             self._apply(name, table, windows)
+        self.finished.update(windows)
 
     def rows(self) -> dict[str, list[dict[str, object]]]:
         """What gold has, of tables that have something."""
@@ -61,8 +71,9 @@ class Lake:
                 keyed[row.key].append(row)
                 if is_new:
                     own[row.key].append(row.change)
+        before = self.finished.difference(windows)
         rows = (
-            (rows.select(crossings.COLUMNS), one in windows) for one, rows in self.silver.items()
+            (rows.select(crossings.COLUMNS), one not in before) for one, rows in self.silver.items()
         )
         told = crossings.here(self.feed, table, scoped, rows)
         new = New(own, scoped)

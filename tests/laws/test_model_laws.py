@@ -20,7 +20,7 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from assets import bronze, current_state, gold_local, silver
+from assets import bronze, feed_gold, gold_local, silver
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
@@ -145,7 +145,7 @@ def run(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
     """What a run over these windows does, without Dagster around it."""
     bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
-    current_state.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
     return made
 
 

@@ -106,8 +106,12 @@ class InScenario:
     changes: Mapping[Key, Sequence[SilverRow]]
 
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
-        """All of them."""
-        return {key: [one.change for one in some] for key, some in self.changes.items()}
+        """Those of these keys alone, as the product's silver has it."""
+        return {
+            key: [one.change for one in some]
+            for key, some in self.changes.items()
+            if keys is None or key in keys
+        }
 
     def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
         """Nothing is compacted."""

@@ -41,7 +41,7 @@ def test_an_unknown_header_names_itself_and_what_is_expected(header: str) -> Non
     assert str(refused.value) == (
         f"feed golden: {name}, line 1: the header is not understood: {header!r}. {EXPECTED}"
     )
-    assert (refused.value.feed, refused.value.object_name) == ("golden", name)
+    assert (refused.value.feed, refused.value.object) == ("golden", name)
     assert refused.value.header == header
 
 
