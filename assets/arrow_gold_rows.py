@@ -74,6 +74,7 @@ class Tally:
     """What one task has met.
 
     ``absent``: keys that are gone, ``receded``: those of them whose last change stands before the one that gold had.
+    ``risen``: keys that are there, by changes that stand before their tombstone.
     ``removed``, ``changed``: rows that scoped changes removed, and others that they changed, by event.
     """
 
@@ -83,6 +84,7 @@ class Tally:
     keys: int = 0
     absent: int = 0
     receded: int = 0
+    risen: int = 0
     merged: int = 0
     untold: int = 0
     late_keys: int = 0
@@ -118,8 +120,9 @@ class Rows:
         tally.merged += state.effect == "merge"
         last, known = state.last, None if one.current is None else one.current.state.last
         assert last is not None  # some change counted
-        if known is not None and state.effect == "remove":
-            tally.receded += last[:2] < known[:2]
+        if known is not None and last[:2] < known[:2]:
+            tally.receded += state.effect == "remove"
+            tally.risen += state.effect != "remove"
         if last.is_scoped and (anew or one.copies):
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1

@@ -25,6 +25,7 @@ from assets.gold_columns.current_state import (
     key_columns,
 )
 from assets.lake_table import LakeTable
+from assets.tombstones import drop_above
 from transforms.feed import Table
 
 STANDS = (POSITION, EVENT_ID, EVENT_AT, RESET)
@@ -81,6 +82,9 @@ def put(
         update=(F.lit(True), values),
         insert=(is_there, new_row),
     )
+    if tally.risen:
+        # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
+        drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 
 
 def present(rows: DataFrame, table: Table) -> DataFrame:

@@ -103,8 +103,6 @@ class GoldFiles:
             known = newest.get(key)
             if known is None or known[0] < place:
                 newest[key] = (place, at)
-        if len(newest) == rows.num_rows:
-            return rows
         return arrow_values.rows_at(rows, [at for _, at in newest.values()])
 
     @cached_property
@@ -174,7 +172,18 @@ class GoldFiles:
         if present or len(kept) < rows.num_rows:
             rows = pa.concat_tables([arrow_values.rows_at(rows, kept), self._rows_of(present)])
             self.gold.write(rows)
+        if above := self._above(present):
+            # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
+            left = [at for at, key in enumerate(self._keys_of(stones)) if key not in above]
+            stones = arrow_values.rows_at(stones, left)
+            self.tombstones.write(stones)
         return rows.num_rows, stones.num_rows
+
+    def _above(self, present: Mapping[Key, State]) -> set[Key]:
+        """The keys of which a tombstone stands behind the last change of the row that they have now."""
+        places = zip(self.tombstone_keys, self.tombstone_rows[POSITION].to_pylist(), strict=True)
+        lasts = {key: one.last.position for key, one in present.items() if one.last is not None}
+        return {key for key, position in places if key in lasts and tuple(position) > lasts[key]}
 
     def create(self, states: Mapping[Key, State], properties: Mapping[str, str]) -> tuple[int, int]:
         """Write both tables anew; how many rows each has."""

@@ -9,7 +9,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.gold_columns.current_state import POSITION, grave_columns
+from assets.gold_columns.current_state import COPY, POSITION, grave_columns
 from assets.gold_columns.horizons import covers
 from assets.lake import Lake
 from assets.lake_table import LakeTable
@@ -43,3 +43,15 @@ def drop(lake: Lake, graves: LakeTable, spare_ones: DataFrame, table: Table) -> 
     same += f" AND old.{POSITION} = gone.{POSITION}"
     target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
     target.merge(spare_ones.alias("gone"), same).whenMatchedDelete().execute()
+
+
+def drop_above(graves: LakeTable, rows: DataFrame, table: Table) -> None:
+    """Drop tombstones that stand behind the last change of a row that is there: what they say is known better now."""
+    own = grave_columns(table)
+    once = rows if table.key else rows.where(F.col(COPY) == 1)
+    same = " AND ".join(f"old.`{key}` <=> row.`{key}`" for key in own)
+    target = DeltaTable.forPath(rows.sparkSession, graves.path).alias("old")
+    source = once.select(*(f"`{key}`" for key in own), POSITION).alias("row")
+    target.merge(
+        source, f"{same} AND old.{POSITION} > row.{POSITION}"
+    ).whenMatchedDelete().execute()

@@ -220,3 +220,35 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert (done.idle, done.expired, done.tombstones) == (1, 0, 1)
     (left,) = tombstones.read().collect()
     assert 7 in left["_weir_position"]
+
+
+@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+) -> None:
+    """As replicas tell it: another delivery of the delete stands earlier, and a row that it had hidden is there."""
+    model_format.register(monkeypatch)
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
+
+    def told(window: str, place: tuple[int, int], effect: str, identity: str, **after: str) -> None:
+        image: Image = {"id": "1", **after}
+        made = Event(
+            *("model", "pets", effect, (0, 1, *place), None, {}, image, effect),
+            own_identity=(identity,),
+        )
+        # Of the place only the first three numbers are the same in every delivery.
+        line = json.dumps({**to_record(made), "stable_prefix": 3})
+        lay(folder, f"2025-11-20/{window}/a.jsonl", drop(line))
+
+    told("03", (7, 1), "put", "born", name="Ada")
+    told("04", (7, 3), "remove", "gone")
+    told("05", (7, 0), "remove", "gone")
+    for hour, expected in (("03", {1: "Ada"}), ("04", {}), ("05", {1: "Ada"})):
+        bring(lake, feed, [f"2025-11-20T{hour}"])
+        assert names(lake, feed) == expected
+    # What is newer than both is folded onto the row.
+    told("06", (8, 0), "merge", "seen")
+    bring(lake, feed, ["2025-11-20T06"])
+    assert names(lake, feed) == {1: "Ada"}
+    assert lake.table("gold", "zoo", "pets__tombstones").count() == 0
