@@ -22,6 +22,7 @@ TARGETS = (
     "test-laws",
     "test-cdc",
     "test-faults",
+    "lint",
     "check",
     "bench",
     "ui",
