@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
 
-from pyspark import SparkContext, inheritable_thread_target
+from pyspark import inheritable_thread_target
+from pyspark.sql import SparkSession
 
 from assets import current_state
 from assets.applied import Applied
@@ -92,10 +93,11 @@ def _side_by_side(
 
 
 def _like_here(work: Callable[[Table], Brought]) -> Callable[[Table], Brought]:
-    """The work for another thread, whose Spark jobs have this one's group and description."""
-    if SparkContext._active_spark_context is None:
+    """The work for another thread, whose Spark jobs have this one's group and tags."""
+    session = SparkSession.getActiveSession()
+    if session is None:
         return work
-    found: Callable[[Table], Brought] = inheritable_thread_target(work)
+    found: Callable[[Table], Brought] = inheritable_thread_target(session)(work)
     return found
 
 
