@@ -6,6 +6,7 @@ Not here: what becomes of them (``transforms/gold``), and which rows of silver c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -80,6 +81,23 @@ def maps(
     items = column.items.to_pylist()
     if spelled:
         keys = [spelled.get(key, key) for key in keys]
-    for at, is_there in enumerate(column.is_valid().to_pylist()):
-        start, end = offsets[at], offsets[at + 1]
-        yield dict(zip(keys[start:end], items[start:end], strict=True)) if is_there else None
+    is_valid = column.is_valid().to_pylist() if column.null_count else repeat(True)
+    start = offsets[0] if offsets else 0
+    for end, is_there in zip(offsets[1:], is_valid, strict=False):
+        if not is_there:
+            yield None
+        elif end == start:
+            yield {}
+        else:
+            yield dict(zip(keys[start:end], items[start:end], strict=True))
+        start = end
+
+
+def tuples(column: pa.ListArray) -> Iterator[tuple[Any, ...]]:
+    """Lists, none of them null, as tuples: in the same way."""
+    offsets, values = column.offsets.to_pylist(), column.values.to_pylist()
+    if not values:
+        yield from repeat((), len(column))
+        return
+    for start, end in pairwise(offsets):
+        yield tuple(values[start:end])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import NamedTuple
+from itertools import groupby, repeat
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -95,7 +95,7 @@ class Folding:
 
 def met(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[Meeting]]:
     """The keys of each group, whole; of keys that are not linked a group is one key."""
-    rows = _rows(batches)
+    rows = _rows(batches, grouped=folding.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not folding.moves:
             yield iter([_meeting(folding, (row for _, row in some))])
@@ -120,33 +120,51 @@ class _Told(NamedTuple):
     carried: bytes | None
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Key, _Told]]:
-    """Each row with its group."""
+def _rows(batches: Iterable[pa.RecordBatch], *, grouped: bool) -> Iterator[tuple[Key, _Told]]:
+    """Each row with its group, or its key where keys are not ``grouped``."""
     for batch in batches:
-        before, after, operations = (
-            arrow_changes.maps(batch.column(name)) for name in ("before", "after", "attribute_ops")
-        )
-        cells = zip(*(batch.column(name).to_pylist() for name in _PLAIN), strict=True)
-        for row, old, new, of_columns in zip(cells, before, after, operations, strict=True):
-            group, what, key, is_new, effect, position, stable, event_id, at, *others = row
-            moved_from, is_scoped, is_derived, stream, reset, copies, streams, carried = others
+        cells = {name: _cells(batch.column(name)) for name in COLUMNS if name != "group"}
+        groups = _cells(batch.column("group")) if grouped else repeat(None)
+        # The columns in their order; what a row of gold does not say is the same in all of them, and costs nothing.
+        for group, row in zip(groups, zip(*cells.values(), strict=False), strict=False):
+            (
+                what,
+                key,
+                is_new,
+                effect,
+                position,
+                stable,
+                event_id,
+                at,
+                old,
+                new,
+                of_columns,
+                *rest,
+            ) = row
+            moved_from, is_scoped, is_derived, stream, reset, copies, streams, carried = rest
             change = Change(
-                *(effect, tuple(position), stable, event_id, at, old or {}, new or {}),
-                of_columns or {},
-                tuple(moved_from) or None,
-                is_scoped=is_scoped,
-                is_derived=is_derived,
+                *(effect, position, stable, event_id, at, old, new, of_columns),
+                moved_from or None,
+                is_scoped,
+                is_derived,
                 stream=stream,
             )
-            found = tuple(key)
-            told = _Told(
-                *(found, what, is_new, stream, change, tuple(reset) or None, copies, streams),
-                carried,
-            )
-            yield (found if group == key else tuple(group)), told
+            told = _Told(key, what, is_new, stream, change, reset or None, copies, streams, carried)
+            yield (key if group is None else group), told
 
 
-_PLAIN = tuple(name for name, kind in COLUMNS.items() if not kind.startswith("map"))
+def _cells(column: pa.Array) -> Iterable[Any]:
+    """A column's values; lists and maps are never null."""
+    if pa.types.is_map(column.type):
+        return arrow_changes.maps(column) if len(column.keys) else repeat(_NOTHING)
+    if pa.types.is_list(column.type):
+        return arrow_changes.tuples(column) if len(column.values) else repeat(())
+    if column.null_count == len(column):
+        return repeat(None)
+    return column.to_pylist()
+
+
+_NOTHING: Final[Mapping[str, str | None]] = {}
 
 
 def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
