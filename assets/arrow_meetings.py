@@ -161,7 +161,8 @@ def _cells(column: pa.Array) -> Iterable[Any]:
         return arrow_changes.tuples(column) if len(column.values) else repeat(())
     if column.null_count == len(column):
         return repeat(None)
-    return column.to_pylist()
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 _NOTHING: Final[Mapping[str, str | None]] = {}
