@@ -154,6 +154,11 @@ class DeltaFiles:
         They come last, after the ``constraint``: a table without them was left by a run that ended, and is made anew.
         """
         with told_in_words(self.name, self.warehouse):
+            if self.table is not None and properties is not None and constraint is not None:
+                name, condition = constraint
+                # It may name columns that the new rows do not have.
+                if self.properties.get(_of_constraint(name), condition) != condition:
+                    self.table.alter.drop_constraint(name)
             write_deltalake(
                 self.table or self.path,
                 rows,
@@ -166,9 +171,13 @@ class DeltaFiles:
                 assert made is not None  # it was written just now
                 if (
                     constraint is not None
-                    and made.metadata().configuration.get(f"delta.constraints.{constraint[0]}")
-                    is None
+                    and made.metadata().configuration.get(_of_constraint(constraint[0])) is None
                 ):
                     made.alter.add_constraint(dict([constraint]))
                 if properties:
                     made.alter.set_table_properties(dict(properties), raise_if_not_exists=False)
+
+
+def _of_constraint(name: str) -> str:
+    """The property under which Delta keeps it."""
+    return f"delta.constraints.{name}"
