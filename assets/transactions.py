@@ -100,15 +100,19 @@ def complete(
 ) -> dict[str, tuple[tuple[int, ...], bool]] | None:
     """The complete ones of the transactions that no window holds whole: the commit, and whether it is new.
 
-    New: complete only since these windows were read. None where all transactions are whole in their windows.
+    New: not complete by the windows that are in gold already, these left out: what silver has of others, gold may not
+    have, and then these windows' turn is the only one. None where all transactions are whole in their windows.
     """
     if not open_transactions.table_of(lake, feed).count():
         return None
     missing = unread(lake, feed, windows)
-    of_these = set(windows).intersection(_landed(lake, feed))
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS).read(["window"])
+    in_silver = {*accounts["window"].to_pylist(), *windows}
+    not_in_gold = in_silver - ledger.brought_before(lake, feed, windows)
+    landed = not_in_gold.intersection(_landed(lake, feed))
     now = open_transactions.states(lake, feed, missing)
     earlier = open_transactions.states(
-        lake, feed, sorted({*missing, *of_these}), without=[*windows]
+        lake, feed, sorted({*missing, *landed}), without=sorted(not_in_gold)
     )
     known = {one.id for one in earlier if one.commit is not None}
     return {one.id: (one.commit, one.id not in known) for one in now if one.commit is not None}

@@ -20,7 +20,7 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from assets import bronze, feed_gold, gold_local, silver
+from assets import bronze, feed_gold, gold_local, ledger, silver
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
@@ -146,6 +146,7 @@ def run(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
     bronze.land(lake, feed, windows)
     made = silver.derive(lake, feed, windows)
     feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    ledger.finish(lake, feed, windows)
     return made
 
 

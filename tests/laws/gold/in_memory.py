@@ -56,12 +56,16 @@ class Gold:
 
 @dataclass
 class Lake:
-    """All windows' records, what was derived of them so far, and the gold tables."""
+    """All windows' records, what was derived of them so far, and the gold tables.
+
+    ``finished``: windows that all tables have.
+    """
 
     feed: Feed
     records: Mapping[str, Sequence[Event]]
     silver: dict[str, pa.Table] = field(default_factory=dict)
     gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
+    finished: set[str] = field(default_factory=set)
 
     def run(self, windows: Sequence[str], ends: str = "") -> None:
         """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``."""
@@ -73,6 +77,8 @@ class Lake:
             return
         for name, table in self.feed.tables.items():
             self._apply(name, table, windows, is_torn=ends == "tombstones")
+        if not ends:
+            self.finished.update(windows)
 
     def rebuilt(self, name: str) -> dict[Key, State]:
         """What the keys of a table are by all of silver, from the first event."""
@@ -169,15 +175,16 @@ class Lake:
                 elif one is not None:
                     whole_in[one["id"]][window] = tuple(one["commit"])
         unread_now = [one for one in self.records if one not in self.silver]
-        before = [*unread_now, *windows]
+        in_gold = self.finished.difference(windows)
+        before = [one for one in self.records if one not in in_gold]
         found = {}
         for name, some in events.items():
             elsewhere = whole_in[name]
             commit = state_of(name, some, unread_now).commit or next(iter(elsewhere.values()), None)
             if commit is not None:
-                earlier = [one for one in some if one.window not in windows]
+                earlier = [one for one in some if one.window in in_gold]
                 was = state_of(name, earlier, before).commit if earlier else None
-                was_whole = any(window not in windows for window in elsewhere)
+                was_whole = any(window in in_gold for window in elsewhere)
                 found[name] = (tuple(commit), was is None and not was_whole)
         return found
 
