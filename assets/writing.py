@@ -59,17 +59,6 @@ def telling(lake: Lake, name: str) -> Iterator[None]:
         raise told from None
 
 
-@contextmanager
-def alone(lake: Lake, name: str) -> Iterator[None]:
-    """Be the only one to write this table (``layer.feed.table``).
-
-    Raises:
-        TableBusy: another run is writing it.
-    """
-    with _alone(lake.warehouse, name):
-        yield
-
-
 def _file_of(name: str) -> str:
     """The lock's file: a table's own name, which a stream may make longer than any file's, cut short by a digest."""
     if len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_FILE:
@@ -84,7 +73,13 @@ _KEPT = 40
 
 
 @contextmanager
-def _alone(warehouse: str, name: str) -> Iterator[None]:
+def alone(lake: Lake, name: str) -> Iterator[None]:
+    """Be the only one to write this table (``layer.feed.table``).
+
+    Raises:
+        TableBusy: another run is writing it.
+    """
+    warehouse = lake.warehouse
     if "://" in warehouse:
         yield
         return
