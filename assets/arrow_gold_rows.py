@@ -16,12 +16,15 @@ import pyarrow as pa
 from assets import arrow_values, arrow_versions
 from assets.arrow_meetings import Meeting
 from assets.gold_columns.current_state import (
+    BLOB,
     COPY,
     EFFECT,
     EVENT_AT,
     EVENT_ID,
     KEY,
+    KIND,
     MENTIONS,
+    PARTS,
     POSITION,
     RESET,
 )
@@ -45,9 +48,9 @@ CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"
 _TEXTS = pa.list_(pa.field("element", pa.string()))
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 _FIRST = {
-    "kind string": ("kind", pa.string()),
-    "key array<string>": ("key", _TEXTS),
-    "blob binary": ("blob", pa.binary()),
+    f"{KIND} string": (KIND, pa.string()),
+    f"{PARTS} array<string>": (PARTS, _TEXTS),
+    f"{BLOB} binary": (BLOB, pa.binary()),
 }
 _LAST = {
     f"{POSITION} array<bigint>": (POSITION, _PLACE),
@@ -109,6 +112,7 @@ class Rows:
         self._table = table
         self._schema = out_schema(table)
         self._at = {name: number for number, name in enumerate(table.identity)}
+        self._values = frozenset(table.columns).difference(table.identity)
         self._states: list[tuple[Key, int, str, State]] = []
         self._others: list[tuple[str, Key | None, bytes]] = []
         self._versions: list[tuple[Key, Version]] = []
@@ -117,7 +121,11 @@ class Rows:
         """A key has changed; of one without a row's key each copy is a row, and those that are no more."""
         tally.keys += 1
         tally.absent += state.effect == "remove"
-        tally.merged += state.effect == "merge"
+        effect = state.effect
+        if effect == "merge" and self._values <= state.columns.keys():
+            # What says every column takes nothing from the row: of that, the commit need not read the columns.
+            effect = "put"
+        tally.merged += effect == "merge"
         last, known = state.last, None if one.current is None else one.current.state.last
         assert last is not None  # some change counted
         if known is not None and last[:2] < known[:2]:
@@ -127,7 +135,7 @@ class Rows:
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1
         if self._table.key:
-            self._states.append((key, 1, state.effect, state))
+            self._states.append((key, 1, effect, state))
             return
         for copy in range(1, max(state.copies, one.copies, 1) + 1):
             self._states.append((key, copy, "put" if copy <= state.copies else "remove", state))
@@ -161,8 +169,8 @@ class Rows:
         self._versions = []
         arrays = {
             **arrow_versions.cells(table, some),
-            "kind": [VERSION] * len(some),
-            "key": [key for key, _ in some],
+            KIND: [VERSION] * len(some),
+            PARTS: [key for key, _ in some],
         }
         none = [None] * len(some)
         return pa.RecordBatch.from_arrays(
@@ -176,9 +184,9 @@ class Rows:
         none = [None] * len(others)
         no_version = [None] * (len(states) + len(others))
         arrays: dict[str, Sequence[Any] | pa.Array] = {
-            "kind": [CHANGED] * len(states) + [kind for kind, _, _ in others],
-            "key": [key for key, _, _, _ in states] + [key for _, key, _ in others],
-            "blob": [None] * len(states) + [blob for _, _, blob in others],
+            KIND: [CHANGED] * len(states) + [kind for kind, _, _ in others],
+            PARTS: [key for key, _, _, _ in states] + [key for _, key, _ in others],
+            BLOB: [None] * len(states) + [blob for _, _, blob in others],
             EFFECT: [effect for _, _, effect, _ in states] + none,
             MENTIONS: [
                 None if effect == "remove" else [*state.columns] for _, _, effect, state in states

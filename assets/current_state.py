@@ -21,6 +21,7 @@ from assets import (
     versions,
 )
 from assets.applied import Applied, GoldTable
+from assets.gold_columns.current_state import PARTS
 from assets.gold_tables import (
     CONSTRAINT,
     DECLARATION,
@@ -126,7 +127,7 @@ def apply_one(
     if table.history and (anew or tally.keys):
         versions.write(
             lake.table("gold", feed.name, name + HISTORY),
-            *(table, found.versions, found.rows.select("key")),
+            *(table, found.versions, found.rows.select(PARTS)),
             anew=anew,
             horizon=bases.drawn(lake, feed).get(name),
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import meeting_rows, scoped_changes, silver_frames
+from assets import meeting_rows, scoped_changes, silver_frames, whole_images
 from assets.arrow_gold import BASE_COLUMNS, FromHistory, OntoGold, ToBase
 from assets.arrow_gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, Tally, out_columns
 from assets.arrow_meetings import (
@@ -24,6 +24,7 @@ from assets.arrow_meetings import (
 )
 from assets.arrow_stories import Story, stories
 from assets.broadcasting import hinted
+from assets.gold_columns.current_state import BLOB, KIND, PARTS
 from assets.history import History
 from assets.lake_table import LakeTable
 from assets.scoped_changes import Scoping
@@ -31,8 +32,6 @@ from transforms.feed import Feed, Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scopes
-
-_SHARD = "shard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +67,17 @@ def folded(
     if gold is None or tombstones is None:
         rows, tally = _from_history(run, None, 0)
     else:
-        rows, tally = _onto(run, gold, tombstones)
+        rows, tally = _brought(run, gold, tombstones)
     if tally.untold:
-        asked = rows.where(F.col("kind") == UNTOLD).select("key", F.col("blob").alias("carried"))
+        asked = rows.where(F.col(KIND) == UNTOLD)
+        asked = asked.select(F.col(PARTS).alias("key"), F.col(BLOB).alias("carried"))
         others, counts = _from_history(run, asked, tally.untold)
         tally.add(counts)
         if run.folding.moves:
             # Of linked keys all are told there, also those that their new changes alone had told.
-            rows = rows.join(others.select("key"), on="key", how="left_anti")
+            rows = rows.join(others.select(PARTS), on=PARTS, how="left_anti")
         rows = rows.unionByName(others)
-    changed, versions = (rows.where(F.col("kind") == one) for one in (CHANGED, VERSION))
+    changed, versions = (rows.where(F.col(KIND) == one) for one in (CHANGED, VERSION))
     return Folded(changed, versions, tally)
 
 
@@ -117,23 +117,43 @@ def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:
     return _Run(history, folding, spread.places if spread else None)
 
 
-def _onto(run: _Run, gold: LakeTable, tombstones: LakeTable) -> tuple[DataFrame, Tally]:
-    """What the new changes make of what the tables have."""
+def _brought(run: _Run, gold: LakeTable, tombstones: LakeTable) -> tuple[DataFrame, Tally]:
+    """What the new changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
+    if run.places is not None or not whole_images.may_tell(run.history):
+        return _onto(run, gold, tombstones)
+    told = whole_images.told(run.history, gold.read(), tombstones.read())
+    tally, rows = told.tally, told.rows
+    if tally.untold:
+        others, counts = _onto(run, gold, tombstones, hinted(told.unsure, tally.untold))
+        tally.untold = 0
+        tally.add(counts)
+        rows = rows.unionByName(others)
+    return rows, tally
+
+
+def _onto(
+    run: _Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None = None
+) -> tuple[DataFrame, Tally]:
+    """What the new changes make of what the tables have: those of all keys, or of those that are ``asked`` for."""
     history, folding, table = run.history, run.folding, run.history.table
     new = history.of_keys.where("is_new")
-    stands = meeting_rows.stands(table, gold.read(), GOLD, with_values=folding.depends)
-    buried = meeting_rows.stands(table, tombstones.read(), TOMBSTONE, with_values=False)
-    stands = stands.unionByName(buried, allowMissingColumns=True)
+    if asked is not None:
+        new = new.join(asked, on="key", how="left_semi")
     brings_scopes = not all(one.change.is_past for one in folding.scoped)
-    rows, keys = meeting_rows.changes(new), history.new_keys()
+    rows = meeting_rows.changes(new)
+    keys = history.new_keys() if asked is None else asked
     if run.places is not None:
         placed = run.places.where("is_new")
         keys = keys.unionByName(placed.select("key"))
         rows = rows.unionByName(meeting_rows.places(placed), allowMissingColumns=True)
     # A new scoped change is for all that stands.
-    if not brings_scopes:
-        stands = stands.join(keys, on="key", how="left_semi")
-    rows = rows.unionByName(stands, allowMissingColumns=True)
+    mine = None if brings_scopes else keys
+    for layer, what, with_values in (
+        (gold, GOLD, folding.depends),
+        (tombstones, TOMBSTONE, False),
+    ):
+        stands = meeting_rows.stands(table, layer.read(), what, mine, with_values=with_values)
+        rows = rows.unionByName(stands, allowMissingColumns=True)
     shaped = meeting_rows.shaped(rows.withColumn("group", F.col("key")))
     together = meeting_rows.by_key(shaped, None if brings_scopes else history.most_new)
     return _staged(together, OntoGold(folding), table)
@@ -182,6 +202,6 @@ def _staged(
     """
     found = silver_frames.staged(rows, stage, out_columns(table)).localCheckpoint()
     tally = Tally()
-    for row in found.where(F.col("kind") == COUNTED).select("blob").collect():
-        tally.add(pickle.loads(row["blob"]))
+    for row in found.where(F.col(KIND) == COUNTED).select(BLOB).collect():
+        tally.add(pickle.loads(row[BLOB]))
     return found, tally

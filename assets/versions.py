@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.gold_columns import typed as types
+from assets.gold_columns.current_state import PARTS
 from assets.gold_columns.versions import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from assets.lake_table import LakeTable
 from transforms.feed import Table
@@ -28,7 +29,7 @@ def write(
     anew: bool,
     horizon: Horizon | None,
 ) -> None:
-    """Put the versions of these keys (``key``) that silver can tell (``new``) in place of those before, in one commit.
+    """Put the versions of these ``keys`` that silver can tell (``new``) in place of those before, in one commit.
 
     ``anew``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same keys
     again.
@@ -41,7 +42,7 @@ def write(
         table.create(whole, PROPERTIES)
         return
     named = keys.select(
-        *[F.get("key", F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
+        *[F.get(PARTS, F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
     )
     # What ended at or below the horizon is not among the new versions, and stays.
     stood = above(table.read(), horizon).alias("old")

@@ -15,6 +15,8 @@ RESET = "_weir_reset_position"
 """Where the newest change stands after which nothing older can matter (``transforms/gold/onto_gold.py``)."""
 KEY, COPY = "_weir_key", "_weir_copy"
 EFFECT, MENTIONS = "_weir_effect", "_weir_mentions"
+KIND, PARTS, BLOB = "_weir_kind", "_weir_parts", "_weir_blob"
+"""On the way to gold: what a row is of (``arrow_gold_rows``), its key's parts as texts, and what is pickled."""
 
 
 def key_columns(table: Table) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.laws.histories import deliveries
-from tests.laws.kinds import account, graph, item, log, triple
+from tests.laws.kinds import account, graph, item, log, stock, triple
 from tests.laws.oracle import Event, Table
 
 __all__ = ["KINDS", "TABLES", "deliveries", "history", "to_record"]
@@ -22,12 +22,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "triple": ("triple",),
     "log": ("log",),
     "account": ("account", "card"),
+    "stock": ("stock",),
 }
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(item.ITEM, graph.VERTEX, graph.EDGE, triple.TRIPLE, log.LOG),
-        *(account.ACCOUNT, account.CARD),
+        *(account.ACCOUNT, account.CARD, stock.STOCK),
     )
 }
 _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
@@ -36,6 +37,7 @@ _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
     "triple": triple.history,
     "log": log.history,
     "account": account.history,
+    "stock": stock.history,
 }
 
 

@@ -11,7 +11,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +20,8 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from assets import bronze, feed_gold, gold_local, ledger, silver
+from assets import bronze, feed_gold, gold_local, ledger, silver, whole_images
+from assets.arrow_gold_rows import Tally
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
@@ -38,6 +39,8 @@ KEEP_HISTORY = ("account",)
 HORIZON = (0, 1, 12)
 WITH_HISTORY = "item"
 """The table whose versions are compared, too: it has partial updates, key changes and truncates."""
+OF_WHOLE_IMAGES = "stock"
+"""The kind that a run can tell by its newest changes alone."""
 EVERY = 10
 """Of so many cases one is compared at every position: the oracle begins anew for each."""
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
@@ -209,6 +212,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     # What the fold does in this process is drawn by the ten thousand in tests/laws/gold; here it meets real tables.
     histories = HISTORIES if is_spark else max(1, HISTORIES // 3)
     monkeypatch.setattr(gold_local, "MOST_CHANGES", -1 if is_spark else 10**9)
+    by_newest = told_by_newest(monkeypatch)
     drawn = world(kind, landing, histories)
     feed = drawn.feed
     deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
@@ -239,6 +243,10 @@ def test_gold_is_what_the_oracle_says_after_every_run(
                 f"{name} after {windows}",
             )
 
+    if kind == OF_WHOLE_IMAGES and is_spark:
+        # Most keys are told by their newest change, and some of each window are not.
+        assert len(by_newest) > 2
+        assert all(0 < one.untold < one.deliveries / 2 for one in by_newest)
     if kind == WITH_HISTORY:
         arrived = drawn.by_case(WITH_HISTORY, compacted)
         some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}
@@ -251,6 +259,21 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     for name in feed.tables:
         whole = drawn.expected(name, WINDOWS)
         assert_same(found(rebuilt, feed, name), whole, f"{name} in one pass")
+
+
+def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
+    """Let Spark tell of keys by their newest changes wherever it may; what it counts goes into the list."""
+    found: list[Tally] = []
+    tell = whole_images.told
+
+    def told(*args: Any) -> whole_images.Told:
+        made = tell(*args)
+        found.append(replace(made.tally))
+        return made
+
+    monkeypatch.setattr(whole_images, "LEAST", 0)
+    monkeypatch.setattr(whole_images, "told", told)
+    return found
 
 
 def accounts_for_every_event(

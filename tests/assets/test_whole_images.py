@@ -1,0 +1,80 @@
+"""Large windows of whole images: what Spark tells of a key by itself is what the fold says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from pyspark.sql import DataFrame
+
+from assets import bronze, current_state, gold_local, ledger, silver, whole_images
+from assets.lake import Lake
+from tests.assets.zoo import bring, change, drop, lay
+from tests.laws import model_format, model_histories
+from transforms.feed import Feed, Table
+
+NAMES = ("id", "kind", "key", "blob", "what", "rows", "last", "first", "event", "window", "new")
+
+
+@pytest.fixture(autouse=True)
+def _by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+
+
+def test_columns_may_have_any_of_the_names_that_weir_uses_on_the_way(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_images, "LEAST", 0)
+    table = Table("pets", ("id",), dict.fromkeys(NAMES, "string"), NAMES)
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table})
+    ada = {name: f"{name} of Ada" for name in NAMES} | {"id": "1"}
+    bo = {**ada, "id": "2"}
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after=ada), change("I", 2, after=bo)))
+    newer = {**ada, "rows": "more"}
+    lay(folder, "2025-11-20/04/b.json", drop(change("U", 3, ada, newer), change("D", 4, bo)))
+    for hour in ("03", "04"):
+        bring(lake, feed, [f"2025-11-20T{hour}"])
+    (row,) = lake.table("gold", "zoo", "pets").read().select(*NAMES).collect()
+    assert row.asDict() == newer
+
+
+def test_the_counts_are_those_of_the_fold(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_format.register(monkeypatch)
+    shape = model_histories.TABLES["stock"]
+    table = Table("stock", shape.key, shape.columns, (*shape.columns,))
+    feed = Feed("zoo", "model", str(folder), tables={"stock": table})
+    windows = [f"2025-11-20T{hour:02}" for hour in range(3)]
+    rng = Random("windows")
+    drops: dict[str, list[str]] = {window: [] for window in windows}
+    for seed in range(60):
+        for event in model_histories.history("stock", seed, f"stock-{seed}", 20):
+            line = json.dumps(model_histories.to_record(event))
+            # Some come in several windows, and some twice in one.
+            for window in rng.choices(windows, k=rng.choice([1, 1, 1, 2])):
+                drops[window].append(line)
+    for window, lines in drops.items():
+        rng.shuffle(lines)
+        lay(folder, f"{window.replace('T', '/')}/a.jsonl", drop(*lines))
+    by_fold = lake.elsewhere(f"{lake.warehouse}/by_fold")
+    for window in (*windows, windows[0]):
+        made = []
+        for one, least in ((lake, 0), (by_fold, whole_images.LEAST)):
+            bronze.land(one, feed, [window])
+            silver.derive(one, feed, [window])
+            monkeypatch.setattr(whole_images, "LEAST", least)
+            made.append(current_state.apply(one, feed, table, [window]))
+            ledger.finish(one, feed, [window])
+        assert made[0] == made[1]
+        both = [one.table("gold", "zoo", "stock").read() for one in (lake, by_fold)]
+        assert rows_of(both[0]) == rows_of(both[1])
+    # Of the window that came again only the few keys that need their history are written.
+    assert made[0].repeats + made[0].superseded > 0.9 * made[0].changes > 0
+
+
+def rows_of(gold: DataFrame) -> list[str]:
+    """Gold's rows as texts."""
+    return sorted(str(row) for row in gold.collect())
