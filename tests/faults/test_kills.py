@@ -29,6 +29,8 @@ from tests.faults.lives import Life
 pytestmark = pytest.mark.journey
 
 KILLS = int(os.environ.get("WEIR_FAULT_KILLS", "4"))
+WAYS = ("here", "spark")
+WAYS_IN_WORDS = {"here": "in the process", "spark": "in Spark's tasks"}
 LAYERS = ("bronze", "silver", "gold", "compaction", "progress")
 
 
@@ -67,25 +69,30 @@ def test_runs_killed_at_random_moments_leave_the_tables_of_one_that_was_not(
 
 
 def killed_one_after_the_other(folder: Path, tables: tuple[str, str]) -> Counter[str]:
-    """Let every life die at its moment; returns how many died in each step."""
+    """Let every life die at its moment; returns how many died in each step.
+
+    Every other one brings the tables as if they were large, in Spark's tasks.
+    """
     # How long a step takes, as the lives before have shown.
-    usual = {"bronze": 3.0, "silver": 10.0, "gold": 6.0, "progress": 1.5, "compaction": 2.5}
+    took = {"bronze": 3.0, "silver": 10.0, "gold": 6.0, "progress": 1.5, "compaction": 2.5}
+    usual_of = {way: dict(took) for way in WAYS}
     died: Counter[str] = Counter()
     # The next life starts its JVM while one runs, and waits.
-    lives = [Life(folder, "life_1", *tables)]
+    lives = [Life(folder, "life_1", *tables, WAYS[1])]
     try:
         for number, (layer, part) in enumerate(moments(KILLS, SEED), start=1):
-            life = lives[-1]
+            life, way = lives[-1], WAYS[number % 2]
+            usual = usual_of[way]
             life.go()
             if number < KILLS:
-                lives.append(Life(folder, f"life_{number + 1}", *tables))
+                lives.append(Life(folder, f"life_{number + 1}", *tables, WAYS[(number + 1) % 2]))
             began = life.wait_for(layer)
             delay = part * usual[layer]
             time.sleep(max(0.0, began.at + delay - time.monotonic()))
             last = life.kill()
             assert last is not None
             assert last.layer != "done", "nothing was left to do"
-            died[last.layer] += 1
+            died[f"{last.layer}, {WAYS_IN_WORDS[way]}"] += 1
             marks = life.marks()
             for one, after in pairwise(marks):
                 if one.layer in usual:

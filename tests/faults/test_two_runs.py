@@ -33,7 +33,10 @@ def test_two_runs_of_the_same_windows_at_once_do_no_harm(
         for name, data in objects[2 * pair : 2 * pair + 2]:
             (landing / name).parent.mkdir(parents=True, exist_ok=True)
             (landing / name).write_bytes(data)
-        runs = [Life(tmp_path, f"pair_{pair}_{one}", str(warehouse), str(landing)) for one in "ab"]
+        runs = [
+            Life(tmp_path, f"pair_{pair}_{one}", str(warehouse), str(landing), "here")
+            for one in "ab"
+        ]
         try:
             for run in runs:
                 run.wait_for("ready")

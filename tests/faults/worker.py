@@ -10,7 +10,16 @@ import sys
 import time
 from pathlib import Path
 
-from assets import bronze, compaction, feed_gold, ledger, silver
+from assets import (
+    bronze,
+    compaction,
+    feed_gold,
+    gold_local,
+    ledger,
+    silver,
+    silver_derive,
+    whole_images,
+)
 from assets.lake import Lake
 from orchestration import planning, quickly
 from orchestration.resources import lake_of
@@ -48,9 +57,15 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
         list(compaction.compact_feed(lake, feed, dict(feed.tables), dry_run=False))
 
 
-def main(warehouse: str, landing: str, journal: str, go: str) -> None:
-    """Start Spark as the commands do, and wait for the word."""
+def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
+    """Start Spark as the commands do, and wait for the word.
+
+    ``way``: ``here`` for tables that are small, as these are; ``spark`` to bring them as if they were large.
+    """
     feed = feed_of(landing)
+    if way == "spark":
+        silver_derive.SMALL_RECORDS = gold_local.MOST_CHANGES = -1
+        whole_images.LEAST = 0
     lake = quickly.fitted(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark
