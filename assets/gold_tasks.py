@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -64,10 +65,7 @@ def folded(
 ) -> Folded:
     """Fold the run's changes onto the tables, or, where they are None, all changes there are."""
     run = _run(feed, history, scoping, anew=gold is None)
-    if gold is None or tombstones is None:
-        rows, tally = _from_history(run, None, 0)
-    else:
-        rows, tally = _brought(run, gold, tombstones)
+    rows, tally = _brought(run, None if gold is None or tombstones is None else (gold, tombstones))
     if tally.untold:
         asked = rows.where(F.col(KIND) == UNTOLD)
         asked = asked.select(F.col(PARTS).alias("key"), F.col(BLOB).alias("carried"))
@@ -117,24 +115,37 @@ def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:
     return _Run(history, folding, spread.places if spread else None)
 
 
-def _brought(run: _Run, gold: LakeTable, tombstones: LakeTable) -> tuple[DataFrame, Tally]:
-    """What the new changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
-    if run.places is not None or not whole_images.may_tell(run.history):
-        return _onto(run, gold, tombstones)
-    told = whole_images.told(run.history, gold.read(), tombstones.read())
+_Layers: TypeAlias = "tuple[LakeTable, LakeTable]"
+"""Gold and its tombstones."""
+
+
+def _brought(run: _Run, layers: _Layers | None) -> tuple[DataFrame, Tally]:
+    """What the changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
+    if run.places is not None or not whole_images.may_tell(run.history, anew=layers is None):
+        return _folded(run, layers, None, 0)
+    told = whole_images.told(run.history, layers and tuple(one.read() for one in layers))
     tally, rows = told.tally, told.rows
     if tally.untold:
-        others, counts = _onto(run, gold, tombstones, hinted(told.unsure, tally.untold))
+        others, counts = _folded(run, layers, told.unsure, tally.untold)
         tally.untold = 0
         tally.add(counts)
         rows = rows.unionByName(others)
     return rows, tally
 
 
-def _onto(
-    run: _Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None = None
+def _folded(
+    run: _Run, layers: _Layers | None, asked: DataFrame | None, count: int
 ) -> tuple[DataFrame, Tally]:
-    """What the new changes make of what the tables have: those of all keys, or of those that are ``asked`` for."""
+    """What the fold makes of all keys, or of so many that are ``asked`` for (``key``)."""
+    if layers is None:
+        return _from_history(run, asked, count)
+    return _onto(run, *layers, None if asked is None else hinted(asked, count))
+
+
+def _onto(
+    run: _Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None
+) -> tuple[DataFrame, Tally]:
+    """What the new changes make of what the tables have."""
     history, folding, table = run.history, run.folding, run.history.table
     new = history.of_keys.where("is_new")
     if asked is not None:

@@ -59,28 +59,38 @@ class Told:
     tally: Tally
 
 
-def may_tell(history: History) -> bool:
-    """Whether there is much to tell, and all changes are for one row each and do not look at what it was."""
+def may_tell(history: History, *, anew: bool) -> bool:
+    """Whether there is much to tell, and all changes are for one row each and do not look at what it was.
+
+    ``anew``: of all changes, without a look at gold.
+    """
     table, kinds = history.table, history.change_kinds
     return (
         history.most_new >= LEAST
         and bool(table.key)
         and not table.history
         and not (kinds.depends or kinds.moves or kinds.scopes)
+        and not (anew and history.base is not None)
     )
 
 
-def told(history: History, gold: DataFrame, tombstones: DataFrame) -> Told:
+def told(history: History, layers: Sequence[DataFrame] | None) -> Told:
     """Tell of each key with new changes what becomes of it, or that the fold has to.
 
-    Computed before anything is written: Spark would read the tables anew after a commit.
+    ``layers``: gold and its tombstones; None to tell of all keys by all their changes. Computed before anything is
+    written: Spark would read the tables anew after a commit.
     """
     table = history.table
-    new = history.of_keys.where("is_new")
-    newest = _newest(new, table)
-    standing = _standing(history, new, gold, tombstones)
-    met = newest.join(standing, on=[*table.key], how="left")
-    found = met.withColumn(_OUTCOME, _outcome()).drop(_LAST, _ROWS).localCheckpoint()
+    if layers is None:
+        newest = _newest(history.of_keys, table)
+        is_told = F.col(_IS_WHOLE) & ~F.col(_IS_MIXED)
+        met = newest.withColumn(_OUTCOME, F.when(is_told, _NEWER).otherwise(_UNSURE))
+    else:
+        new = history.of_keys.where("is_new")
+        newest, standing = _newest(new, table), _standing(history, new, layers)
+        together = newest.join(standing, on=[*table.key], how="left")
+        met = together.withColumn(_OUTCOME, _outcome()).drop(_LAST, _ROWS)
+    found = met.localCheckpoint()
     changed, unsure = (found.where(F.col(_OUTCOME) == one) for one in (_NEWER, _UNSURE))
     return Told(_as_folded(changed, table), unsure.select(_parts(table)), _counted(found))
 
@@ -88,10 +98,10 @@ def told(history: History, gold: DataFrame, tombstones: DataFrame) -> Told:
 def _newest(new: DataFrame, table: Table) -> DataFrame:
     """One row per key: its newest change as gold would have it, and what there is to know of the others.
 
-    ``_FIRST``: where the oldest stands. ``_SHORTEST``: the least length of their places. ``_EVENT``: 1, or 0 for a
-    change that follows from another event; ``_EVENTS``: the sum. ``_IS_WHOLE``: the newest says the whole row.
-    ``_IS_MIXED``: two stand at one place, or an event may come at another place once more, so that which one counts is
-    for the fold to say.
+    ``_FIRST``: where the oldest stands. ``_SHORTEST``: the least length of their places. ``_EVENT``: 1 for a new event,
+    0 for an old one and for what follows from another; ``_EVENTS``: the sum. ``_IS_WHOLE``: the newest says the whole
+    row. ``_IS_MIXED``: two stand at one place, or an event may come at another place once more, so that which one
+    counts is for the fold to say.
     """
 
     def text(name: str) -> Column:
@@ -112,7 +122,7 @@ def _newest(new: DataFrame, table: Table) -> DataFrame:
         F.when(effect == "remove", "remove").otherwise("put").alias(EFFECT),
         is_whole.alias(_IS_WHOLE),
         (F.col("stable_prefix") != F.size("position")).alias(_IS_MIXED),
-        F.col("derived").isNull().cast("bigint").alias(_EVENT),
+        (F.col("derived").isNull() & F.col("is_new")).cast("bigint").alias(_EVENT),
     )
     in_order = Window.partitionBy(*_quoted(table.key)).orderBy(POSITION)
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
@@ -128,9 +138,7 @@ def _newest(new: DataFrame, table: Table) -> DataFrame:
     )
 
 
-def _standing(
-    history: History, new: DataFrame, gold: DataFrame, tombstones: DataFrame
-) -> DataFrame:
+def _standing(history: History, new: DataFrame, layers: Sequence[DataFrame]) -> DataFrame:
     """One row per key that gold has: the place of its ``_LAST`` change, and how many ``_ROWS`` of gold are of it."""
     table = history.table
     own = _quoted(table.key)
@@ -142,6 +150,7 @@ def _standing(
         last = F.struct(POSITION, EVENT_ID, reset.alias(RESET), F.lit(is_row).alias("is_row"))
         return layer.select(*own, last.alias(_LAST), F.lit(int(is_row)).alias(_ROWS))
 
+    gold, tombstones = layers
     both = places(gold, is_row=True).unionByName(places(tombstones, is_row=False))
     mine = both.join(asked, on=[*table.key], how="left_semi")
     return mine.groupBy(*own).agg(F.max(_LAST).alias(_LAST), F.sum(_ROWS).alias(_ROWS))
