@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from assets import bases, decisions, gold_tasks, silver_rows
@@ -106,10 +106,10 @@ def explain(
     found = gold_tasks.story_of(feed, history, tuple(key))
     changes = [] if found is None else found.changes
     counted = {one.event_id for one in changes}
-    rows = _rows(history, counted)
+    rows = _rows(history, counted, silver_rows.may_be_of([_key_text(key)]))
     before = ABSENT if found is None else found.key.base
     steps = _steps(Fold.of(table), changes, before, rows, list(key))
-    silver = lake.table("silver", feed.name).read()
+    silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
     mine = silver.where(silver_rows.are_of(name, table.name))
     horizon = bases.drawn(lake, feed).get(name)
     base = None if horizon is None else _base(horizon, before)
@@ -137,12 +137,16 @@ def _base(horizon: Horizon, state: State) -> Base:
     return Base(horizon.position, state.columns, state.copies)
 
 
-def _rows(history: History, event_ids: Collection[str]) -> dict[str, list[Row]]:
-    """The silver rows of these events, by event."""
+def _key_text(key: Sequence[str | None]) -> str:
+    return silver_rows.BETWEEN.join(part for part in key if part is not None)
+
+
+def _rows(history: History, event_ids: Collection[str], may_be: Column) -> dict[str, list[Row]]:
+    """The silver rows of these events of one key, by event; ``may_be`` leaves most rows of other keys out."""
     rows: dict[str, list[Row]] = {}
     if not event_ids:
         return rows
-    wanted = history.changes.where(F.col("event_id").isin(list(event_ids)))
+    wanted = history.changes.where(may_be & F.col("event_id").isin(list(event_ids)))
     for row in wanted.orderBy("window", "object", "line", "ordinal").collect():
         rows.setdefault(row["event_id"], []).append(row)
     return rows
@@ -189,7 +193,8 @@ def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> li
     """The changes of the key whose transaction is not complete."""
     is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
     same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
-    rows = changes.where(is_open & same).orderBy("window", "object", "line").collect()
+    may_be = silver_rows.may_be_of([_key_text(key)])
+    rows = changes.where(may_be & is_open & same).orderBy("window", "object", "line").collect()
     return [
         Waiting(
             row["operation"],

@@ -179,7 +179,8 @@ def _from_history(run: _Run, asked: DataFrame | None, count: int) -> tuple[DataF
 def _whole(run: _Run, asked: DataFrame | None, count: int) -> DataFrame:
     """All that is known of all keys, or of those that are ``asked`` for and of what is linked with them."""
     history, folding = run.history, run.folding
-    rows = meeting_rows.changes(history.of_keys)
+    changes = history.of_keys if asked is None else history.of_few(asked, count)
+    rows = meeting_rows.changes(changes)
     if run.places is not None:
         rows = rows.unionByName(meeting_rows.places(run.places), allowMissingColumns=True)
     if history.base is not None:

@@ -47,7 +47,7 @@ class History:
         What is at or below the table's horizon is left out: its base rows have it.
         """
         horizon = bases.drawn(lake, feed).get(name)
-        silver = lake.table("silver", feed.name).read()
+        silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
         changes = silver.where(silver_rows.are_of(name, table.name))
         change_kinds, most_new = booked(lake, feed, name, windows)
         if waiting_changes.there_are(lake, feed, table, name):
@@ -90,6 +90,17 @@ class History:
     def scoped(self) -> DataFrame:
         """The changes of many keys."""
         return self.changes.where(F.col("scope").isNotNull())
+
+    def of_few(self, keys: DataFrame, count: int) -> DataFrame:
+        """The changes of single keys, without most of those that are for none of these ``keys`` (``key``).
+
+        ``count``: how many keys there are, at most.
+        """
+        if count > silver_rows.MOST_KEYS or self.change_kinds.moves:
+            # Of linked keys it is not known yet which others they bring along.
+            return self.of_keys
+        texts = keys.select(silver_rows.key_text(F.col("key")).alias("text")).collect()
+        return self.of_keys.where(silver_rows.may_be_of([row["text"] for row in texts]))
 
     @cached_property
     def roots(self) -> DataFrame:

@@ -14,9 +14,8 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from assets import (
     arrow_outcomes,
@@ -30,6 +29,7 @@ from assets.accounting import ACCOUNTING, StoredAccount
 from assets.bronze_files import BronzeFiles
 from assets.delta_files import DeltaFiles
 from assets.lake import Lake
+from assets.silver_columns import as_arrow, as_table
 from assets.silver_schema import (
     ACCOUNT,
     CHANGES,
@@ -225,25 +225,3 @@ def _put_here(
 
 def _of_kind(found: pa.Table, *kinds: str) -> pa.Table:
     return found.filter(pc.is_in(found["kind"], pa.array(kinds, pa.string())))
-
-
-def as_arrow(rows: pa.Table, feed: Feed, schema: pa.Schema) -> pa.Table:
-    """Exactly the columns of the table."""
-    cells = [
-        pa.repeat(feed.name, rows.num_rows) if one.name == "feed" else rows[one.name].cast(one.type)
-        for one in schema
-    ]
-    return pa.table(cells, schema=schema)
-
-
-def as_table(rows: DataFrame, feed: Feed, schema: T.StructType) -> DataFrame:
-    """Exactly the columns of the table."""
-
-    def column(field: T.StructField) -> Column:
-        if field.name == "feed":
-            return F.lit(feed.name)
-        if isinstance(field.dataType, T.TimestampType):
-            return F.timestamp_micros(field.name)
-        return F.col(field.name)
-
-    return rows.select(*[column(one).alias(one.name) for one in schema.fields])

@@ -7,10 +7,19 @@ the changes that count are visible yet (``assets/gold_columns/transactions.py``)
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from collections.abc import Collection
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from assets.silver_schema import KEY_TEXT
 from transforms.change import CONTROL, HOLD
+
+BETWEEN: Final = "\x1f"
+"""What stands between the parts of a key in ``key_text``."""
+MOST_KEYS: Final = 1_000
+"""So many keys are looked for by their texts at most; of more, most pages of a file have one."""
 
 
 def count_for_gold() -> Column:
@@ -31,3 +40,20 @@ def are_held(name: str | None = None) -> Column:
     """True for scoped deletes that wait for a decision; ``name``: those of one gold table."""
     held = F.col("effect") == HOLD
     return held if name is None else held & (F.col("table") == name)
+
+
+def with_key_text(silver: DataFrame) -> DataFrame:
+    """Silver with its ``key_text``: a table that only an earlier version of Weir has written has none."""
+    if KEY_TEXT in silver.columns:
+        return silver
+    return silver.withColumn(KEY_TEXT, F.lit(None).cast("string"))
+
+
+def key_text(key: Column) -> Column:
+    """The parts of a key in one text."""
+    return F.array_join(key, BETWEEN)
+
+
+def may_be_of(texts: Collection[str]) -> Column:
+    """False for rows that are of other keys than these for sure: Parquet's pages tell between which texts they lie."""
+    return F.col(KEY_TEXT).isNull() | F.col(KEY_TEXT).isin(*texts)

@@ -27,6 +27,10 @@ TRANSACTION = T.StructType(
 ``transactions.<feed>`` whether it is complete by now. Formats leave it out.
 """
 
+KEY_TEXT = "key_text"
+_MADE_LAST = ("feed", KEY_TEXT)
+"""Columns that follow from others, and are made as the rows are written."""
+
 CHANGE = T.StructType(
     [
         T.StructField("window", T.StringType(), False),
@@ -55,6 +59,7 @@ CHANGE = T.StructType(
         T.StructField("line", T.LongType(), False),
         T.StructField("byte_offset", T.LongType(), False),
         T.StructField("ordinal", T.IntegerType(), False),
+        T.StructField(KEY_TEXT, T.StringType(), True),
     ]
 )
 """One row per change of one key, per scoped change, or per control row. docs/change_model.md is the reference.
@@ -78,7 +83,9 @@ that are not plainly overwritten.
 mutation differ in the others, and the smallest position counts.
 ``event_id``: the same for every delivery of one event (design: order and identity per format).
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
-The last five are the bronze record's coordinates, and which of its events this is: provenance, never order.
+``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
+``key_text``: the key's parts in one text, by which readers of a few keys pass over most of a file, whose rows are in
+the order of their keys (``silver_rows.may_be_of``); null in files that an earlier version of Weir wrote.
 """
 
 QUARANTINE = T.StructType(
@@ -121,9 +128,9 @@ _MICROSECONDS = ("event_at", "extracted_at")
 _OF_CHANGE = [
     T.StructField(one.name, T.LongType() if one.name in _MICROSECONDS else one.dataType)
     for one in CHANGE.fields
-    if one.name != "feed"
+    if one.name not in _MADE_LAST
 ]
-"""Silver's columns but the feed's name, which all rows share; moments are microseconds since 1970 until the last."""
+"""Silver's columns but those that are made last; moments are microseconds since 1970 until then."""
 
 _REASON = [
     T.StructField("reason", T.StringType()),

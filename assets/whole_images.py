@@ -115,7 +115,10 @@ def _newest(new: DataFrame, table: Table) -> DataFrame:
     ]
     is_whole = effect.isin("put", "remove") | reduce(Column.__and__, said, effect == "merge")
     rows = new.select(
-        *[types.typed(text(name), kind).alias(name) for name, kind in table.columns.items()],
+        *[
+            types.typed(text(name), kind, strictly=True).alias(name)
+            for name, kind in table.columns.items()
+        ],
         F.col("position").alias(POSITION),
         F.col("event_id").alias(EVENT_ID),
         F.col("event_at").alias(EVENT_AT),

@@ -104,6 +104,7 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
         "source_table": F.concat_ws(".", F.lit(drops.CATALOG), F.lit(drops.SCHEMA), "table"),
         "declared": F.col("table"),
         "key": F.array(F.col("id").cast("string")),
+        "key_text": F.col("id").cast("string"),
         "stable_prefix": F.size("position"),
         "object": F.lit("base"),
         "generation": F.lit("1"),

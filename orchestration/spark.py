@@ -93,6 +93,10 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         # Delta copies the source of a MERGE, lest it be another the second time. Weir's are computed once and kept: the
         # copy of 760,000 rows took 3 s.
         "spark.databricks.delta.merge.materializeSource": "none",
+        # Silver's files are in the order of their keys: by the statistics of small pages a reader of a few keys passes
+        # over most of them, if he may name each of the keys.
+        "spark.hadoop.parquet.page.row.count.limit": "2000",
+        "spark.sql.parquet.pushdown.inFilterThreshold": "1000",
         # The plans are wide (a column function per declared type); printing them is not worth a warning.
         "spark.sql.debug.maxToStringFields": "1000",
     }

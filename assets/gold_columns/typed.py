@@ -17,12 +17,15 @@ __all__ = ["element", "entries", "stored", "text_of", "typed"]
 _BINARY: Final = "binary"
 
 
-def typed(text: Column, type_name: str) -> Column:
-    """The value of a canonical text in the declared type; a set is a sorted array without repeats."""
+def typed(text: Column, type_name: str, *, strictly: bool = False) -> Column:
+    """The value of a canonical text in the declared type; a set is a sorted array without repeats.
+
+    ``strictly``: a text of a simple type that is not canonical is an error, and not null.
+    """
     if _is_binary(type_name):
         return F.unbase64(text)
     if not is_nested(type_name):
-        return text.try_cast(type_name)
+        return text.cast(type_name) if strictly else text.try_cast(type_name)
     value = F.from_json(text, _as_json(type_name))
     if type_name.strip().lower().startswith("set"):
         return F.array_sort(F.array_distinct(value))

@@ -36,7 +36,9 @@ def test_a_value_has_the_text_that_it_was_made_of(kind: str) -> None:
 def test_spark_reads_the_same_values(spark: SparkSession, kind: str) -> None:
     texts = canonical_texts(kind)
     frame = spark.createDataFrame([(text,) for text in texts], "text string")
-    values = frame.select("text", columns.typed(F.col("text"), kind).alias("value")).toArrow()
+    values = frame.select(
+        "text", columns.typed(F.col("text"), kind, strictly=True).alias("value")
+    ).toArrow()
     ours = arrow_values.typed(values["text"].to_pylist(), kind)
     # NaN is no NaN: what is compared is how values are written.
     theirs = pa.chunked_array(values["value"]).combine_chunks()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets import arrow_changes, crossings, silver_derive
+from assets import arrow_changes, crossings, silver_columns
 from assets.silver_schema import OUTPUT, SILVER_ARROW
 from tests.transforms.formats.folded import InScenario, gold_rows
 from transforms.change import CONTROL
@@ -42,7 +42,7 @@ class Lake:
         """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
-            self.silver[window] = silver_derive.as_arrow(rows, self.feed, SILVER_ARROW)
+            self.silver[window] = silver_columns.as_arrow(rows, self.feed, SILVER_ARROW)
 
     def run(self, windows: Sequence[str]) -> None:
         """Bring these windows to all gold tables."""

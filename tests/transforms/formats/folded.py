@@ -16,7 +16,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from assets import arrow_changes, arrow_values, crossings, open_transactions, silver_derive
+from assets import arrow_changes, arrow_values, crossings, open_transactions, silver_columns
 from assets.arrow_changes import SilverRow
 from assets.silver_schema import OUTPUT, SILVER_ARROW
 from tests.transforms.formats import in_process
@@ -59,7 +59,7 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, tuple[Table, Mapping[Key,
     """What the keys of each gold table are after all changes of one scenario, and how the table is declared."""
     if not rows.num_rows:
         return {}
-    silver = silver_derive.as_arrow(rows, feed, SILVER_ARROW)
+    silver = silver_columns.as_arrow(rows, feed, SILVER_ARROW)
     complete = completed(rows) if FORMATS[feed.format].transactional else {}
     every: dict[tuple[str, str], list[SilverRow]] = defaultdict(list)
     for batch in silver.combine_chunks().to_batches():
