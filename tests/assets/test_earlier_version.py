@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from deltalake import write_deltalake
 
-from assets import accounting, gold_tables, ledger
+from assets import accounting, gold_local, gold_tables, ledger
 from assets.lake import Lake
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed
+from transforms.feed import Feed, Table
 
 EARLIER = {
     "change_kinds": "traits",
@@ -64,3 +65,37 @@ def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path
     assert silver.where("stable_prefix IS NULL").count() == 0
     bring(lake, feed)
     assert planning.due(lake, feed).windows == []
+
+
+@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+) -> None:
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    columns = {"id": "int", "name": "string", "kind": "string"}
+    feed = Feed(
+        "zoo",
+        "arcion_s3_json",
+        str(folder),
+        tables={"pets": Table("pets", ("id",), columns, (*columns,))},
+    )
+    ada = {"id": "1", "name": "Ada", "kind": "cat"}
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 3, after=ada)))
+    key = {"id": "1"}
+    lay(folder, "2025-11-20/04/b.json", drop(change("U", 7, key, {**key, "name": "Eve"})))
+    bring(lake, feed)
+    silver = lake.table("silver", feed.name)
+    rows = silver.read().drop("key_text").localCheckpoint()
+    overwriting = rows.write.format("delta").mode("overwrite").partitionBy("window")
+    overwriting.option("overwriteSchema", "true").save(silver.path)
+    # Older than the last change, and newer than the last one that said the whole row.
+    late = (change("U", 5, key, {**key, "kind": "dog"}), change("U", 4, key, {**key, "name": "X"}))
+    lay(folder, "2025-11-20/05/c.json", drop(*late))
+    bring(lake, feed)
+    (row,) = lake.table("gold", feed.name, "pets").read().select(*columns).collect()
+    assert row.asDict() == {"id": 1, "name": "Eve", "kind": "dog"}
+    texts = silver.read().select("window", "key_text").distinct().collect()
+    assert {row["window"]: row["key_text"] for row in texts} == {
+        **{"2025-11-20T03": None, "2025-11-20T04": None},
+        "2025-11-20T05": "1",
+    }
