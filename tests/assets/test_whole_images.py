@@ -11,8 +11,9 @@ from pyspark.sql import DataFrame
 
 from assets import bronze, current_state, gold_local, ledger, silver, whole_images
 from assets.lake import Lake
-from tests.assets.zoo import bring, change, drop, lay
+from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format, model_histories
+from tests.laws.event import Event, Image
 from transforms.feed import Feed, Table
 
 NAMES = ("id", "kind", "key", "blob", "what", "rows", "last", "first", "event", "window", "new")
@@ -38,6 +39,50 @@ def test_columns_may_have_any_of_the_names_that_weir_uses_on_the_way(
         bring(lake, feed, [f"2025-11-20T{hour}"])
     (row,) = lake.table("gold", "zoo", "pets").read().select(*NAMES).collect()
     assert row.asDict() == newer
+
+
+def test_which_of_two_events_at_one_place_counts_is_for_the_fold_to_say(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_images, "LEAST", 0)
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    old = {number: {"id": number, "name": "old"} for number in ("1", "2")}
+    new = {number: {"id": number, "name": "new"} for number in ("1", "2")}
+    first = (change("I", int(number), after=one) for number, one in old.items())
+    lay(folder, "2025-11-20/03/a.json", drop(*first))
+    # A delete and an insert of one statement, in both orders.
+    gone = {number: change("D", 9, one) for number, one in old.items()}
+    back = {number: change("I", 9, after=one) for number, one in new.items()}
+    tied = drop(gone["1"], back["1"], back["2"], gone["2"])
+    lay(folder, "2025-11-20/04/b.json", tied)
+    for hour in ("03", "04"):
+        bring(lake, feed, [f"2025-11-20T{hour}"])
+    assert names(lake, feed) == {1: "new", 2: "new"}
+
+
+def test_where_an_event_stands_that_came_at_two_places_is_for_the_fold_to_say(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(whole_images, "LEAST", 0)
+    model_format.register(monkeypatch)
+    feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
+
+    def told(place: tuple[int, int], effect: str, identity: str, **after: str) -> str:
+        image: Image = {"id": "1", **after}
+        made = Event(
+            *("model", "pets", effect, (0, 1, *place), None, {}, image, effect),
+            own_identity=(identity,),
+        )
+        # Of the place only the first three numbers are the same in every delivery.
+        return json.dumps({**model_histories.to_record(made), "stable_prefix": 3})
+
+    lay(folder, "2025-11-20/03/a.jsonl", drop(told((7, 1), "put", "born", name="Ada")))
+    gone = (told((7, place), "remove", "gone") for place in (3, 0))
+    lay(folder, "2025-11-20/04/b.jsonl", drop(*gone))
+    for hour in ("03", "04"):
+        bring(lake, feed, [f"2025-11-20T{hour}"])
+    # The smallest of its places counts, which is before the row's.
+    assert names(lake, feed) == {1: "Ada"}
 
 
 def test_the_counts_are_those_of_the_fold(
