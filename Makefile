@@ -9,6 +9,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV_VERSION := 0.13.8
+COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+# The tools that the bench runs beside Weir, each in an environment of its own with a lock of its own.
+OTHERS := delta_rs dlt_merge duckdb_merge
 
 # Where Dagster's pages are, and where it keeps its history: both can be set from outside.
 PORT ?= 3000
@@ -65,17 +70,17 @@ ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for a
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
 		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
-lock: ## pin every dependency anew in requirements.lock (for all supported Pythons, with hashes)
+lock: ## pin every dependency anew, also of the bench's other tools (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
 	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@.lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--extra dev --output-file requirements.lock pyproject.toml
-	@echo "requirements.lock is up to date; to move a pin, delete it or its lines first"
+	@$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	@for tool in $(OTHERS); do \
+		$(COMPILE) --output-file bench/others/$$tool.lock bench/others/$$tool.in || exit 1; done
+	@echo "requirements.lock and bench/others/*.lock are up to date; to move a pin, delete it or its lines first"
 
 clean: ## remove the environment, Dagster's history and caches; landing/ and warehouse/ stay
-	rm -rf $(VENV) .lock-tool .dagster build dist weir.egg-info spark-warehouse
+	rm -rf $(VENV) .lock-tool .bench-environments .dagster build dist weir.egg-info spark-warehouse
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "Tables and drops are kept: for a fresh demo, remove landing/ and warehouse/ yourself."
