@@ -12,28 +12,31 @@ from pathlib import Path
 import click
 
 from bench import report
-from bench.lines import LINES, lines
+from bench.lines import ASKED_FOR, LINES, lines
 from bench.machine import machine
 from bench.measuring import measured, peak_resident, say
+from bench.others import environments as others
 from bench.report import Finding
 from bench.restoring import Workspace
 from bench.sizes import SCALES, Sizes
 from orchestration.resources import lake_of
 
 
-def run(folder: Path, sizes: Sizes, wanted: Sequence[str]) -> tuple[str, dict[str, object]]:
+def run(
+    folder: Path, sizes: Sizes, wanted: Sequence[str], environments: Path
+) -> tuple[str, dict[str, object]]:
     """Measure in this folder; returns the table and what goes into the JSON file."""
-    environment = machine()
+    found_on = machine()
     work = Workspace(folder, lake_of(str(folder)))
     spark = work.session.spark
     findings = [
         Finding.of(line, measured(spark, line, sizes.repeats))
-        for line in lines(work, sizes, wanted)
+        for line in lines(work, sizes, wanted, environments)
     ]
     resident = peak_resident(spark)
-    environment["driver memory"] = spark.conf.get("spark.driver.memory")
-    environment["peak resident MB of Java"] = resident and round(resident / 2**20)
-    return report.table(findings, environment), report.as_json(findings, environment, asdict(sizes))
+    found_on["driver memory"] = spark.conf.get("spark.driver.memory")
+    found_on["peak resident MB of Java"] = resident and round(resident / 2**20)
+    return report.table(findings, found_on), report.as_json(findings, found_on, asdict(sizes))
 
 
 @click.command(name="bench")
@@ -43,11 +46,23 @@ def run(folder: Path, sizes: Sizes, wanted: Sequence[str]) -> tuple[str, dict[st
 @click.option("--tables", type=click.IntRange(min=1), help="small ones, in one window")
 @click.option("--repeats", type=click.IntRange(min=1), help="that count; one more is a warm-up")
 @click.option("--seed", type=int, help="of the drops")
-@click.option("--line", "wanted", type=click.Choice(LINES), multiple=True, help="only this one")
+@click.option(
+    "--line",
+    "wanted",
+    type=click.Choice((*LINES, *ASKED_FOR)),
+    multiple=True,
+    help=f"only this one ({', '.join(ASKED_FOR)}: only if named, for it downloads)",
+)
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     help="where drops and tables go while it runs (default: the system's folder for such files)",
+)
+@click.option(
+    "--environments",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=others.FOLDER,
+    help="where other tools' environments are kept (default: .bench-environments)",
 )
 @click.option(
     "--json",
@@ -60,6 +75,7 @@ def bench(
     scale: str,
     wanted: tuple[str, ...],
     folder: Path | None,
+    environments: Path,
     json_file: Path,
     **given: int | None,
 ) -> None:
@@ -69,7 +85,7 @@ def bench(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="weir-bench-", dir=folder) as name:
-        table, found = run(Path(name), sizes, wanted or LINES)
+        table, found = run(Path(name), sizes, wanted or LINES, environments)
     json_file.write_text(json.dumps(found, indent=2) + "\n")
     click.echo(table)
     say(f"every figure is in {json_file}")

@@ -14,12 +14,16 @@ from assets.lake import Lake
 from bench import base, drops, everyday, floor, restoring, row, textbook
 from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
+from bench.others import environments
+from bench.others import line as others
 from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration import planning
 from transforms.feed import Feed, Table
 
 LINES = ("ingest", "apply", "again", "nothing", "tables", *everyday.LINES)
+ASKED_FOR = ("others",)
+"""Lines that run only when they are named: their tools have to be downloaded."""
 TABLE = row.table("item")
 WINDOWS = [drops.WINDOW]
 
@@ -28,10 +32,15 @@ class ResultsDiffer(Exception):
     """Weir and the textbook made different tables of the same changes."""
 
 
-def lines(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Iterator[Line]:
+def lines(
+    work: Workspace,
+    sizes: Sizes,
+    wanted: Sequence[str],
+    environments_in: Path = environments.FOLDER,
+) -> Iterator[Line]:
     """The lines asked for, each prepared when it is its turn."""
-    if set(wanted) & {"ingest", "apply", "again", "nothing"}:
-        yield from _of_one_table(work, sizes, wanted)
+    if set(wanted) & {"ingest", "apply", "again", "nothing", "others"}:
+        yield from _of_one_table(work, sizes, wanted, environments_in)
     if "tables" in wanted:
         yield _tables(work, sizes)
     yield from everyday.lines(work, sizes, wanted)
@@ -42,7 +51,9 @@ def _feed(landing: Path, tables: Sequence[Table]) -> Feed:
     return Feed("bench", "arcion_s3_json", str(landing), tables=declared)
 
 
-def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Iterator[Line]:
+def _of_one_table(
+    work: Workspace, sizes: Sizes, wanted: Sequence[str], environments_in: Path
+) -> Iterator[Line]:
     landing = work.folder / "landing"
     drawn = drops.changes(rows=sizes.rows, count=sizes.changes, seed=sizes.seed)
     say(f"writing drops of {sizes.changes:,} changes")
@@ -62,7 +73,7 @@ def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Itera
             "floor": ingested(lambda lake, feed: floor.ingest(lake, feed, drops.WINDOW)),
         }
         yield Line("landing to silver", size, "bytes", competitors)
-    if not set(wanted) & {"apply", "again", "nothing"}:
+    if not set(wanted) & {"apply", "again", "nothing", "others"}:
         return
     say(f"writing a table of {sizes.rows:,} rows")
     lake = work.lake("base")
@@ -73,6 +84,11 @@ def _of_one_table(work: Workspace, sizes: Sizes, wanted: Sequence[str]) -> Itera
         yield Line("apply changes", sizes.changes, "changes", _appliers(work, "base", feed))
     if set(wanted) & {"again", "nothing"}:
         yield from _again(work, sizes, feed, wanted)
+    if "others" in wanted:
+        appliers = _appliers(work, "base", feed)
+        ours = {name: appliers[name] for name in ("weir", "textbook")}
+        size = sizes.changes
+        yield others.line(work, feed, TABLE, WINDOWS, size, ours, environments_in)
 
 
 def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], Prepared]]:

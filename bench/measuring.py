@@ -30,11 +30,18 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What work returns that was done by a process of its own which took the time itself, without its start."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of the table: the same work by ``weir`` and by others; each is prepared anew for every repeat.
 
     ``size`` says how much work it is, in ``unit``. ``is_warm``: its making has run the same code, so that no warm-up
-    is needed. ``is_process``: what is timed is a process of its own.
+    is needed. ``is_process``: what is timed is a process of its own. ``notes`` are sentences for who reads the figures.
     """
 
     name: str
@@ -43,6 +50,7 @@ class Line:
     competitors: Mapping[str, Callable[[], Prepared]]
     is_warm: bool = False
     is_process: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sample]]:
@@ -63,7 +71,7 @@ def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sa
 
 
 def timed(spark: SparkSession, work: Prepared, group: str) -> Sample:
-    """Do the work once."""
+    """Do the work once. Of a process that tells its own time, that is what counts."""
     context = spark.sparkContext
     java: Any = context._jvm
     pools = [
@@ -77,8 +85,10 @@ def timed(spark: SparkSession, work: Prepared, group: str) -> Sample:
         pool.resetPeakUsage()
     context.setJobGroup(group, group)
     started = perf_counter()
-    work()
+    outcome = work()
     seconds = perf_counter() - started
+    if isinstance(outcome, Told):
+        return Sample(outcome.seconds, None, None)
     heap = sum(pool.getPeakUsage().getUsed() for pool in pools)
     jobs = len(context.statusTracker().getJobIdsForGroup(group))
     return Sample(seconds, jobs, heap)

@@ -11,6 +11,9 @@ from bench.measuring import Line, Sample
 AIMS = {"textbook": 3.0, "floor": 2.0}
 """How many times faster than the textbook Weir should be, and how many times slower than the floor it may be."""
 
+OURS = ("weir", "textbook", "floor")
+"""The competitors that have columns of their own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -20,11 +23,12 @@ class Finding:
     size: int
     unit: str
     samples: Mapping[str, Sequence[Sample]]
+    notes: Sequence[str] = ()
 
     @classmethod
     def of(cls, line: Line, samples: Mapping[str, Sequence[Sample]]) -> Finding:
         """What was measured of a line."""
-        return cls(line.name, line.size, line.unit, samples)
+        return cls(line.name, line.size, line.unit, samples, line.notes)
 
     def ratio(self, upper: str, lower: str) -> float | None:
         """The median of the ratios turn by turn: both had the same machine then."""
@@ -43,6 +47,11 @@ class Finding:
         """How many times Weir is slower."""
         return self.ratio("weir", "floor")
 
+    @property
+    def others(self) -> list[str]:
+        """The competitors besides the three that most lines have."""
+        return [name for name in self.samples if name not in OURS]
+
 
 def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
     """The findings as Markdown."""
@@ -52,7 +61,8 @@ def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
     rows = [_cells(finding) for finding in findings]
     lines = [head, ["---"] * len(head), second, *rows]
     told = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + f"\n\n{told}\n"
+    beside = "".join(_beside(finding) + "\n\n" for finding in findings if finding.others)
+    return _markdown(lines) + f"\n\n{beside}{told}\n"
 
 
 def as_json(
@@ -70,6 +80,8 @@ def as_json(
                 "unit": finding.unit,
                 "faster_than_textbook": finding.faster_than_textbook,
                 "slower_than_floor": finding.slower_than_floor,
+                "others_to_weir": {name: finding.ratio(name, "weir") for name in finding.others},
+                "notes": [*finding.notes],
                 "median_seconds": {
                     name: median(one.seconds for one in samples)
                     for name, samples in finding.samples.items()
@@ -85,16 +97,29 @@ def as_json(
 
 
 def _cells(finding: Finding) -> list[str]:
-    names = ("weir", "textbook", "floor")
-    there = [finding.samples[name] for name in names if name in finding.samples]
+    there = [finding.samples[name] for name in OURS if name in finding.samples]
     return [
         f"{finding.name} ({finding.size:,} {finding.unit})",
         _times(finding.faster_than_textbook),
         _times(finding.slower_than_floor),
-        *[_seconds(finding.samples.get(name, ())) for name in names],
+        *[_seconds(finding.samples.get(name, ())) for name in OURS],
         ", ".join(f"{median(jobs):g}" for jobs in _known(there, "jobs")),
         ", ".join(f"{max(heap) / 2**20:,.0f}" for heap in _known(there, "heap")),
     ]
+
+
+def _beside(finding: Finding) -> str:
+    """One row per competitor, for a line that has more of them than the table has columns."""
+    head = [finding.name, "seconds", "times Weir's"]
+    rows = [
+        ["Weir" if name == "weir" else name, _seconds(samples), _times(finding.ratio(name, "weir"))]
+        for name, samples in finding.samples.items()
+    ]
+    return "\n\n".join([_markdown([head, ["---"] * len(head), *rows]), *finding.notes])
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def _known(of_competitors: Sequence[Sequence[Sample]], name: str) -> list[list[int]]:
