@@ -61,7 +61,9 @@ def line(
         environments.NoEnvironment: the packages of a tool cannot be had.
     """
     pythons = {name: environments.python(script, folder) for name, script in TOOLS.items()}
-    exports = work.folder / "exports"
+    own = work.folder.absolute() / "others"
+    own.mkdir()
+    exports = own / "exports"
     say("exporting changes and rows for the other tools")
     base = work.lake("base")
     changes = textbook.typed(textbook.of_windows(base, feed, table, windows), table)
@@ -74,15 +76,15 @@ def line(
     late, without_positions = newest_delivered(base, feed, table, windows)
     made = {}
     for name in (DLT, DUCKDB):
-        made[name] = work.folder / f"table_of_{TOOLS[name]}"
+        made[name] = own / f"table_of_{TOOLS[name]}"
         words = ("--rows", str(exports / "rows"), "--table", str(made[name]))
-        run(pythons[name], TOOLS[name], "prepare", *words)
+        run(pythons[name], TOOLS[name], own, "prepare", *words)
 
     def timed(name: str, place: Path, due: Outcome) -> Prepared:
         words = ("--changes", str(exports / "changes"), "--table", str(place))
 
         def merge() -> Told:
-            said = run(pythons[name], TOOLS[name], "merge", *words)
+            said = run(pythons[name], TOOLS[name], own, "merge", *words)
             found = Outcome(int(said["rows"]), int(said["quantity"]))
             if found != due:
                 raise ResultsDiffer(f"{name}'s table has {found}, and should have {due}")
@@ -92,12 +94,12 @@ def line(
 
     def on_gold() -> Prepared:
         copied = work.fresh("base").table("gold", feed.name, table.name)
-        return timed(DELTA_RS, Path(copied.path), right)
+        return timed(DELTA_RS, Path(copied.path).absolute(), right)
 
     def on_its_own(name: str, due: Outcome) -> Callable[[], Prepared]:
         def prepare() -> Prepared:
             # Copied and not linked: DuckDB writes into its file.
-            place = work.folder / f"run_of_{TOOLS[name]}"
+            place = own / f"run_of_{TOOLS[name]}"
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(made[name], place)
             return timed(name, place, due)
@@ -113,8 +115,8 @@ def line(
     return Line("beside others", size, "changes", {**ours, **others}, notes=(note,))
 
 
-def run(python: Path, script: str, *words: str) -> dict[str, float]:
-    """Run a tool's script to its end; returns what it printed.
+def run(python: Path, script: str, folder: Path, *words: str) -> dict[str, float]:
+    """Run a tool's script to its end, in this folder; returns what it printed.
 
     Raises:
         subprocess.CalledProcessError: it ended with an error, which stands on stderr.
@@ -122,7 +124,9 @@ def run(python: Path, script: str, *words: str) -> dict[str, float]:
     kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
     # Isolated: neither this checkout nor PYTHONPATH lends it a module.
     command = [str(python), "-I", str(environments.SCRIPTS / f"{script}.py"), *words]
-    answer = subprocess.run(command, env=kept | SETTINGS, stdout=subprocess.PIPE, check=True)
+    # Else dlt leaves a number for the user where it keeps its data, even if it reports to nobody.
+    settings = kept | SETTINGS | {"DLT_DATA_DIR": str(folder / "data_of_dlt")}
+    answer = subprocess.run(command, cwd=folder, env=settings, stdout=subprocess.PIPE, check=True)
     said: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
     return said
 
