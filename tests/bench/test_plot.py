@@ -1,0 +1,102 @@
+"""The picture is XML that says every figure, to scale, on light pages and dark ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+from bench import plot, report
+from bench.measuring import Sample
+from bench.report import Finding
+
+SVG = "{http://www.w3.org/2000/svg}"
+FINDINGS = [
+    Finding(
+        "apply changes",
+        1000,
+        "changes",
+        {
+            "weir": [Sample(2.0, 9, 1), Sample(4.0, 9, 1), Sample(3.0, 9, 1)],
+            "textbook": [Sample(6.0, 5, 1), Sample(12.0, 5, 1), Sample(6.0, 5, 1)],
+        },
+    ),
+    Finding(
+        "beside others",
+        1000,
+        "changes",
+        {"weir": [Sample(1.5, 0, 1)], "a <tool> & more": [Sample(0.0456, None, None)]},
+        ("One of them is quick.",),
+    ),
+]
+
+
+def run(cores: int) -> dict[str, Any]:
+    found = report.as_json(FINDINGS, {"cores": cores, "commit": None}, {"rows": 5000, "repeats": 3})
+    return dict(json.loads(json.dumps(found)))
+
+
+def texts(svg: str) -> list[str]:
+    return [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_every_figure_of_every_run_is_there() -> None:
+    found = texts(plot.picture([run(2), run(64)]))
+    assert found.count("apply changes (1,000 changes to 5,000 rows)") == 2
+    for figure in ("3.00 s", "6.00 s", "1.50 s", "0.046 s", "One of them is quick."):
+        assert found.count(figure) == 2
+    assert found.count("a <tool> & more") == 2
+    assert [one for one in found if one.startswith("cores")] == [
+        "cores 2; each run 3 times.",
+        "cores 64; each run 3 times.",
+    ]
+
+
+def test_bars_are_as_long_as_medians_and_stay_within_the_picture() -> None:
+    drawn = ElementTree.fromstring(plot.picture([run(2)]))
+    bars = [one for one in drawn.iter(f"{SVG}rect") if one.get("class") in ("own", "other")]
+    assert [one.get("class") for one in bars] == ["own", "other", "own", "other"]
+    widths = [float(one.get("width", "")) for one in bars]
+    # The longest stroke of a line takes the whole width: 12 s here, and 1.5 s below.
+    whole = plot.RIGHT - plot.LEFT
+    expected = [whole * 3 / 12, whole * 6 / 12, whole, whole * 0.0456 / 1.5]
+    assert widths == pytest.approx(expected, abs=0.1)
+    height = float(drawn.get("height", ""))
+    for one in drawn.iter(f"{SVG}text"):
+        assert 0 < float(one.get("x", "")) < plot.WIDTH
+        assert 0 < float(one.get("y", "")) < height
+
+
+def test_it_has_colours_for_dark_pages_too() -> None:
+    style = ElementTree.fromstring(plot.picture([run(2)])).findtext(f"{SVG}style") or ""
+    assert "prefers-color-scheme: dark" in style
+    light, dark = style.split("@media")
+    for name in ("--page", "--ink", "--quiet", "--rule", "--own", "--other"):
+        assert f"{name}:" in light
+        assert f"{name}:" in dark
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (0.0, [0.0]),
+        (0.28, [0.0, 0.1, 0.2]),
+        (1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (14.8, [0.0, 5.0, 10.0]),
+        (2000.0, [0.0, 500.0, 1000.0, 1500.0, 2000.0]),
+    ],
+)
+def test_the_axis_has_round_numbers(most: float, expected: list[float]) -> None:
+    assert plot.ticks(most) == pytest.approx(expected)
+
+
+def test_the_command_writes_the_file(tmp_path: Path) -> None:
+    (tmp_path / "bench.json").write_text(json.dumps(run(2)))
+    out = tmp_path / "bench.svg"
+    answer = CliRunner().invoke(plot.plot, [str(tmp_path / "bench.json"), "--out", str(out)])
+    assert (answer.exit_code, answer.output) == (0, "")
+    assert "3.00 s" in texts(out.read_text())
