@@ -1,0 +1,194 @@
+"""Other tools beside Weir: their environments are made anew only if need be, and they make the right tables."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyspark.sql import SparkSession
+
+from bench import lines, report
+from bench.measuring import measured
+from bench.others import delta_rs, environments, line
+from bench.report import Finding
+from bench.restoring import Workspace
+from bench.sizes import Sizes
+from orchestration.resources import lake_of
+
+LOCKS = sorted(environments.SCRIPTS.glob("*.lock"))
+
+
+def of_changes(*some: tuple[int, list[int], int, bool]) -> pa.Table:
+    """Key, position, quantity, and whether it is a delete."""
+    kinds = {
+        "id": pa.int64(),
+        "_weir_position": pa.list_(pa.int64()),
+        "quantity": pa.int32(),
+        "is_delete": pa.bool_(),
+    }
+    columns = zip(*some, strict=True) if some else ([] for _ in kinds)
+    return pa.table(
+        {
+            name: pa.array([*values], kind)
+            for (name, kind), values in zip(kinds.items(), columns, strict=True)
+        }
+    )
+
+
+def test_of_each_key_only_the_newest_change_is_left() -> None:
+    some = of_changes(
+        (7, [0, 6, 100], 1, False),
+        (3, [0, 6, 50], 2, False),
+        # A later part decides only where the earlier ones are equal.
+        (7, [1, 0, 0], 3, True),
+        (7, [0, 9, 900], 4, False),
+        # The same once more.
+        (3, [0, 6, 50], 2, False),
+        (5, [0, 6, 9], 5, False),
+    )
+    found = delta_rs.newest(some)
+    assert found.select(["id", "quantity"]).to_pylist() == [
+        {"id": 3, "quantity": 2},
+        {"id": 5, "quantity": 5},
+        {"id": 7, "quantity": 3},
+    ]
+    assert delta_rs.newest(of_changes()).num_rows == 0
+
+
+def test_positions_that_arrow_cannot_order_are_refused() -> None:
+    with pytest.raises(ValueError, match="different lengths"):
+        delta_rs.newest(of_changes((1, [0, 1], 1, False), (1, [0, 1, 2], 2, False)))
+
+
+def test_delta_rs_and_dlt_find_the_newest_change_by_the_same_lines() -> None:
+    # Scripts import nothing of ours, so they share nothing.
+    texts = [
+        (environments.SCRIPTS / f"{name}.py").read_text() for name in ("delta_rs", "dlt_merge")
+    ]
+    found = [
+        re.search(r"^def newest.*?(?=^def )", text, re.MULTILINE | re.DOTALL) for text in texts
+    ]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0][0] == found[1][0]
+
+
+def test_delta_rs_as_a_script_applies_changes_and_says_what_there_is(tmp_path: Path) -> None:
+    rows = of_changes(
+        (1, [0, 5, 1], 10, False), (2, [0, 5, 2], 20, False), (3, [0, 5, 3], 30, False)
+    )
+    write_deltalake(tmp_path / "table", rows.drop(["is_delete"]))
+    changes = of_changes(
+        (1, [0, 6, 1], 11, False),
+        (2, [0, 6, 1], 0, True),
+        # Late.
+        (3, [0, 4, 9], 31, False),
+        (4, [0, 6, 1], 40, False),
+        # A delete of what is not there.
+        (5, [0, 6, 1], 0, True),
+    )
+    (tmp_path / "changes").mkdir()
+    pq.write_table(changes, tmp_path / "changes" / "part.parquet")
+    said = line.run(
+        Path(sys.executable),
+        "delta_rs",
+        tmp_path,
+        *("merge", "--changes", str(tmp_path / "changes"), "--table", str(tmp_path / "table")),
+    )
+    assert said.pop("seconds") > 0
+    assert said == {"rows": 3, "quantity": 11 + 30 + 40}
+    left = DeltaTable(tmp_path / "table").to_pyarrow_table().sort_by("id").to_pylist()
+    assert [(row["id"], row["quantity"]) for row in left] == [(1, 11), (3, 30), (4, 40)]
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=[lock.stem for lock in LOCKS])
+def test_every_lock_has_hashes_and_no_addresses(lock: Path) -> None:
+    text = lock.read_text()
+    pins = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert pins
+    assert [pin.split()[0] for pin in pins if "--hash=sha256:" not in pin] == []
+    assert [pin.split()[0] for pin in pins if "==" not in pin.split()[0]] == []
+    assert re.findall(r"\S*(?:://|--find-links|--index-url|@ )\S*", text) == []
+
+
+def test_every_tool_has_a_script_a_lock_and_a_sentence_on_its_version(root: Path) -> None:
+    assert [lock.stem for lock in LOCKS] == sorted(line.TOOLS.values())
+    docs = (root / "docs" / "bench.md").read_text()
+    for name, package in ((line.DELTA_RS, "deltalake"), (line.DLT, "dlt"), (line.DUCKDB, "duckdb")):
+        lock = (environments.SCRIPTS / f"{line.TOOLS[name]}.lock").read_text()
+        found = re.search(rf"^{package}(?:\[.*?\])?==(\S+)", lock, re.MULTILINE)
+        assert found is not None
+        assert f"`{package}` {found[1]}" in docs
+
+
+def environment(folder: Path, made_from: str | None) -> Path:
+    """What a made environment looks like from outside: a Python, and what it was made from."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    if made_from is not None:
+        (folder / environments.KEY).write_text(made_from)
+    return folder
+
+
+def test_an_environment_is_kept_as_long_as_its_lock_stays(tmp_path: Path) -> None:
+    lock = tmp_path / "tool.lock"
+    lock.write_text("tool==1\n")
+    first = environments.key(lock)
+    place = environment(tmp_path / "tool", first)
+    assert environments.is_current(place, environments.key(lock))
+    lock.write_text("tool==2\n")
+    assert not environments.is_current(place, environments.key(lock))
+
+
+def test_an_environment_that_is_not_whole_is_none(tmp_path: Path) -> None:
+    assert not environments.is_current(tmp_path / "nowhere", "key")
+    assert not environments.is_current(environment(tmp_path / "cut_short", None), "key")
+    without_python = environment(tmp_path / "without_python", "key")
+    (without_python / "bin" / "python").unlink()
+    (without_python / "bin" / "python").symlink_to(tmp_path / "gone")
+    assert not environments.is_current(without_python, "key")
+
+
+def test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    (scripts / "tool.lock").write_text(f"no-such-package-of-weir==1 --hash=sha256:{'0' * 64}\n")
+    monkeypatch.setattr(environments, "SCRIPTS", scripts)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(
+        environments.NoEnvironment, match=r"no environment for tool: .*no-such-package"
+    ):
+        environments.python("tool", tmp_path / "made")
+    # What was begun is not taken for an environment.
+    assert not (tmp_path / "made" / "tool" / environments.KEY).exists()
+
+
+@pytest.mark.journey
+def test_the_tools_make_the_tables_that_they_should(spark: SparkSession, tmp_path: Path) -> None:
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    sizes = Sizes(rows=400, changes=300, tables=1, repeats=1)
+    try:
+        found = next(lines.lines(work, sizes, ["others"], tmp_path / "environments"))
+    except environments.NoEnvironment as error:
+        pytest.skip(f"no index has the tools' packages: {str(error).splitlines()[-1]}")
+    # A tool whose table is not what it should be is an error.
+    finding = Finding.of(found, measured(spark, found, sizes.repeats))
+    assert [*finding.samples] == ["weir", "textbook", "delta-rs", "dlt", "DuckDB"]
+    for name in ("delta-rs", "dlt", "DuckDB"):
+        (sample,) = finding.samples[name]
+        assert (sample.seconds > 0, sample.jobs, sample.heap) == (True, None, None)
+    late = re.search(r"([\d,]+) of its rows are older", found.notes[0])
+    assert late is not None
+    assert int(late[1]) > 0
+    assert found.notes[0] in report.table([finding], {})
+    # The environments stay as they are.
+    made = (tmp_path / "environments" / "duckdb_merge" / environments.KEY).stat().st_mtime_ns
+    python = environments.python("duckdb_merge", tmp_path / "environments")
+    assert (python.parent.parent / environments.KEY).stat().st_mtime_ns == made
