@@ -137,8 +137,9 @@ def _base(horizon: Horizon, state: State) -> Base:
     return Base(horizon.position, state.columns, state.copies)
 
 
-def _key_text(key: Sequence[str | None]) -> str:
-    return silver_rows.BETWEEN.join(part for part in key if part is not None)
+def _key_text(key: Sequence[str | None]) -> str | None:
+    parts = [part for part in key if part is not None]
+    return silver_rows.BETWEEN.join(parts) if len(parts) == len(key) else None
 
 
 def _rows(history: History, event_ids: Collection[str], may_be: Column) -> dict[str, list[Row]]:

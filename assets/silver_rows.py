@@ -50,10 +50,11 @@ def with_key_text(silver: DataFrame) -> DataFrame:
 
 
 def key_text(key: Column) -> Column:
-    """The parts of a key in one text."""
-    return F.array_join(key, BETWEEN)
+    """The parts of a key in one text; null where one of them is, as in a table without a key."""
+    has_null = F.exists(key, lambda part: part.isNull())
+    return F.when(~has_null, F.array_join(key, BETWEEN))
 
 
-def may_be_of(texts: Collection[str]) -> Column:
+def may_be_of(texts: Collection[str | None]) -> Column:
     """False for rows that are of other keys than these for sure: Parquet's pages tell between which texts they lie."""
-    return F.col(KEY_TEXT).isNull() | F.col(KEY_TEXT).isin(*texts)
+    return F.col(KEY_TEXT).isNull() | F.col(KEY_TEXT).isin([*texts])

@@ -85,7 +85,8 @@ mutation differ in the others, and the smallest position counts.
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
 ``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
 ``key_text``: the key's parts in one text, by which readers of a few keys pass over most of a file, whose rows are in
-the order of their keys (``silver_rows.may_be_of``); null in files that an earlier version of Weir wrote.
+the order of their keys (``silver_rows.may_be_of``); null where a part is, and in files that an
+earlier version of Weir wrote.
 """
 
 QUARANTINE = T.StructType(

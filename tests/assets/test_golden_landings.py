@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,7 +133,10 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
     assert only(found.bronze, names) == only(in_microseconds(cut), names)
     assert found.windows.keys() == expected.keys()
     for window, outcome in expected.items():
-        changes = [{**row, "feed": given.feed.name} for row in outcome.changes]
+        changes = [
+            {**row, "feed": given.feed.name, "key_text": text_of(row["key"])}
+            for row in outcome.changes
+        ]
         refused = [{**row, "feed": given.feed.name} for row in outcome.quarantine]
         of_window = found.windows[window]
         assert of_window.changes == [{name: row[name] for name in CHANGE.names} for row in changes]
@@ -142,6 +146,11 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
     assert broken["nothing_quarantined"] == sum(
         one.count("quarantined") + one.count("derived_quarantined") for one in expected.values()
     )
+
+
+def text_of(key: Any) -> str | None:
+    """The key's parts in one text; of a key that has a null, as rows of a table without a key may, there is none."""
+    return None if key is None or None in key else "\x1f".join(key)
 
 
 def only(rows: Iterable[Row], names: Iterable[str]) -> list[Row]:
