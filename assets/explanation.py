@@ -106,7 +106,7 @@ def explain(
     found = gold_tasks.story_of(feed, history, tuple(key))
     changes = [] if found is None else found.changes
     counted = {one.event_id for one in changes}
-    rows = _rows(history, counted, silver_rows.may_be_of([_key_text(key)]))
+    rows = _rows(history, counted, silver_rows.may_be_of([silver_rows.text_of(key)]))
     before = ABSENT if found is None else found.key.base
     steps = _steps(Fold.of(table), changes, before, rows, list(key))
     silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
@@ -135,11 +135,6 @@ def _base(horizon: Horizon, state: State) -> Base:
     if state.effect == "remove":
         return Base(horizon.position, None, 0)
     return Base(horizon.position, state.columns, state.copies)
-
-
-def _key_text(key: Sequence[str | None]) -> str | None:
-    parts = [part for part in key if part is not None]
-    return silver_rows.BETWEEN.join(parts) if len(parts) == len(key) else None
 
 
 def _rows(history: History, event_ids: Collection[str], may_be: Column) -> dict[str, list[Row]]:
@@ -194,7 +189,7 @@ def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> li
     """The changes of the key whose transaction is not complete."""
     is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
     same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
-    may_be = silver_rows.may_be_of([_key_text(key)])
+    may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
     rows = changes.where(may_be & is_open & same).orderBy("window", "object", "line").collect()
     return [
         Waiting(

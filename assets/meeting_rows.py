@@ -56,6 +56,11 @@ def typed_keys(table: Table, keys: DataFrame) -> DataFrame:
     )
 
 
+def key_texts(table: Table) -> Column:
+    """The key of a row of gold as canonical texts; the table has one."""
+    return F.array(*[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key])
+
+
 def stands(
     table: Table, layer: DataFrame, what: int, keys: DataFrame | None, *, with_values: bool
 ) -> DataFrame:
@@ -66,12 +71,7 @@ def stands(
     if table.key and keys is not None:
         # Compared as gold has them: to make texts of ten million keys takes half a minute.
         layer = layer.join(typed_keys(table, keys), on=[*table.key], how="left_semi")
-    if table.key:
-        key = F.array(
-            *[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key]
-        )
-    else:
-        key = F.from_json(KEY, "array<string>")
+    key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
     values: list[Column] = []
     if with_values:
         texts = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]

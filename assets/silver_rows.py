@@ -7,7 +7,7 @@ the changes that count are visible yet (``assets/gold_columns/transactions.py``)
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from pyspark.sql import Column, DataFrame
@@ -53,6 +53,12 @@ def key_text(key: Column) -> Column:
     """The parts of a key in one text; null where one of them is, as in a table without a key."""
     has_null = F.exists(key, lambda part: part.isNull())
     return F.when(~has_null, F.array_join(key, BETWEEN))
+
+
+def text_of(key: Sequence[str | None]) -> str | None:
+    """The same of a key at hand."""
+    parts = [part for part in key if part is not None]
+    return BETWEEN.join(parts) if len(parts) == len(key) else None
 
 
 def may_be_of(texts: Collection[str | None]) -> Column:

@@ -92,7 +92,11 @@ def told(history: History, layers: Sequence[DataFrame] | None) -> Told:
         met = together.withColumn(_OUTCOME, _outcome()).drop(_LAST, _ROWS)
     found = met.localCheckpoint()
     changed, unsure = (found.where(F.col(_OUTCOME) == one) for one in (_NEWER, _UNSURE))
-    return Told(_as_folded(changed, table), unsure.select(_parts(table)), _counted(found))
+    return Told(
+        _as_folded(changed, table),
+        unsure.select(meeting_rows.key_texts(table).alias("key")),
+        _counted(found),
+    )
 
 
 def _newest(new: DataFrame, table: Table) -> DataFrame:
@@ -216,11 +220,6 @@ def _as_folded(rows: DataFrame, table: Table) -> DataFrame:
         EFFECT,
         F.lit(None).cast("array<string>").alias(MENTIONS),
     )
-
-
-def _parts(table: Table) -> Column:
-    parts = [types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key]
-    return F.array(*parts).alias("key")
 
 
 def _quoted(names: Sequence[str]) -> list[str]:
