@@ -56,6 +56,7 @@ class Event:
     transaction: Transaction | None = None
     derived: str | None = None
     own_identity: tuple[str, ...] | None = None  # where the position does not identify the event
+    digest: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def identity(self) -> list[str]:
@@ -78,7 +79,13 @@ class Event:
 
 
 def event_id(event: Event) -> str:
-    """The digest of everything that two deliveries of one event agree on."""
+    """The digest of everything that two deliveries of one event agree on; an event remembers its own."""
+    if not event.digest:
+        event.digest.append(_digest(event))
+    return event.digest[0]
+
+
+def _digest(event: Event) -> str:
     identity = event.identity
     texts: list[str | None] = [event.table, event.operation, str(len(identity)), *identity]
     for image in (event.before, event.after, event.attribute_ops, event.scope):

@@ -30,6 +30,8 @@ class Seen:
         monkeypatch.setattr(oracle, "copies_after", self.copies_after)
         monkeypatch.setattr(oracle, "values_after", self.values_after)
         monkeypatch.setattr(oracle, "operated", self.operated)
+        # Values that are remembered would not be seen again.
+        monkeypatch.setattr(values, "scalar", values.scalar.__wrapped__)
         monkeypatch.setattr(values, "wrapped", self.wrapped)
         monkeypatch.setattr(values, "rounded", self.rounded)
 

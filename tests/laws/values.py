@@ -55,7 +55,7 @@ def typed(text: str | None, type_name: str) -> object:
         return None
     outer, *inner = parts_of(type_name)
     if not inner:
-        return _scalar(text, outer)
+        return scalar(text, outer)
     # Numbers stay texts until their own type reads them, so that no digit is lost.
     document = json.loads(text, parse_int=str, parse_float=str)
     if outer == "map":
@@ -68,7 +68,9 @@ def _element(element: str | bool | None, type_name: str) -> object:
     return element if isinstance(element, bool) else typed(element, type_name)
 
 
-def _scalar(text: str, type_name: str) -> object:
+@lru_cache(maxsize=100_000)
+def scalar(text: str, type_name: str) -> object:
+    """The value of a type that is not made of parts, read from its text."""
     kind = class_of(type_name)
     if kind == "integer":
         return int(text)

@@ -5,21 +5,12 @@ What is kept between two runs is what the tables would keep. Not here: what gold
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from assets import arrow_changes, silver_local
-from assets.silver_schema import CHANGES
-from tests.laws import model_histories
+from tests.laws.gold.silver_in_memory import Silver
 from tests.laws.oracle import Event
-from tests.transforms.formats.in_process import ARROW
-from transforms.change import CONTROL
 from transforms.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State, unread
@@ -29,9 +20,6 @@ from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
 from transforms.gold.table import New, brought, steps, whole
 from transforms.gold.transactions import at_commit
-from transforms.silver.open_transactions import OpenEvent, state_of
-
-LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +51,16 @@ class Lake:
 
     feed: Feed
     records: Mapping[str, Sequence[Event]]
-    silver: dict[str, pa.Table] = field(default_factory=dict)
     gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
     finished: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.silver = Silver(self.feed)
 
     def run(self, windows: Sequence[str], ends: str = "") -> None:
         """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``."""
         for window in windows:
-            # A function of its own window: a second time would make the same.
-            if window not in self.silver:
-                self.silver[window] = derived(self.feed, window, self.records[window])
+            self.silver.derive(window, self.records[window])
         if ends == "silver":
             return
         for name, table in self.feed.tables.items():
@@ -83,15 +71,15 @@ class Lake:
     def rebuilt(self, name: str) -> dict[Key, State]:
         """What the keys of a table are by all of silver, from the first event."""
         table = self.feed.tables[name]
-        changes = self._visible(name, list(self.silver))
-        new, silver = self._new(table, changes), _Silver(changes)
+        changes = self._visible(name, list(self.silver.windows))
+        new, silver = self._new(table, changes), _History(changes)
         return whole(Fold.of(table), new, silver)
 
     def versions(self, name: str) -> dict[Key, list[Version]]:
         """Every version of every row of a table, by all of silver."""
         table, fold = self.feed.tables[name], Fold.of(self.feed.tables[name])
-        changes = self._visible(name, list(self.silver))
-        of_keys, before = steps(fold, self._new(table, changes), _Silver(changes))
+        changes = self._visible(name, list(self.silver.windows))
+        of_keys, before = steps(fold, self._new(table, changes), _History(changes))
         return {key: versions(fold, some, before.get(key, ABSENT)) for key, some in of_keys.items()}
 
     def _apply(self, name: str, table: Table, windows: Sequence[str], *, is_torn: bool) -> None:
@@ -104,7 +92,7 @@ class Lake:
             key: standing(gold, key, is_read=depends or not fold.has_key)
             for key in {*gold.rows, *gold.tombstones}
         }
-        done = brought(fold, self._new(table, changes), current, _Silver(changes))
+        done = brought(fold, self._new(table, changes), current, _History(changes))
         for key, state in done.states.items():
             if state.effect == "remove":
                 gold.tombstones[key] = state
@@ -132,65 +120,29 @@ class Lake:
 
     def _visible(self, name: str, windows: Sequence[str]) -> list[Visible]:
         """The table's changes that count, each at its place."""
-        released = self._released(windows)
-        found = []
-        for window, rows in self.silver.items():
-            here = window in windows
-            mine = rows.filter(pc.equal(rows["table"], name))
-            for batch in mine.combine_chunks().to_batches():
-                for row in arrow_changes.silver_rows(batch):
-                    change, told, is_new = row.change, row.transaction, here
-                    if change.effect in CONTROL:
-                        continue
-                    if told is not None:
-                        commit = told["commit"]
-                        if commit is None:
-                            if told["id"] not in released:
-                                continue
-                            commit, by_now = released[told["id"]]
-                            is_new = is_new or by_now
-                        if told["at_commit"]:
-                            change = at_commit(change, tuple(commit))
-                    scoped = row.scoped and replace(row.scoped, change=change)
-                    found.append(Visible(window, row.key, row.stream, change, scoped, is_new))
-        return found
-
-    def _released(self, windows: Sequence[str]) -> dict[str, tuple[tuple[int, ...], bool]]:
-        """The complete transactions, of which some window holds a part: the commit, and whether it is complete now."""
-        events: dict[str, list[OpenEvent]] = defaultdict(list)
-        whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
-        for window, rows in self.silver.items():
-            told = rows["transaction"].to_pylist()
-            names = ("event_id", "effect", "derived", "position", "event_at")
-            cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
-            for one, (event_id, effect, derived_of, position, at) in zip(told, cells, strict=True):
-                if one is not None and one["commit"] is None:
-                    of_event = {
-                        **{"window": window, "event_id": event_id, "effect": effect},
-                        **{"is_derived": derived_of is not None, "expected": one["expected"]},
-                        **{"has_begin": one["has_begin"], "position": tuple(position)},
-                        "event_at": at,
-                    }
-                    events[one["id"]].append(OpenEvent(**of_event))
-                elif one is not None:
-                    whole_in[one["id"]][window] = tuple(one["commit"])
-        unread_now = [one for one in self.records if one not in self.silver]
         in_gold = self.finished.difference(windows)
-        before = [one for one in self.records if one not in in_gold]
-        found = {}
-        for name, some in events.items():
-            elsewhere = whole_in[name]
-            commit = state_of(name, some, unread_now).commit or next(iter(elsewhere.values()), None)
-            if commit is not None:
-                earlier = [one for one in some if one.window in in_gold]
-                was = state_of(name, earlier, before).commit if earlier else None
-                was_whole = any(window in in_gold for window in elsewhere)
-                found[name] = (tuple(commit), was is None and not was_whole)
+        released = self.silver.released([*self.records], in_gold)
+        found = []
+        for window in self.silver.windows:
+            here = window in windows
+            for row in self.silver.rows(window, name):
+                change, told, is_new = row.change, row.transaction, here
+                if told is not None:
+                    commit = told["commit"]
+                    if commit is None:
+                        if told["id"] not in released:
+                            continue
+                        commit, by_now = released[told["id"]]
+                        is_new = is_new or by_now
+                    if told["at_commit"]:
+                        change = at_commit(change, tuple(commit))
+                scoped = row.scoped and replace(row.scoped, change=change)
+                found.append(Visible(window, row.key, row.stream, change, scoped, is_new))
         return found
 
 
 @dataclass(frozen=True)
-class _Silver:
+class _History:
     changes: Sequence[Visible]
 
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
@@ -232,18 +184,3 @@ def standing(gold: Gold, key: Key, *, is_read: bool) -> Current:
         return Current(newest, is_torn)
     state = unread(is_present=newest is row, last=newest.last, reset=newest.reset)
     return Current(state, is_torn)
-
-
-def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
-    """A window's silver."""
-    rows = [
-        {
-            **{"window": window, "object": "part_1", "generation": "g", "line": number},
-            **{"byte_offset": number, "landed_at": LANDED_AT},
-            "payload": json.dumps(model_histories.to_record(event)).encode(),
-        }
-        for number, event in enumerate(events, start=1)
-    ]
-    bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
-    made = silver_local.classified(feed, [bronze], {})
-    return made.filter(pc.equal(made["kind"], CHANGES))

@@ -1,0 +1,120 @@
+"""Silver in memory: what the product derives of each window, read once, and which transactions are complete.
+
+Not here: what becomes of gold (``in_memory``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import arrow_changes, silver_local
+from assets.arrow_changes import SilverRow
+from assets.silver_schema import CHANGES
+from tests.laws import model_histories
+from tests.laws.oracle import Event
+from tests.transforms.formats.in_process import ARROW
+from transforms.change import CONTROL
+from transforms.feed import Feed
+from transforms.silver.open_transactions import OpenEvent, state_of
+
+LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
+
+
+@dataclass
+class Silver:
+    """The windows that were derived. What silver has of a window stays as it is, so that each is read once."""
+
+    feed: Feed
+    windows: dict[str, pa.Table] = field(default_factory=dict)
+    _read: dict[tuple[str, str], list[SilverRow]] = field(default_factory=dict)
+    _parts: dict[str, list[tuple[dict[str, Any], OpenEvent]]] = field(default_factory=dict)
+
+    def derive(self, window: str, events: Iterable[Event]) -> None:
+        """Have the window; a function of its own events: a second time would make the same."""
+        if window not in self.windows:
+            self.windows[window] = derived(self.feed, window, events)
+
+    def rows(self, window: str, name: str) -> list[SilverRow]:
+        """The table's changes in one window."""
+        if (window, name) not in self._read:
+            rows = self.windows[window]
+            mine = rows.filter(pc.equal(rows["table"], name)).combine_chunks()
+            self._read[window, name] = [
+                row
+                for batch in mine.to_batches()
+                for row in arrow_changes.silver_rows(batch)
+                if row.change.effect not in CONTROL
+            ]
+        return self._read[window, name]
+
+    def released(
+        self, every: Sequence[str], in_gold: Collection[str]
+    ) -> dict[str, tuple[tuple[int, ...], bool]]:
+        """The complete transactions, of which some window holds a part: the commit, and whether it is complete now.
+
+        ``every``: all windows there are; ``in_gold``: those that gold had before this run.
+        """
+        events: dict[str, list[OpenEvent]] = defaultdict(list)
+        whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+        for window in self.windows:
+            for told, event in self._in_transactions(window):
+                if told["commit"] is None:
+                    events[told["id"]].append(event)
+                else:
+                    whole_in[told["id"]][window] = tuple(told["commit"])
+        unread_now = [one for one in every if one not in self.windows]
+        before = [one for one in every if one not in in_gold]
+        found = {}
+        for name, some in events.items():
+            elsewhere = whole_in[name]
+            commit = state_of(name, some, unread_now).commit or next(iter(elsewhere.values()), None)
+            if commit is not None:
+                earlier = [one for one in some if one.window in in_gold]
+                was = state_of(name, earlier, before).commit if earlier else None
+                was_whole = any(window in in_gold for window in elsewhere)
+                found[name] = (tuple(commit), was is None and not was_whole)
+        return found
+
+    def _in_transactions(self, window: str) -> list[tuple[dict[str, Any], OpenEvent]]:
+        """The window's events that are parts of a transaction, and what silver says of this."""
+        if window not in self._parts:
+            rows = self.windows[window]
+            rows = rows.filter(pc.is_valid(rows["transaction"]))
+            names = ("event_id", "effect", "derived", "position", "event_at")
+            cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
+            found = []
+            for told, (event_id, effect, derived_of, position, at) in zip(
+                rows["transaction"].to_pylist(), cells, strict=True
+            ):
+                of_event = {
+                    **{"window": window, "event_id": event_id, "effect": effect},
+                    **{"is_derived": derived_of is not None, "expected": told["expected"]},
+                    **{"has_begin": told["has_begin"], "position": tuple(position)},
+                    "event_at": at,
+                }
+                found.append((told, OpenEvent(**of_event)))
+            self._parts[window] = found
+        return self._parts[window]
+
+
+def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
+    """A window's silver."""
+    rows = [
+        {
+            **{"window": window, "object": "part_1", "generation": "g", "line": number},
+            **{"byte_offset": number, "landed_at": LANDED_AT},
+            "payload": json.dumps(model_histories.to_record(event)).encode(),
+        }
+        for number, event in enumerate(events, start=1)
+    ]
+    bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
+    made = silver_local.classified(feed, [bronze], {})
+    return made.filter(pc.equal(made["kind"], CHANGES))
