@@ -5,6 +5,8 @@ Simplified: no bronze and no quarantine lie under it, and no column's position l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -39,7 +41,9 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     for window, changes in windows.items():
         silver = shaped(changes, feed, window)
         lake.table("silver", feed.name).append(silver, partition_by=["window"])
-    write_accounts(lake, feed, table, rows)
+    dead = rows // 100
+    counts = {drops.SNAPSHOT_WINDOW: rows + dead, drops.BASE_WINDOW: (rows + 4) // 5 + dead}
+    write_accounts(lake, feed, table, counts)
     gold = lake.table("gold", feed.name, table.name)
     graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
@@ -49,21 +53,23 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
 
 def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:
     """One row per key, dead ones too: the row that the snapshot read."""
-    keys = _keys(spark, 0, rows + rows // 100).withColumn("version", F.lit(0))
+    keys = all_keys(spark, 0, rows + rows // 100).withColumn("version", F.lit(0))
     return (
         keys.withColumn("operation", F.lit("read"))
         .withColumn("effect", F.lit("put"))
         .withColumn("position", F.array(F.lit(0), F.lit(0)).cast("array<bigint>"))
-        .withColumn("before", _no_texts())
+        .withColumn("before", no_texts())
         .withColumn("after", _image())
         .withColumn("event_at", F.lit(None).cast("timestamp"))
-        .transform(lambda changes: _identified(changes, table))
+        .transform(lambda changes: identified(changes, table))
     )
 
 
 def stream(spark: SparkSession, table: Table, rows: int) -> DataFrame:
     """One row per change since the snapshot: an update of every fifth key, a delete of each dead one."""
-    keys = _keys(spark, 0, rows + rows // 100).where((F.col("id") >= rows) | (F.col("id") % 5 == 0))
+    keys = all_keys(spark, 0, rows + rows // 100).where(
+        (F.col("id") >= rows) | (F.col("id") % 5 == 0)
+    )
     is_dead = F.col("id") >= rows
     return (
         keys.withColumn("operation", F.when(is_dead, "delete").otherwise("update"))
@@ -72,9 +78,9 @@ def stream(spark: SparkSession, table: Table, rows: int) -> DataFrame:
         .withColumn("version", F.lit(0))
         .withColumn("before", _image())
         .withColumn("version", F.lit(1))
-        .withColumn("after", F.when(is_dead, _no_texts()).otherwise(_image()))
+        .withColumn("after", F.when(is_dead, no_texts()).otherwise(_image()))
         .withColumn("event_at", F.timestamp_seconds(F.lit(drops.STARTED)))
-        .transform(lambda changes: _identified(changes, table))
+        .transform(lambda changes: identified(changes, table))
     )
 
 
@@ -120,12 +126,8 @@ def shaped(changes: DataFrame, feed: Feed, window: str) -> DataFrame:
     return changes.select(*columns).sortWithinPartitions("table", "key")
 
 
-def write_accounts(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
-    """Two rows of the accounts: what the two windows brought."""
-    counts = {
-        drops.SNAPSHOT_WINDOW: rows + rows // 100,
-        drops.BASE_WINDOW: (rows + 4) // 5 + rows // 100,
-    }
+def write_accounts(lake: Lake, feed: Feed, table: Table, counts: Mapping[str, int]) -> None:
+    """A row of the accounts for each window: how many changes it brought."""
     accounts = []
     for window, count in counts.items():
         account: dict[str, object] = dict.fromkeys(ACCOUNTING.names)
@@ -138,7 +140,8 @@ def write_accounts(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     lake.table("accounting", feed.name).append(frame)
 
 
-def _keys(spark: SparkSession, first: int, end: int) -> DataFrame:
+def all_keys(spark: SparkSession, first: int, end: int) -> DataFrame:
+    """Numbers from ``first`` up to ``end``, as ``id``, in as many parts as there are to be files."""
     parts = max(spark.sparkContext.defaultParallelism, end // ROWS_PER_FILE)
     return spark.range(first, end, 1, parts)
 
@@ -153,16 +156,17 @@ def _image() -> Column:
     return F.create_map(*pairs)
 
 
-def _no_texts() -> Column:
+def no_texts() -> Column:
+    """An image of no column."""
     return F.create_map().cast("map<string,string>")
 
 
-def _identified(changes: DataFrame, table: Table) -> DataFrame:
+def identified(changes: DataFrame, table: Table) -> DataFrame:
     """With the very digest that Weir's silver gives such events, so that it knows them when they come again."""
     return (
         changes.withColumn("table", F.lit(table.name))
         .withColumn("identity", F.col("position").cast("array<string>"))
-        .withColumn("attribute_ops", _no_texts())
+        .withColumn("attribute_ops", no_texts())
         .withColumn("scope", F.lit(None).cast("map<string,string>"))
         .withColumn("event_id", event_id())
         .drop("identity")

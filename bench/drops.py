@@ -7,7 +7,7 @@ updated in log 5 (version 1); a hundredth more keys was deleted there. ``base`` 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -24,6 +24,9 @@ RECORDS_PER_OBJECT = 25_000
 
 DELETES, INSERTS, REDELIVERED, LATE = 0.10, 0.05, 0.05, 0.02
 """The parts of all changes; half of the redelivered repeat one of their own window, half one that gold has seen."""
+
+SCATTER = 7_368_787
+"""Numbers times this one lie scattered over a table: a prime that divides no usual size, so that no two meet."""
 
 OPERATIONS = {"insert": "I", "update": "U", "delete": "D"}
 
@@ -89,14 +92,12 @@ class _Stand:
 def skewed(rng: Random, rows: int) -> int:
     """A key: half of all draws meet an eighth of the keys, and the hottest gets thousands; they lie scattered."""
     hot = int(rows * rng.random() ** 3)
-    # A prime that divides no usual size, so that no two keys meet.
-    return hot * 7_368_787 % rows
+    return hot * SCATTER % rows
 
 
-def record(change: Change, table: str) -> str:
-    """The change as Arcion's envelope, on one line."""
-    before = row.texts(change.id, change.before) if change.before is not None else {}
-    after = row.texts(change.id, change.after) if change.after is not None else {}
+def record(change: Change, table: str, named: Collection[str] = row.COLUMNS.keys()) -> str:
+    """The change as Arcion's envelope, on one line; ``named``: the columns that its images say."""
+    before, after = (_image(change.id, one, named) for one in (change.before, change.after))
     milliseconds = 1000 * STARTED + (change.log * 1_000_000_000 + change.position) // 100
     cursor = {
         **{"extractorId": 0, "logSeqNum": 1, "slaveServerId": 1, "v": 2},
@@ -111,20 +112,32 @@ def record(change: Change, table: str) -> str:
             "cursor": json.dumps(cursor),
             "before": {name: before.get(name, "null") for name in row.COLUMNS},
             "after": {name: after.get(name, "null") for name in row.COLUMNS},
-            "exists": dict.fromkeys(row.COLUMNS, flag),
+            "exists": {name: flag if name in named else "0" for name in row.COLUMNS},
             "operationcount": "{}",
         }
     )
 
 
-def lay(landing: Path, table: str, some: Iterable[Change], window: str = WINDOW) -> int:
-    """Write the changes as objects of the window; returns their bytes."""
+def _image(id: int, version: int | None, named: Collection[str]) -> dict[str, str]:
+    if version is None:
+        return {}
+    return {name: text for name, text in row.texts(id, version).items() if name in named}
+
+
+def lay(
+    landing: Path,
+    table: str,
+    some: Iterable[Change],
+    window: str = WINDOW,
+    named: Collection[str] = row.COLUMNS.keys(),
+) -> int:
+    """Write the changes, each saying the columns ``named``, as objects of the window; returns their bytes."""
     folder = landing / window.replace("T", "/") / table
     folder.mkdir(parents=True)
     records, size, number = iter(some), 0, 0
     while part := list(islice(records, RECORDS_PER_OBJECT)):
         number += 1
-        data = "".join(record(change, table) + "\n" for change in part).encode()
+        data = "".join(record(change, table, named) + "\n" for change in part).encode()
         (folder / f"part_{number:04}.json").write_bytes(data)
         size += len(data)
     return size

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from assets import current_state, feed_gold, ledger
 from assets.gold_columns.current_state import RESET
 from assets.lake import Lake
-from bench import base, drops, everyday, floor, restoring, row, textbook
+from bench import base, drops, everyday, floor, late_keys, restoring, row, textbook
 from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
 from bench.others import environments
@@ -21,7 +21,7 @@ from bench.sizes import Sizes
 from orchestration import planning
 from transforms.feed import Feed, Table
 
-LINES = ("ingest", "apply", "again", "nothing", "tables", *everyday.LINES)
+LINES = ("ingest", "apply", "again", "nothing", "tables", *late_keys.LINES, *everyday.LINES)
 ASKED_FOR = ("others",)
 """Lines that run only when they are named: their tools have to be downloaded."""
 TABLE = row.table("item")
@@ -43,6 +43,8 @@ def lines(
         yield from _of_one_table(work, sizes, wanted, environments_in)
     if "tables" in wanted:
         yield _tables(work, sizes)
+    if set(wanted) & set(late_keys.LINES):
+        yield from late_keys.lines(work, sizes)
     yield from everyday.lines(work, sizes, wanted)
 
 

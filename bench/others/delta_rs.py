@@ -74,7 +74,7 @@ def main() -> None:
     started = perf_counter()
     merge(given.changes, given.table)
     seconds = perf_counter() - started
-    print(json.dumps({"seconds": seconds, **counted(given.table)}))
+    print(json.dumps({"seconds": seconds, **counted(given.table)}), flush=True)
 
 
 if __name__ == "__main__":

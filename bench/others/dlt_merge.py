@@ -100,7 +100,7 @@ def main() -> None:
     else:
         merge(given.changes, given.table)
     seconds = perf_counter() - started
-    print(json.dumps({"seconds": seconds, **counted(given.table)}))
+    print(json.dumps({"seconds": seconds, **counted(given.table)}), flush=True)
 
 
 if __name__ == "__main__":

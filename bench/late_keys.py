@@ -1,0 +1,114 @@
+"""A hundred keys that need their history, over more and more days of silver; and a hundred that need none.
+
+The source sends updates of some columns only, so that a late one counts wherever no newer one says its columns: gold
+does not know these, and the key is folded anew from silver. There is no competitor, for no textbook does this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets import current_state
+from assets.lake import Lake
+from bench import base, drops, row
+from bench.bringing import bring
+from bench.measuring import Line, Prepared, say
+from bench.restoring import Workspace
+from bench.sizes import Sizes
+from transforms.feed import Feed
+
+LINES = ("late",)
+TABLE = row.table("item")
+
+DAYS = (1, 10, 30)
+KEYS = 100
+NAMED = ("id", "quantity", "note")
+"""The columns that an update of any day says."""
+LATE_NAMED = ("id", "city")
+"""Those of a late update: no newer one has said ``city``, so that gold has to change."""
+
+LATE_WINDOW, NEW_WINDOW = "2025-12-30T00", "2025-12-30T01"
+_FIRST_DAY, _FIRST_LOG = date(2025, 11, 20), 10
+
+
+def lines(work: Workspace, sizes: Sizes) -> Iterator[Line]:
+    """Two lines for every number of days: late changes, and new ones."""
+    feed = Feed("bench", "arcion_s3_json", str(work.folder / "late"), tables={TABLE.name: TABLE})
+    _lay(work, sizes)
+    for days in DAYS:
+        lake = work.lake(f"days_{days}")
+        say(f"writing {days} days of {_a_day(sizes):,} changes each, of {sizes.rows:,} rows")
+        write(lake, feed, days, sizes)
+        bring(lake, feed, [LATE_WINDOW, NEW_WINDOW])
+        for name, window in (("late", LATE_WINDOW), ("new", NEW_WINDOW)):
+            applied = _applies(work, f"days_{days}", feed, window)
+            title = f"{KEYS} {name} keys over {days} days of silver"
+            yield Line(title, _a_day(sizes) * days, "changes in silver", {"weir": applied})
+
+
+def write(lake: Lake, feed: Feed, days: int, sizes: Sizes) -> None:
+    """Silver of a snapshot and of so many days, each a window, and the gold table that Weir makes of them."""
+    windows = {drops.SNAPSHOT_WINDOW: base.snapshot(lake.spark, TABLE, sizes.rows)}
+    windows |= {
+        f"{_FIRST_DAY + timedelta(days=day)}T00": _updates(lake, sizes, day) for day in range(days)
+    }
+    for window, changes in windows.items():
+        silver = base.shaped(changes, feed, window)
+        lake.table("silver", feed.name).append(silver, partition_by=["window"])
+    counts = dict.fromkeys(windows, _a_day(sizes))
+    counts[drops.SNAPSHOT_WINDOW] = sizes.rows + sizes.rows // 100
+    base.write_accounts(lake, feed, TABLE, counts)
+    current_state.apply(lake, feed, TABLE, [*windows], anew=True)
+
+
+def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:
+    """One row per update of a day: of keys that lie scattered, other ones each day."""
+    first = day * _a_day(sizes)
+    numbers = base.all_keys(lake.spark, first, first + _a_day(sizes))
+    place = (F.lit(0), F.lit(1), F.lit(_FIRST_LOG + day), F.col("number"), F.lit(1))
+    texts = row.text_columns()
+    pairs = [part for name in NAMED for part in (F.lit(name), texts[name])]
+    return (
+        numbers.withColumnRenamed("id", "number")
+        .withColumn("id", F.col("number") * drops.SCATTER % sizes.rows)
+        .withColumn("version", F.lit(2 + day))
+        .withColumn("operation", F.lit("update"))
+        .withColumn("effect", F.lit("merge"))
+        .withColumn("position", F.array(*place).cast("array<bigint>"))
+        .withColumn("before", base.no_texts())
+        .withColumn("after", F.create_map(*pairs))
+        .withColumn("event_at", F.timestamp_seconds(F.lit(drops.STARTED)))
+        .transform(lambda changes: base.identified(changes, TABLE))
+    )
+
+
+def _lay(work: Workspace, sizes: Sizes) -> None:
+    """Two windows of a hundred updates, of keys that the first day has changed: one before all days, one after them."""
+    numbers = range(0, _a_day(sizes), _a_day(sizes) // KEYS)
+    keys = [number * drops.SCATTER % sizes.rows for number in numbers]
+    for window, log, named in (
+        (LATE_WINDOW, drops.LATE_LOG, LATE_NAMED),
+        (NEW_WINDOW, _FIRST_LOG + 100, NAMED),
+    ):
+        some = [
+            drops.Change("update", id, log, 100 * number, 0, 1_000 + number)
+            for number, id in enumerate(keys[:KEYS])
+        ]
+        drops.lay(work.folder / "late", TABLE.name, some, window, named)
+
+
+def _applies(work: Workspace, like: str, feed: Feed, window: str) -> Callable[[], Prepared]:
+    def prepare() -> Prepared:
+        lake = work.fresh(like)
+        return lambda: current_state.apply(lake, feed, TABLE, [window])
+
+    return prepare
+
+
+def _a_day(sizes: Sizes) -> int:
+    """How many keys change in a day: a tenth of all."""
+    return max(KEYS, sizes.rows // 10)

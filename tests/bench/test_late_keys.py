@@ -1,0 +1,43 @@
+"""The late keys of the bench do need their history, and the new ones do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from assets.applied import Applied
+from assets.gold_columns.current_state import POSITION, RESET
+from bench import late_keys, lines
+from bench.restoring import Workspace
+from bench.sizes import Sizes
+from orchestration.resources import lake_of
+
+SIZES = Sizes(rows=3_000, changes=300, tables=1, repeats=1)
+
+
+def test_a_hundred_late_keys_are_folded_from_their_history(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_keys, "DAYS", (2,))
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    found = {line.name: line for line in lines.lines(work, SIZES, ["late"])}
+    assert [*found] == ["100 late keys over 2 days of silver", "100 new keys over 2 days of silver"]
+    days = work.lake("days_2").table("gold", "bench", "item").read()
+    # Nothing but the snapshot has said whole rows: what came after it leaves the reset position there.
+    assert days.where(F.col(RESET) != F.col(POSITION)).count() == 600
+    outcomes = {}
+    for name, line in found.items():
+        outcome = line.competitors["weir"]()()
+        assert isinstance(outcome, Applied)
+        outcomes[name.split()[1]] = (outcome.keys, outcome.late_keys)
+        gold = work.folder / "run_0" if "late" in name else work.folder / "run_1"
+        rows = spark.read.format("delta").load(str(gold / "gold" / "bench" / "item"))
+        changed = rows.exceptAll(days.select(rows.columns))
+        assert changed.count() == 100
+        if "late" in name:
+            # Their place is still that of the day's update.
+            assert changed.where(F.get(POSITION, F.lit(2)) >= 10).count() == 100
+    assert outcomes == {"late": (100, 100), "new": (100, 0)}
