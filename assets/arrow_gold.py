@@ -6,8 +6,10 @@ those that come out (``gold_tasks``). What is imported here is imported by every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, tee
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 
@@ -20,8 +22,8 @@ from transforms.gold.change import Change
 from transforms.gold.fold import Fold, Last, State
 from transforms.gold.history import versions
 from transforms.gold.onto_gold import onto
-from transforms.gold.ordering import sort_key
-from transforms.gold.scopes import Scopes
+from transforms.gold.ordering import sorted_with
+from transforms.gold.scopes import Scoped, Scopes
 
 BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
 """What a base row says of its key (``base_rows.BASE``)."""
@@ -44,6 +46,20 @@ BASE_ROWS = pa.schema([("key", _TEXTS), ("streams", _TEXTS), ("state", _STATE)])
 _BATCH_ROWS = 10_000
 
 
+class _Work(NamedTuple):
+    """What a task has of one table for all of its keys; ``out`` and ``tally`` fill up."""
+
+    fold: Fold
+    scopes: Scopes
+    out: Rows
+    tally: Tally
+
+    @classmethod
+    def of(cls, folding: Folding) -> Self:
+        fold = Fold.of(folding.table)
+        return cls(fold, Scopes(folding.scoped, fold.identity), Rows(folding.table), Tally())
+
+
 @dataclass(frozen=True, slots=True)
 class OntoGold:
     """New changes onto what gold has of their keys; the keys that this cannot tell come out ``UNTOLD``."""
@@ -52,49 +68,53 @@ class OntoGold:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by key and position."""
-        folding = self.folding
-        fold, tally, out = Fold.of(folding.table), Tally(), Rows(folding.table)
-        scopes = Scopes(folding.scoped, fold.identity)
+        folding, work = self.folding, _Work.of(self.folding)
         with told_clearly(folding.feed):
             for meetings in met(folding, batches):
                 for one in meetings:
-                    self._tell(fold, one, scopes, out, tally)
-                yield from out.full()
-            yield from out.rest(tally)
+                    self._tell(work, one)
+                yield from work.out.full()
+            yield from work.out.rest(work.tally)
 
-    def _tell(self, fold: Fold, one: Meeting, scopes: Scopes, out: Rows, tally: Tally) -> None:
-        folding = self.folding
-        changes = [change for change, _, _ in one.changes]
-        scoped, is_sure = _scoped(folding, one, scopes)
-        if not changes and not one.is_placed and all(change.is_past for change in scoped):
+    def _tell(self, work: _Work, one: Meeting) -> None:
+        folding, tally = self.folding, work.tally
+        own, matching, streams = one.changes, [*work.scopes.matching(one.key)], set[str | None]()
+        if any(scoped.stream is not None for scoped in matching):
+            own, again = tee(own)
+            streams.update(stream for _, stream, _ in again)
+        first = next(own, None)
+        scoped, is_sure = _scoped(folding, one, matching, streams)
+        if first is None and not one.is_placed and all(change.is_past for change in scoped):
             # A row of gold that only a new scoped change might have been for.
             return
         tally.foreign_copies += bool(folding.table.key) and one.copies > 1
-        deliveries = sorted([*changes, *scoped], key=sort_key)
-        outcome = onto(fold, one.current, deliveries, keeps_history=folding.keeps_history)
+        changes = (change for change, _, _ in chain([] if first is None else [first], own))
+        deliveries = sorted_with(changes, scoped)
+        outcome = onto(work.fold, one.current, deliveries, keeps_history=folding.keeps_history)
         tally.deliveries += outcome.counts.deliveries
         tally.ties += outcome.counts.has_ties
         # Where every version is kept, it takes all of a key's changes to tell them.
         asks = folding.table.history and outcome.state is not None
         if asks or outcome.needs_history or not is_sure:
-            out.ask(one, tally)
+            work.out.ask(one, tally)
             return
         tally.superseded += outcome.superseded
         tally.repeats += outcome.known + outcome.counts.repeats
         if outcome.state is not None:
-            out.put(one.key, outcome.state, one, tally, anew=False)
+            work.out.put(one.key, outcome.state, one, tally, anew=False)
 
 
-def _scoped(folding: Folding, one: Meeting, scopes: Scopes) -> tuple[list[Change], bool]:
+def _scoped(
+    folding: Folding, one: Meeting, matching: Sequence[Scoped], streams: Collection[str | None]
+) -> tuple[list[Change], bool]:
     """The scoped changes that a key may meet, and whether it does: gold does not say which streams a key has.
 
-    A key that gold does not know has those of its new changes. Where they reach other streams, only all of the key's
-    changes say where they stand among them.
+    A key that gold does not know has those of its new changes (``streams``). Where they reach other streams, only all
+    of the key's changes say where they stand among them.
     """
     found, is_sure = [], True
     last = None if one.current is None else one.current.state.last
-    streams = {stream for _, stream, _ in one.changes}
-    for scoped in scopes.matching(one.key):
+    for scoped in matching:
         change = scoped.change
         if folding.crossing is not None and scoped.stream is not None:
             found.append(change)
@@ -117,33 +137,34 @@ class FromHistory:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by group and position."""
-        folding = self.folding
-        fold, tally, out = Fold.of(folding.table), Tally(), Rows(folding.table)
-        scopes = Scopes(folding.scoped, fold.identity)
+        folding, work = self.folding, _Work.of(self.folding)
         with told_clearly(folding.feed):
             for meetings in met(folding, batches):
                 # Whether gold has it already is not asked: silver that knows an event does not say that gold does.
-                for one in stories(folding, fold, scopes, list(meetings)):
-                    self._tell(fold, one, out, tally)
-                yield from out.full()
-            yield from out.rest(tally)
+                for one in stories(folding, work.fold, work.scopes, list(meetings)):
+                    self._tell(work, one)
+                yield from work.out.full()
+            yield from work.out.rest(work.tally)
 
-    def _tell(self, fold: Fold, one: Story, out: Rows, tally: Tally) -> None:
+    def _tell(self, work: _Work, one: Story) -> None:
+        tally, changes = work.tally, one.changes
+        if self.folding.table.history:
+            changes, again = tee(changes)
+        state = work.fold.after(changes, one.key.base)
         tally.repeats += one.news.repeats()
         if self.folding.anew:
             tally.deliveries += one.news.deliveries
             tally.ties += one.counts.has_ties
         else:
-            tally.late_keys += one.news.are_late(one.key.current)
-        state = fold.after(one.changes, one.key.base)
+            tally.late_keys += one.news.are_late()
         if state.last is None or self._is_known(one, state):
             return
-        out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
+        work.out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
         # Of keys that came along, for they are linked, it is not known where their tombstones stand.
         tally.receded += self.folding.moves and state.effect == "remove"
         if self.folding.table.history:
-            for version in versions(fold, one.changes, one.key.base):
-                out.version(one.key.key, version)
+            for version in versions(work.fold, again, one.key.base):
+                work.out.version(one.key.key, version)
 
     def _is_known(self, one: Story, state: State) -> bool:
         """Whether there is nothing to write: gold has it, and there are no versions that may be others.
@@ -164,14 +185,12 @@ class ToBase:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are there."""
-        folding = self.folding
-        fold = Fold.of(folding.table)
-        scopes = Scopes(folding.scoped, fold.identity)
+        folding, work = self.folding, _Work.of(self.folding)
         rows: list[dict[str, object]] = []
         with told_clearly(folding.feed):
             for meetings in met(folding, batches):
-                for one in stories(folding, fold, scopes, list(meetings)):
-                    state = fold.after(one.changes, one.key.base)
+                for one in stories(folding, work.fold, work.scopes, list(meetings)):
+                    state = work.fold.after(one.changes, one.key.base)
                     if state.last is not None and state.effect != "remove":
                         rows.append(_base_row(one, state, state.last))
                 if len(rows) >= _BATCH_ROWS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, repeat
+from itertools import chain, groupby, repeat
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -60,7 +60,8 @@ each time through all rows since the last that has one. Of 170,000 rows that too
 class Meeting(NamedTuple):
     """All that is known of one key in a run: what gold has of it, its base, and its changes.
 
-    ``is_new`` says of each change whether the run brings it; they come in the order of their positions. ``places``: of
+    ``is_new`` says of each change whether the run brings it; they come in the order of their positions, once, and have
+    to be taken before the next key is asked for: a hot key may have more than memory has room for. ``places``: of
     changes in other streams, by event; ``is_placed``: the run has brought one of these.
     """
 
@@ -69,7 +70,7 @@ class Meeting(NamedTuple):
     copies: int
     base: State
     base_streams: frozenset[str | None]
-    changes: Sequence[tuple[Change, str | None, bool]]
+    changes: Iterator[tuple[Change, str | None, bool]]
     places: Mapping[str, Sequence[Elsewhere]]
     is_placed: bool
 
@@ -169,19 +170,21 @@ _NOTHING: Final[Mapping[str, str | None]] = {}
 
 
 def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
-    """One key's rows, changes last."""
+    """What one key's rows say; changes come last, and are read as they are asked for."""
     stood: list[_Told] = []
     base, streams = ABSENT, frozenset[str | None]()
-    changes: list[tuple[Change, str | None, bool]] = []
+    begun: list[_Told] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
     places: dict[str, list[Elsewhere]] = {}
     is_placed = False
-    for row in rows:
+    rest = iter(rows)
+    for row in rest:
         key = row.key
         if row.what == CHANGE:
-            changes.append((row.change, row.stream, row.is_new))
-        elif row.what == PLACE:
+            begun.append(row)
+            break
+        if row.what == PLACE:
             there = Elsewhere(row.stream or "", row.change.position)
             places.setdefault(row.change.event_id, []).append(there)
             is_placed = is_placed or row.is_new
@@ -196,6 +199,7 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     if carried is None:
         copies = sum(one.what == GOLD for one in stood)
         carried = _current(folding, stood, copies), copies
+    changes = ((row.change, row.stream, row.is_new) for row in chain(begun, rest))
     return Meeting(key, *carried, base, streams, changes, places, is_placed)
 
 

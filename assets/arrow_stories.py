@@ -5,66 +5,63 @@ Not here: how rows become what is known of a key (``arrow_meetings``), and what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from assets.arrow_meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
-from transforms.gold.fold import ABSENT, Fold
-from transforms.gold.onto_gold import Current
-from transforms.gold.ordering import Counts, in_order, sort_key
+from transforms.gold.fold import ABSENT, Fold, Last
+from transforms.gold.ordering import Counts, in_order, sorted_with
 from transforms.gold.scopes import Scopes
 
 
 @dataclass(slots=True)
 class News:
-    """Which of a key's events the run brings, and which of these came before."""
+    """Which of a key's events the run brings, and which of these came before: by their ids, for there may be many.
 
-    new: list[Change] = field(default_factory=list)
+    ``deliveries``: how many events of the key itself the run brings, however often. ``late``: those that are older than
+    what gold has of the key.
+    """
+
+    last: Last | None
+    deliveries: int = 0
+    new: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
     old: set[str] = field(default_factory=set)
 
     def meet(self, change: Change, *, is_new: bool) -> None:
         """Take note of a delivery."""
-        if is_new:
-            self.new.append(change)
-        else:
+        if not is_new:
             self.old.add(change.event_id)
-
-    @property
-    def deliveries(self) -> int:
-        """How many events of the key itself the run brings, however often."""
-        return sum(not one.is_derived for one in self.new)
+        elif not change.is_derived:
+            self.deliveries += 1
+            self.new.add(change.event_id)
+            last = self.last
+            if last is not None and change.stable <= last.position[: change.stable_prefix]:
+                self.late.add(change.event_id)
 
     def repeats(self) -> int:
         """How many of the deliveries came before, in this run or in others."""
-        seen = set(self.old)
-        found = 0
-        for one in self.new:
-            if not one.is_derived:
-                found += one.event_id in seen
-                seen.add(one.event_id)
-        return found
+        return self.deliveries - len(self.new - self.old)
 
-    def are_late(self, current: Current | None) -> bool:
+    def are_late(self) -> bool:
         """Whether an event that was not known is older than what gold has of the key."""
-        last = None if current is None else current.state.last
-        return last is not None and any(
-            one.stable <= last.position[: one.stable_prefix]
-            for one in self.new
-            if not one.is_derived and one.event_id not in self.old
-        )
+        return not self.late <= self.old
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One key: what is known of it, its changes in their order, with those that it takes from other keys filled in."""
+    """One key: what is known of it, its changes in their order, with those that it takes from other keys filled in.
+
+    The changes come once; ``news``, ``counts`` and ``streams`` are whole when all of them have been taken.
+    """
 
     key: Meeting
-    changes: Sequence[Change]
+    changes: Iterator[Change]
     news: News
     counts: Counts
-    streams: frozenset[str | None]
+    streams: set[str | None]
 
 
 def stories(
@@ -75,27 +72,32 @@ def stories(
     if not folding.moves:
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
-    changes = key_changes.resolved(fold, {one.key.key: one.changes for one in found}, before)
-    return [
-        Story(one.key, changes[one.key.key], one.news, one.counts, one.streams) for one in found
-    ]
+    own = {one.key.key: [*one.changes] for one in found}
+    resolved = key_changes.resolved(fold, own, before)
+    return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
 
 
 def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
-    streams: set[str | None] = set(one.base_streams)
-    news, counts = News(), Counts()
-    found = []
-    for change, stream, is_new in one.changes:
-        if not change.is_scoped:
-            streams.add(stream)
-        news.meet(change, is_new=is_new)
-        found.append(change)
+    current = one.current
+    news = News(None if current is None else current.state.last)
+    counts, streams = Counts(), set(one.base_streams)
+
+    def heard() -> Iterator[Change]:
+        for change, stream, is_new in one.changes:
+            if not change.is_scoped:
+                streams.add(stream)
+            news.meet(change, is_new=is_new)
+            yield change
+
+    own: Iterable[Change] = heard()
+    matching = [*scopes.matching(one.key)]
+    if any(scoped.stream is not None for scoped in matching):
+        # Whether they are for the key is said by all of its changes.
+        own = [*own]
     scoped = [*scopes.of(one.key, streams)]
     if folding.crossing is not None:
-        matching = scopes.matching(one.key)
-        scoped += folding.crossing.reaching(matching, [*found], one.places)
+        own = [*own]
+        scoped += folding.crossing.reaching(matching, own, one.places)
     for change in scoped:
         news.meet(change, is_new=not change.is_past)
-        found.append(change)
-    found.sort(key=sort_key)
-    return Story(one, [*in_order(found, counts)], news, counts, frozenset(streams))
+    return Story(one, in_order(sorted_with(own, scoped), counts), news, counts, streams)

@@ -27,6 +27,7 @@ from assets import (
     scoped_changes,
     silver,
     silver_rows,
+    table_faults,
     tombstones,
 )
 from assets.gold_columns import base_rows, digests
@@ -40,15 +41,7 @@ from transforms.feed import Feed, Table
 from transforms.horizons import Horizon
 from transforms.table_names import HISTORY, TOMBSTONES
 
-TIDIED = (
-    "bronze",
-    "silver",
-    "quarantine",
-    "accounting",
-    "transactions",
-    "base",
-    "compacted",
-)
+TIDIED = ("bronze", "silver", "quarantine", "accounting", "transactions", "base", "compacted")
 """The layers beside gold whose small files become large ones."""
 
 TIDIED_WITHOUT_SPARK = ("progress", "landed", "decisions", "offsets", "ledger")
@@ -85,14 +78,24 @@ def compact_feed(
 ) -> Iterator[Compacted]:
     """Compact every gold table of a feed, by name, and then the files of its silver.
 
+    One that fails leaves the others alone, and its error is raised once all is done (``table_faults.refuse``).
+
     Raises:
-        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing is changed.
+        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
+        GoldBehind: the table was made under another declaration, or is missing.
+        TableBusy: another run writes it.
     """
     feed = decisions.with_recorded(lake, feed)
+    faults: dict[str, Exception] = {}
     with writing(lake, "silver", feed.name) if not dry_run else nullcontext():
         for name, table in names.items():
-            with writing(lake, "gold", feed.name, table.name) if not dry_run else nullcontext():
-                done = compact(lake, feed, table, name, dry_run=dry_run)
+            done = None
+            try:
+                with writing(lake, "gold", feed.name, table.name) if not dry_run else nullcontext():
+                    done = compact(lake, feed, table, name, dry_run=dry_run)
+            except Exception as fault:
+                # Whatever it is, the other tables have nothing to do with it.
+                faults[name] = fault
             if done:
                 yield done
         if not dry_run:
@@ -100,6 +103,7 @@ def compact_feed(
                 _tidy(lake, lake.table(layer, feed.name).path)
             for layer in TIDIED_WITHOUT_SPARK:
                 lake.small_table(layer, feed.name, pa.schema([])).tidy()
+    table_faults.refuse(feed.name, faults)
 
 
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:

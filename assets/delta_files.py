@@ -128,7 +128,7 @@ class DeltaFiles:
 
     def _append(self, rows: pa.Table) -> None:
         write_deltalake(
-            self.table or self.path,
+            self.table or delta_store.address(self.path),
             rows,
             partition_by=["window"],
             mode="append",
@@ -160,7 +160,7 @@ class DeltaFiles:
                 if self.properties.get(_of_constraint(name), condition) != condition:
                     self.table.alter.drop_constraint(name)
             write_deltalake(
-                self.table or self.path,
+                self.table or delta_store.address(self.path),
                 rows,
                 mode="overwrite",
                 schema_mode="merge" if properties is None else "overwrite",

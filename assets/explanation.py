@@ -20,7 +20,7 @@ from assets.lake import Lake
 from transforms.decisions import Coordinates
 from transforms.feed import Feed, Table
 from transforms.gold.change import Change
-from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.fold import Fold, State
 from transforms.horizons import Horizon
 from transforms.types import judge_of
 
@@ -103,11 +103,9 @@ def explain(
     feed = decisions.with_recorded(lake, feed)
     history = History.read(lake, feed, table, name, [])
     key = canonical(table, key)
-    found = gold_tasks.story_of(feed, history, tuple(key))
-    changes = [] if found is None else found.changes
+    before, changes = gold_tasks.story_of(feed, history, tuple(key))
     counted = {one.event_id for one in changes}
     rows = _rows(history, counted, silver_rows.may_be_of([silver_rows.text_of(key)]))
-    before = ABSENT if found is None else found.key.base
     steps = _steps(Fold.of(table), changes, before, rows, list(key))
     silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
     mine = silver.where(silver_rows.are_of(name, table.name))

@@ -10,14 +10,13 @@ from typing import Any
 
 import dagster as dg
 
-from assets import feed_gold, partitions, scoped_changes, verdicts
+from assets import feed_gold, partitions, scoped_changes, table_faults, verdicts
 from assets.applied import Applied
 from assets.feed_gold import Brought
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.errors import SeveralTablesFailed, WeirError
 from transforms.feed import Feed, Table
 from transforms.silver.discovered_tables import told
 from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
@@ -62,18 +61,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
 
 def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
-    """End the step where tables could not be brought up to date; the others are, and Dagster knows.
-
-    Raises:
-        SeveralTablesFailed: there are several; the error of a single one is raised as it is, and so is one that is none
-            of Weir's, with all that Python knows of it.
-    """
+    """End the step where tables could not be brought up to date; the others are, and Dagster knows."""
     errors = {one.table.name: one.error for one in failed if one.error is not None}
-    for error in errors.values():
-        if len(errors) == 1 or not isinstance(error, WeirError):
-            raise error
-    if errors:
-        raise SeveralTablesFailed(feed.name, {name: str(one) for name, one in errors.items()})
+    table_faults.refuse(feed.name, errors)
 
 
 def asset_key(feed: Feed, table: Table) -> dg.AssetKey:

@@ -23,15 +23,15 @@ from assets.arrow_meetings import (
     Folding,
     met,
 )
-from assets.arrow_stories import Story, stories
+from assets.arrow_stories import stories
 from assets.broadcasting import hinted
 from assets.gold_columns.current_state import BLOB, KIND, PARTS
 from assets.history import History
 from assets.lake_table import LakeTable
 from assets.scoped_changes import Scoping
 from transforms.feed import Feed, Table
-from transforms.gold.change import Key
-from transforms.gold.fold import Fold
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.scopes import Scopes
 
 
@@ -88,8 +88,8 @@ def to_base(feed: Feed, history: History) -> DataFrame:
     return silver_frames.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
 
 
-def story_of(feed: Feed, history: History, key: Key) -> Story | None:
-    """Everything that happened to one key; None where nothing did."""
+def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change]]:
+    """Everything that happened to one key: what it was at the table's horizon, and its changes in their order."""
     run = _run(feed, history, scoped_changes.of_history(feed, history), anew=True)
     folding = run.folding
     asked = history.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
@@ -98,8 +98,8 @@ def story_of(feed: Feed, history: History, key: Key) -> Story | None:
     for meetings in met(folding, rows.to_batches()):
         for one in stories(folding, fold, scopes, list(meetings)):
             if one.key.key == key:
-                return one
-    return None
+                return one.key.base, [*one.changes]
+    return ABSENT, []
 
 
 def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:

@@ -5,10 +5,11 @@ Not here: what is done with the history below it (``assets/compaction.py``).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Row
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets import bases, dismissals, ledger, silver_rows
@@ -20,7 +21,8 @@ from assets.transactions import released
 from assets.wording import counted
 from transforms.feed import Feed
 from transforms.formats import FORMATS
-from transforms.horizons import Horizon
+from transforms.gold.change import Position
+from transforms.horizons import Horizon, Reach, Span, most_have_reached, watermark
 from transforms.windows import parse_window
 
 
@@ -75,37 +77,53 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     ):
         if undecided is not None:
             changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
-            reasons.append(f"{what} at position {'/'.join(map(str, undecided))}")
-    is_old = F.col("window") <= eligible.last
-    told = changes.groupBy("stream").agg(
-        F.max(F.when(is_old, F.col("position"))).alias("old_enough"),
-        F.min("position").alias("oldest"),
-    )
-    streams = [row for row in told.collect() if row["stream"] not in feed.retention.retired]
+            reasons.append(f"{what} at position {_spelled(undecided)}")
+    streams: dict[str | None, Reach] = {}
+    for stream, spans in _spans(changes).items():
+        if stream not in feed.retention.retired:
+            newest = max((one.newest for one in spans if one.window <= eligible.last), default=None)
+            reached = most_have_reached(spans, eligible.last)
+            if newest is not None and reached is not None:
+                reasons.append(
+                    f"position {_spelled(newest)} of an old window, which most windows since then have not reached"
+                    f" ({_spelled(reached)}): one of the two is wrong"
+                )
+                newest = _newest(changes, stream, eligible.last, reached)
+            streams[stream] = Reach(min(one.oldest for one in spans), newest)
     position, lagging = watermark(streams)
     if lagging is not None and len(streams) > 1:
         reasons.append(
             f"stream {lagging!r}, the one that lags most (`retired: [{lagging}]` where it has ended)"
         )
-    if position is None or (old is not None and list(position) <= list(old.position)):
+    if position is None or (old is not None and position <= old.position):
         return Plan(old, None, tuple(reasons))
-    return Plan(old, Horizon(tuple(position)), tuple(reasons))
+    return Plan(old, Horizon(position), tuple(reasons))
 
 
-def watermark(streams: Sequence[Row]) -> tuple[list[int] | None, str | None]:
-    """The newest position that no stream has yet to reach, and which stream that is.
+def _spans(changes: DataFrame) -> dict[str | None, list[Span]]:
+    """What each stream has told in each window."""
+    found: dict[str | None, list[Span]] = defaultdict(list)
+    of_windows = changes.groupBy("stream", "window").agg(
+        F.min("position").alias("oldest"), F.max("position").alias("newest")
+    )
+    for row in of_windows.collect():
+        found[row["stream"]].append(Span(row["window"], tuple(row["oldest"]), tuple(row["newest"])))
+    return found
 
-    A stream of which nothing is old enough bounds it by its first change: none of its changes is folded yet.
-    """
-    if all(row["old_enough"] is None for row in streams):
-        return None, None
-    reached = [(row["old_enough"] or before(row["oldest"]), row["stream"]) for row in streams]
-    return min(reached, key=lambda pair: list(pair[0]))
+
+def _newest(
+    changes: DataFrame, stream: str | None, last: str, reached: Position
+) -> Position | None:
+    """The newest position in the stream's windows up to the ``last``, among those that are not beyond ``reached``."""
+    mine = F.col("stream").eqNullSafe(F.lit(stream)) & (F.col("window") <= last)
+    within = F.col("position") <= F.array(*map(F.lit, reached))
+    row = changes.where(mine & within).agg(F.max("position").alias("newest")).first()
+    assert row is not None  # an aggregate without groups has one row
+    return None if row["newest"] is None else tuple(row["newest"])
 
 
-def before(position: Sequence[int]) -> list[int]:
-    """The last place before a position."""
-    return [*position[:-1], position[-1] - 1]
+def _spelled(position: Sequence[int]) -> str:
+    return "/".join(map(str, position))
 
 
 def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:

@@ -32,6 +32,9 @@ from transforms.gold.transactions import at_commit
 MOST_BYTES = 64 << 20
 """So much of silver is read in this process at most; more is Spark's work."""
 
+MOST_ROWS = 200_000
+"""So many changes of a table are held in this process at most, some 300 MB: Parquet makes little of equal ones."""
+
 _SIFTED = ("table", "declared")
 _PLACE = ("operation", "window", "object", "line")
 
@@ -181,6 +184,7 @@ class SilverFiles:
 
     def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
         wanted = [*_SIFTED, *arrow_changes.COLUMNS, "operation", "object", "line"]
+        held = 0
         for name, size, window in self._small_enough(parts):
             rows = self.files.read(name, size, wanted)
             mine = pc.and_(
@@ -188,6 +192,9 @@ class SilverFiles:
             )
             waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
             kept = rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
+            held += kept.num_rows
+            if held > MOST_ROWS:
+                raise TooLarge
             for batch in kept.combine_chunks().to_batches():
                 yield from self._visible(batch, window)
             if self.waits is not None:

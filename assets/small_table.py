@@ -107,7 +107,7 @@ class SmallTable:
                 transaction = Transaction(APP, seen + 1)
                 properties = CommitProperties(app_transactions=[transaction])
             write_deltalake(
-                table or self.path,
+                table or delta_store.address(self.path),
                 self._shaped(rows),
                 mode="append",
                 schema_mode="merge",
@@ -167,12 +167,12 @@ class SmallTable:
     def _write(self, table: DeltaTable | str, rows: pa.Table, condition: str | None = None) -> None:
         """Put rows in place of those of which the condition is true, or of all."""
         write_deltalake(
-            table,
+            delta_store.address(table) if isinstance(table, str) else table,
             rows,
             mode="overwrite",
             predicate=condition,
             schema_mode="merge",
-            storage_options=delta_store.options(self.warehouse) if table is self.path else None,
+            storage_options=delta_store.options(self.warehouse) if isinstance(table, str) else None,
         )
 
     def _opened(self) -> DeltaTable | None:

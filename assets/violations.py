@@ -14,6 +14,10 @@ STORED = ("changes", "control", "held", "derived")
 """What silver keeps a row of."""
 
 
+FEW_LATE = 10
+"""So many events of a table may come too late in a window, whatever else it has: of a small one that is soon most."""
+
+
 def count(
     feed: Feed,
     accounts: Sequence[StoredAccount],
@@ -39,12 +43,21 @@ def count(
         ),
         rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(accounts)),
         rules.NOTHING_TOO_LATE.name: total["too_late"],
+        rules.MOST_EVENTS_ARE_IN_TIME.name: sum(
+            row["too_late"] for row in accounts if is_mostly_late(row)
+        ),
         rules.NOTHING_HELD.name: total["held"],
         **remarked(feed, accounts),
         # Of feeds whose format has transactions these are counted by who knows all windows.
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
     }
+
+
+def is_mostly_late(account: StoredAccount) -> bool:
+    """Whether more events of a window's table came too late than counted, or wait."""
+    others = account["changes"] + account["held"] + account["quarantined"]
+    return bool(account["too_late"] > max(FEW_LATE, others))
 
 
 def remarked(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]:
@@ -65,7 +78,13 @@ def samples(accounts: Sequence[StoredAccount], falls: Sequence[StoredAccount]) -
         f" one with a lower number at {row['newest_before']}"
         for row in falls
     ]
+    late = [
+        f"- {row['table']}: {row['too_late']:,} in window {row['window']}"
+        for row in accounts
+        if is_mostly_late(row)
+    ]
     return {
+        rules.MOST_EVENTS_ARE_IN_TIME.name: "\n".join(late),
         rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
         rules.COLUMNS_ARE_DECLARED.name: "\n".join(
             f"- {name}" for name in undeclared_columns(accounts)

@@ -61,6 +61,14 @@ NOTHING_TOO_LATE = Rule(
     " `weir rebuild <feed>` takes in what came too late.",
 )
 
+MOST_EVENTS_ARE_IN_TIME = Rule(
+    "most_events_are_in_time",
+    "failing",
+    "Of no table did most events of a window come after their history was compacted.",
+    "Either a position that is far too high was compacted with it, or an old part of the source came for the first"
+    " time. All of it is in quarantine.<feed>: `weir rebuild <feed>` takes it in.",
+)
+
 NOTHING_HELD = Rule(
     "nothing_held",
     "warning",
@@ -90,6 +98,7 @@ COMMON = (
     TABLES_ARE_DECLARED,
     COLUMNS_ARE_DECLARED,
     NOTHING_TOO_LATE,
+    MOST_EVENTS_ARE_IN_TIME,
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,

@@ -82,7 +82,7 @@ def compact(feeds: Path, warehouse: str, only: tuple[str, ...], dry_run: bool) -
     """
     from orchestration import compacting
 
-    compacting.compact(feeds, warehouse, only, dry_run=dry_run)
+    sys.exit(compacting.compact(feeds, warehouse, only, dry_run=dry_run))
 
 
 @cli.command()

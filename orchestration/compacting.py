@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import click
+
 from assets import discovered_tables, gold_tables
 from assets.compaction import Compacted, compact_feed
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
 from orchestration.java import check_java
+from transforms.errors import WeirError
 from transforms.silver.discovered_tables import told as in_words
 
 
-def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) -> None:
-    """Compact every gold table and say what was kept and dropped."""
+def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) -> int:
+    """Compact every gold table and say what was kept and dropped.
+
+    Returns the exit code: 0, or 1 where a table could not be compacted; it stays as it was, and the others are done.
+    """
+    failed = False
     check_java()
     chosen = commands.choose(feeds, only)
     lake = commands.opened(warehouse, chosen)
@@ -24,10 +31,15 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) 
             names = gold_tables.mirrors(lake, feed)
             if not names:
                 print(f"{feed.name}: nothing in gold yet")
-            for done in compact_feed(lake, feed, names, dry_run=dry_run):
-                print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+            try:
+                for done in compact_feed(lake, feed, names, dry_run=dry_run):
+                    print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+            except WeirError as fault:
+                failed = True
+                click.secho(f"error: {fault}", fg="red", err=True)
             for line in in_words(discovered_tables.stopped(lake, feed)):
                 print(f"not compacted, since gold stays as it was: {line}", flush=True)
+    return 1 if failed else 0
 
 
 def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

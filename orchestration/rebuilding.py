@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assets import discovered_tables, ledger, rebuilding
+from assets import discovered_tables, ledger, rebuilding, table_faults
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
@@ -32,12 +32,20 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
     say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
     for made in rebuilding.rebuild(lake, feed, windows):
         say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
+    faults: dict[str, Exception] = {}
     for table in discovered_tables.tables_of(lake, feed).values():
-        done = rebuilding.apply_anew(lake, feed, table, windows)
+        try:
+            done = rebuilding.apply_anew(lake, feed, table, windows)
+        except Exception as fault:
+            # Whatever it is, the other tables have nothing to do with it.
+            faults[table.name] = fault
+            continue
         for one in done.tables:
             print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in told(stopped):
         print(f"gold stays as it was of {line}", flush=True)
+    # Its windows stay due, so that the next run makes what is missing.
+    table_faults.refuse(feed.name, faults)
     ledger.finish(lake, feed, windows)
     return 1 if stopped else 0

@@ -16,7 +16,7 @@ from orchestration.feed_keys import DeclaredEdge, DeclaredVertex
 from orchestration.table_texts import Misdeclared, TableTexts
 from transforms import types
 from transforms.feed import EdgeType, VertexType
-from transforms.formats.tigergraph.tables import ANY, GLOBAL, OWN_COLUMNS
+from transforms.formats.tigergraph.tables import ANY, GLOBAL, OWN_COLUMNS, stored_in
 
 KNOWN_TYPES: Final = (
     *("int", "uint", "float", "double", "bool", "string", "datetime", "tuple"),
@@ -108,7 +108,19 @@ def edges_from(
             _defaults(place, one.defaults, attributes, misdeclared),
             _graphs(place, one.graph, misdeclared),
         )
+    _check_stored(found, misdeclared)
     return found
+
+
+def _check_stored(edges: Mapping[str, EdgeType], misdeclared: Misdeclared) -> None:
+    """Make sure that no two edge types have one gold table: an undirected one has two."""
+    owners: dict[str, str] = {}
+    for edge in edges.values():
+        for table in stored_in(edge):
+            owner = owners.setdefault(table, edge.name)
+            if owner != edge.name:
+                fault = f"{table} would be the gold table of {owner}, too"
+                raise misdeclared(f"edges.{edge.name}", fault)
 
 
 def baseline_from(declared: Mapping[str, str], misdeclared: Misdeclared) -> dict[str, int]:

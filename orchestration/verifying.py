@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from assets import decisions, discovered_tables, gold_tables, ledger, verification
+from assets import dealing, decisions, discovered_tables, gold_tables, ledger, verification
+from assets.comparing import Certificate
+from assets.dealing import Dealt
 from assets.lake import Lake
-from assets.verification import Certificate, Dealt
+from assets.verification import NotProved
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import say, waiting
@@ -55,20 +57,26 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
-    dealt = verification.deal(lake, scratch, feed, seed)
+    dealt = dealing.deal(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
-    verification.rebuild(lake, scratch, feed, dealt.runs)
+    faults = verification.rebuild(lake, scratch, feed, dealt.runs)
     print(heading(feed, dealt, seed))
-    found = list(verification.certificates(lake, scratch, feed, gold_tables.mirrors(lake, feed)))
-    for one in found:
-        print(certificate(feed, one), flush=True)
+    tables = gold_tables.mirrors(lake, feed)
+    found, not_proved = [], 0
+    for one in verification.certificates(lake, scratch, feed, tables, faults):
+        if isinstance(one, NotProved):
+            not_proved += 1
+            print(f"  not proved: gold.{feed.name}.{one.table}: {one.reason}", flush=True)
+        else:
+            found.append(one)
+            print(certificate(feed, one), flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in told(stopped):
         print(f"  not proved, since gold stays as it was: {line}", flush=True)
     sys.stdout.flush()
     if any(one.differing for one in found):
         return 1
-    return 2 if stopped else 0
+    return 2 if stopped or not_proved else 0
 
 
 def heading(feed: Feed, dealt: Dealt, seed: int) -> str:

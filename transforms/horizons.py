@@ -6,7 +6,15 @@ where a horizon may be drawn (``assets/horizon_plans.py``), and who reads or wri
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_low
+from typing import TypeVar
+
+from transforms.gold.change import Position
+
+Stream = TypeVar("Stream", bound="str | None")
+"""A stream's name; None where a feed has but one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +26,54 @@ class Horizon:
     def covers(self, position: tuple[int, ...], stable_prefix: int) -> bool:
         """Whether a change is at or below it; only what is the same in every delivery of it is compared."""
         return position[:stable_prefix] <= self.position[:stable_prefix]
+
+
+FEWEST = 2
+"""So many windows have to agree that an earlier one is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What one stream has told of a table in one window: the oldest and the newest of the positions."""
+
+    window: str
+    oldest: Position
+    newest: Position
+
+
+def most_have_reached(spans: Sequence[Span], last: str) -> Position | None:
+    """How far most windows after ``last`` have come, where an earlier window claims to be beyond that; else None.
+
+    Such a position is wrong (a log sequence number of 2^63-1, say): with the horizon there, all that follows would be
+    too late. A single window says nothing: it may repeat old changes, or have such a position itself.
+    """
+    old = [one.newest for one in spans if one.window <= last]
+    since = [one.newest for one in spans if one.window > last]
+    if not old or len(since) < FEWEST:
+        return None
+    reached = median_low(since)
+    return reached if max(old) > reached else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one stream has come: its ``oldest`` position, and the ``newest`` that is old enough, if there is one."""
+
+    oldest: Position
+    newest: Position | None
+
+
+def watermark(streams: Mapping[Stream, Reach]) -> tuple[Position | None, Stream | None]:
+    """The newest position that no stream has yet to reach, and which stream that is; None where nothing is old enough.
+
+    A stream of which nothing is old enough bounds it by its first change: none of its changes is folded yet.
+    """
+    if all(one.newest is None for one in streams.values()):
+        return None, None
+    lagging = min(streams, key=lambda name: streams[name].newest or before(streams[name].oldest))
+    return streams[lagging].newest or before(streams[lagging].oldest), lagging
+
+
+def before(position: Position) -> Position:
+    """The last place before a position."""
+    return (*position[:-1], position[-1] - 1)

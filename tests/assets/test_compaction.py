@@ -10,9 +10,8 @@ from typing import NoReturn
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import Row
 
-from assets import bases, compaction, explanation, gold_tables, horizon_plans, transactions
+from assets import bases, compaction, explanation, gold_tables, transactions
 from assets import silver as silver_of
 from assets.history import History
 from assets.horizon_plans import Plan
@@ -158,41 +157,6 @@ def test_a_column_that_gold_took_up_by_itself_stays_when_its_events_come_again(
     assert [row.asDict()["age"] for row in lake.table("gold", "zoo", "pets").read().collect()] == [
         "3"
     ]
-
-
-def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder: Path) -> None:
-    aged = {**PETS.columns, "age": "int"}
-    table = Table("pets", PETS.key, aged, tuple(aged))
-    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table}, retention=HOUR)
-    early = [
-        change("I", at, after={"id": str(at), "name": "Ada", "age": "3"}) for at in (10, 11, 12)
-    ]
-    lay(folder, "2025-11-20/03/a.json", drop(*early))
-    # It stands before what is old enough, and came after it.
-    unfit = change("U", 11, {"id": "10"}, {"age": "old"})
-    lay(folder, "2025-11-20/05/b.json", drop(unfit))
-    bring(lake, feed)
-    past = History.read(lake, feed, table, "pets", [])
-    held = horizon_plans.planned(lake, feed, "pets", past)
-    assert held.new is not None
-    assert held.new.position[-2:] == (10, 1)
-    assert held.held_back_by[-1].startswith("an event in quarantine at position 0/1/7/11")
-    dismissed = replace(feed, retention=replace(HOUR, dismissed=("2025-11-20T05",)))
-    free = horizon_plans.planned(lake, dismissed, "pets", past)
-    assert free.new is not None
-    assert free.new.position[-2:] == (12, 1)
-
-
-def test_a_stream_bounds_the_horizon_by_what_it_has_told() -> None:
-    def stream(name: str | None, old_enough: list[int] | None, oldest: list[int]) -> Row:
-        return Row(stream=name, old_enough=old_enough, oldest=oldest)
-
-    both = [stream("a", [0, 1, 9], [0, 1, 1]), stream("b", [0, 1, 7], [0, 1, 2])]
-    assert horizon_plans.watermark(both) == ([0, 1, 7], "b")
-    # Nothing of it is old enough, so nothing of it may be folded.
-    young = [both[0], stream("c", None, [0, 1, 5])]
-    assert horizon_plans.watermark(young) == ([0, 1, 4], "c")
-    assert horizon_plans.watermark([stream("c", None, [0, 1, 5])]) == (None, None)
 
 
 def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_complete(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 
-from assets import bronze, verification
+from assets import bronze, comparing, dealing, gold_files
 from assets.lake import Lake
 from orchestration import verifying
 from orchestration.resources import lake_of
@@ -32,9 +32,22 @@ def feed(lake: Lake, folder: Path) -> Feed:
     return feed
 
 
+@pytest.mark.parametrize("by_spark", [False, True], ids=["here", "by Spark"])
 def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
-    lake: Lake, feed: Feed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lake: Lake,
+    feed: Feed,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    by_spark: bool,
 ) -> None:
+    if by_spark:
+        monkeypatch.setattr(dealing, "MOST_BYTES", 0)
+        monkeypatch.setattr(gold_files, "MOST_BYTES", 0)
+        monkeypatch.setattr(comparing, "here", None)
+    else:
+        monkeypatch.setattr(comparing, "by_spark", None)
     assert verifying.not_yet(lake, feed) is None
     assert verifying.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
     said = capsys.readouterr().out
@@ -59,12 +72,23 @@ def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: P
     )
 
 
-def test_records_of_days_are_dealt_into_days(lake: Lake, folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("most_bytes", [dealing.MOST_BYTES, 0], ids=["here", "by Spark"])
+def test_records_of_days_are_dealt_into_days(
+    lake: Lake,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    most_bytes: int,
+) -> None:
+    monkeypatch.setattr(dealing, "MOST_BYTES", most_bytes)
     born = [change("I", n, after={"id": str(n), "name": "Ada"}) for n in range(1, 9)]
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
     bronze.land(lake, feed, ["2025-11-20"])
-    dealt = verification.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    dealt = dealing.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    assert dealt.records == 8
+    made = lake_of(str(tmp_path / "proof")).table("bronze", feed.name)
+    assert made.count() == 8 + dealt.repeated
     windows = [window for run in dealt.runs for window in run]
     assert len(windows) > 1
     for window in windows:

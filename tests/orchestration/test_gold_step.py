@@ -29,6 +29,7 @@ WINDOW = "2025-11-20T03"
 ABOVE = ("bronze/zoo", "silver/zoo", "quarantine/zoo")
 KEEPERS = Table("keepers", PETS.key, PETS.columns, tuple(PETS.columns))
 VETS = Table("vets", PETS.key, PETS.columns, tuple(PETS.columns))
+TABLES = {table.name: table for table in (PETS, KEEPERS, VETS)}
 
 
 @pytest.fixture
@@ -40,10 +41,9 @@ def lake(tmp_path: Path) -> Lake:
 def feed(tmp_path: Path) -> Feed:
     """A pet, a keeper and a vet, all of one window."""
     ada = {"id": "1", "name": "Ada"}
-    tables = {table.name: table for table in (PETS, KEEPERS, VETS)}
-    lines = [change("I", at, after=ada, table=name) for at, name in enumerate(tables, start=1)]
+    lines = [change("I", at, after=ada, table=name) for at, name in enumerate(TABLES, start=1)]
     lay(tmp_path / "landing", "2025-11-20/03/a.json", drop(*lines))
-    return Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables=tables)
+    return Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables=TABLES)
 
 
 @pytest.fixture
@@ -104,6 +104,24 @@ def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
     assert outcome.errors == []
     assert names(lake, feed, "keepers") == {1: "Ada"}
     assert due(lake, feed).windows == []
+
+
+def test_a_table_whose_files_are_gone_fails_alone(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    run(lake, feed, instance)
+    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+        file.unlink()
+    eve = {"id": "1", "name": "Eve"}
+    lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
+    outcome, _ = run(lake, feed, instance)
+    # It is no error of Weir's own, and still the others are none the worse.
+    (told,) = outcome.errors
+    assert ".parquet" in told
+    assert names(lake, feed) == names(lake, feed, "vets") == {1: "Eve"}
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    assert due(lake, feed).windows == [WINDOW]
 
 
 def test_one_table_alone_can_be_asked_for(

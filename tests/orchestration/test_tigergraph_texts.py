@@ -157,6 +157,10 @@ def test_other_types_are_refused(written: str, fault: str) -> None:
             *("edges: {E: {from: P, to: P, reverse: R}, F: {from: P, to: P, reverse: R}}",),
             *("edges.F.reverse", "R is the name of an edge type already"),
         ),
+        (
+            *("edges: {X: {from: P, to: P, directed: false}, X__mirror: {from: P, to: P}}",),
+            *("edges.X__mirror", "would be the gold table of X, too"),
+        ),
         ("tables: {t: {key: [a], columns: {a: int}}}", "tables", "is no key of a feed of format"),
         ("baseline: {a: 1}", "baseline.a", "a partition is a number"),
         ("baseline: {1: last}", "baseline.1", "'last' is no tid"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 
@@ -41,6 +42,16 @@ def sort_key(change: Change) -> tuple[object, ...]:
     """
     at = change.event_at
     return *change.place, change.event_id, at is not None, at or 0, change.is_past
+
+
+def sorted_with(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Change]:
+    """A key's own changes, which come in the order of their positions, and others, sorted by ``sort_key``.
+
+    No more of the key's own is held than stand at one position: a hot key may have millions.
+    """
+    at_positions = groupby(own, key=attrgetter("position"))
+    mine = (change for _, some in at_positions for change in sorted(some, key=sort_key))
+    return merge(mine, sorted(others, key=sort_key), key=sort_key) if others else mine
 
 
 def in_order(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
