@@ -6,7 +6,7 @@ rows are (``gold_files``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,6 +71,24 @@ class DeltaFiles:
         return pa.concat_tables(
             [columns.empty_table(), *(delta_store.conformed(one, columns) for one in parts)]
         )
+
+    def each(self, columns: pa.Schema) -> Iterator[pa.Table]:
+        """The same, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
+        if self.table is None:
+            return
+        with told_in_words(self.name, self.warehouse):
+            files = Files.of(self.table, self.path, self.warehouse)
+            listed = pa.table(self.table.get_add_actions(flatten=True))
+            by_window = "window" in columns.names and "partition.window" in listed.column_names
+            wanted = [name for name in columns.names if not (by_window and name == "window")]
+            for at, (name, size) in enumerate(
+                zip(*(listed[one].to_pylist() for one in ("path", "size_bytes")), strict=True)
+            ):
+                rows = files.read(name, size, wanted)
+                if by_window:
+                    window = pa.repeat(listed["partition.window"][at], rows.num_rows)
+                    rows = rows.append_column("window", window)
+                yield delta_store.conformed(rows, columns)
 
     @property
     def may_be_written(self) -> bool:

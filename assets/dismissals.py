@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.delta_files import DeltaFiles
 from assets.lake import Lake
+from assets.silver_schema import REFUSALS_ARROW
 from transforms.decisions import Coordinates
 from transforms.feed import Feed
 from transforms.record import COORDINATES
 from transforms.silver.too_late import REASON
 
+_REFUSED = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
 _SCHEMA = "object string, generation string, line bigint, byte_offset bigint"
 
 
@@ -36,9 +40,19 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
 
 
 def count(lake: Lake, feed: Feed) -> int:
-    """How many events in quarantine are dismissed."""
-    table = lake.table("quarantine", feed.name)
-    return among(table.read(), feed.decisions.dismissed()) if table.exists() else 0
+    """How many events in quarantine are dismissed; no session is needed for it.
+
+    The feed has its recorded decisions.
+    """
+    known = feed.decisions.dismissed()
+    if not known:
+        return 0
+    refused = DeltaFiles.of(lake, "quarantine", feed).each(_REFUSED)
+    return sum(
+        row["reason"] != REASON and tuple(row[name] for name in COORDINATES) in known
+        for rows in refused
+        for row in rows.to_pylist()
+    )
 
 
 def among(refused: DataFrame, known: Collection[Coordinates]) -> int:

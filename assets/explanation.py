@@ -6,20 +6,21 @@ printed (``orchestration/explaining.py``).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pyspark.sql import Column, DataFrame, Row
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from assets import bases, decisions, gold_tasks, silver_rows
-from assets.history import History
+from assets import bases, decisions, key_events
+from assets.delta_files import DeltaFiles
+from assets.key_events import KeyEvents, Row
 from assets.lake import Lake
+from assets.silver_schema import REFUSALS_ARROW
 from transforms.decisions import Coordinates
 from transforms.feed import Feed, Table
-from transforms.gold.change import Change
 from transforms.gold.fold import Fold, State
 from transforms.horizons import Horizon
 from transforms.types import judge_of
@@ -101,22 +102,16 @@ def explain(
 ) -> Explanation:
     """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
     feed = decisions.with_recorded(lake, feed)
-    history = History.read(lake, feed, table, name, [])
     key = canonical(table, key)
-    before, changes = gold_tasks.story_of(feed, history, tuple(key))
-    counted = {one.event_id for one in changes}
-    rows = _rows(history, counted, silver_rows.may_be_of([silver_rows.text_of(key)]))
-    steps = _steps(Fold.of(table), changes, before, rows, list(key))
-    silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
-    mine = silver.where(silver_rows.are_of(name, table.name))
+    known = key_events.read(lake, feed, table, name, tuple(key))
+    counted = {one.event_id for one in known.changes}
     horizon = bases.drawn(lake, feed).get(name)
-    base = None if horizon is None else _base(horizon, before)
     return Explanation(
         tuple(key),
-        tuple(steps),
-        tuple(_waiting(mine, list(key), counted)),
-        (*_held(silver.where(silver_rows.are_held(name))), *_refused(lake, feed, name, list(key))),
-        base,
+        tuple(_steps(Fold.of(table), known, list(key))),
+        tuple(_waiting(one) for one in known.waiting if one["event_id"] not in counted),
+        (*_held(known.held), *_refused(lake, feed, name, list(key))),
+        None if horizon is None else _base(horizon, known.before),
     )
 
 
@@ -135,87 +130,59 @@ def _base(horizon: Horizon, state: State) -> Base:
     return Base(horizon.position, state.columns, state.copies)
 
 
-def _rows(history: History, event_ids: Collection[str], may_be: Column) -> dict[str, list[Row]]:
-    """The silver rows of these events of one key, by event; ``may_be`` leaves most rows of other keys out."""
-    rows: dict[str, list[Row]] = {}
-    if not event_ids:
-        return rows
-    wanted = history.changes.where(may_be & F.col("event_id").isin(list(event_ids)))
-    for row in wanted.orderBy("window", "object", "line", "ordinal").collect():
-        rows.setdefault(row["event_id"], []).append(row)
-    return rows
-
-
-def _steps(
-    fold: Fold,
-    changes: Sequence[Change],
-    state: State,
-    rows: Mapping[str, list[Row]],
-    key: list[str | None],
-) -> list[Step]:
-    steps = []
-    positions = Counter(one.position for one in changes)
-    for change in changes:
+def _steps(fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
+    state, rows = known.before, defaultdict[str, list[Row]](list)
+    for row in known.rows:
+        rows[row["event_id"]].append(row)
+    positions = Counter(one.position for one in known.changes)
+    for change in known.changes:
         state = fold.step(state, change)
         of_event = rows[change.event_id]
         # A key change is two rows of one event: the one for this key tells its story.
         mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
         places = {(row["window"], row["object"], row["line"]) for row in of_event}
-        steps.append(
-            Step(
-                operation=mine["operation"],
-                effect=mine["effect"],
-                position=change.position,
-                event_at=mine["event_at"],
-                attribute_ops=mine["attribute_ops"],
-                before_image=mine["before"],
-                after_image=mine["after"],
-                scope=mine["scope"],
-                moved_from=mine["moved_from"],
-                derived=mine["derived"],
-                is_tied=positions[change.position] > 1,
-                counted=state.last is not None and state.last.event_id == change.event_id,
-                row=None if state.effect == "remove" else state.columns,
-                copies=state.copies,
-                deliveries=tuple(Delivery(*place) for place in sorted(places)),
-            )
+        yield Step(
+            operation=mine["operation"],
+            effect=mine["effect"],
+            position=change.position,
+            event_at=mine["event_at"],
+            attribute_ops=mine["attribute_ops"],
+            before_image=mine["before"],
+            after_image=mine["after"],
+            scope=mine["scope"],
+            moved_from=mine["moved_from"],
+            derived=mine["derived"],
+            is_tied=positions[change.position] > 1,
+            counted=state.last is not None and state.last.event_id == change.event_id,
+            row=None if state.effect == "remove" else state.columns,
+            copies=state.copies,
+            deliveries=tuple(Delivery(*place) for place in sorted(places)),
         )
-    return steps
 
 
-def _waiting(changes: DataFrame, key: list[str | None], counted: set[str]) -> list[Waiting]:
-    """The changes of the key whose transaction is not complete."""
-    is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
-    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
-    may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
-    rows = changes.where(may_be & is_open & same).orderBy("window", "object", "line").collect()
-    return [
-        Waiting(
-            row["operation"],
-            row["transaction"]["id"],
-            _delivery(row),
-        )
-        for row in rows
-        if row["event_id"] not in counted
-    ]
+def _waiting(row: Row) -> Waiting:
+    return Waiting(row["operation"], row["transaction"]["id"], _delivery(row))
 
 
-def _held(held: DataFrame) -> list[Ignored]:
+def _held(held: Sequence[Row]) -> list[Ignored]:
     """The scoped deletes over the whole table that wait for a decision."""
-    whole = held.where(F.size("scope") == 0)
     return [
         Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(row))
-        for row in whole.orderBy("window", "object", "line").collect()
+        for row in held
+        if row["scope"] == {}
     ]
 
 
 def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    table = lake.table("quarantine", feed.name)
-    if not table.exists():
-        return []
-    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
-    rows = table.read().where((F.col("table") == name) & same)
+    refused = DeltaFiles.of(lake, "quarantine", feed).each(_REFUSED)
+    mine = [
+        row
+        for rows in refused
+        for row in rows.filter(pc.equal(rows["table"], name)).to_pylist()
+        if row["key"] == key
+    ]
+    mine.sort(key=lambda row: (row["window"], row["object"], row["line"]))
     dismissed = feed.decisions.dismissed()
     return [
         Ignored(
@@ -223,8 +190,11 @@ def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[I
             row["detail"] + ("; dismissed" if _place(row) in dismissed else ""),
             _delivery(row),
         )
-        for row in rows.orderBy("window", "object", "line").collect()
+        for row in mine
     ]
+
+
+_REFUSED = pa.schema([one for one in REFUSALS_ARROW if one.name not in ("feed", "payload")])
 
 
 def _place(row: Row) -> Coordinates:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from assets import (
     crossings,
     gold_news,
     schema_changes,
     scoped_changes,
-    transactions,
 )
 from assets.applied import Applied, GoldTable
 from assets.gold_files import GoldFiles
@@ -81,17 +79,10 @@ def _applied(
     anew: bool,
 ) -> Applied:
     table, fold = gold.table, Fold.of(gold.table)
-    released = (
-        transactions.complete(lake, feed, windows) if change_kinds.transactions else None
-    ) or {}
-    silver = SilverFiles.of(lake, feed, table, name, windows, released)
-    if silver.waits is not None:
-        # Whether one moves a row to another key could not be told when it was counted.
-        change_kinds = replace(change_kinds, moves=True)
-    epochs = [one for one in gold_news.epochs(feed, table, name) if not silver.covers(one.change)]
-    needs_all = bool(
-        anew or change_kinds.scopes or epochs or any(is_new for _, is_new in released.values())
-    )
+    silver, change_kinds = gold_news.silver_of(lake, feed, table, name, windows, change_kinds)
+    epochs = gold_news.epochs(feed, silver)
+    releases = any(is_new for _, is_new in silver.released.values())
+    needs_all = bool(anew or change_kinds.scopes or epochs or releases)
     changes = silver.everything if needs_all else silver.of_windows
     run = gold_news.run(table, changes, epochs, change_kinds)
     rebuilt = anew and gold.exists

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assets import crossings, decisions, ledger
+from assets import crossings, decisions, ledger, transactions
 from assets.lake import Lake
 from assets.silver_files import Place, SilverFiles, Visible
 from transforms.change_kinds import ChangeKinds
@@ -55,10 +55,34 @@ def run(
     return Run(New(own, scoped, kinds.moves, table.history), places, scopes)
 
 
-def epochs(feed: Feed, table: Table, name: str) -> list[Visible]:
-    """The scoped deletes that complete snapshots are, none of them new: gold is made anew for every epoch."""
+def silver_of(
+    lake: Lake,
+    feed: Feed,
+    table: Table,
+    name: str,
+    windows: Sequence[str],
+    kinds: ChangeKinds,
+) -> tuple[SilverFiles, ChangeKinds]:
+    """Silver as one gold table sees it, and the kinds of its changes, of which the accounts tell only those they saw.
+
+    Raises:
+        TooLarge: the table's base does not fit into this process.
+    """
+    released = transactions.complete(lake, feed, windows) if kinds.transactions else None
+    silver = SilverFiles.of(lake, feed, table, name, windows, released or {})
+    if silver.waits is not None:
+        # Whether one moves a row to another key could not be told when it was counted.
+        kinds = replace(kinds, moves=True)
+    return silver, kinds
+
+
+def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
+    """The scoped deletes that complete snapshots are, none of them new: gold is made anew for every epoch.
+
+    Those above the table's horizon: its base has the others.
+    """
     found = []
-    for row in decisions.scoped_rows(feed, table.name, name):
+    for row in decisions.scoped_rows(feed, silver.table.name, silver.name):
         change = Change(
             *("remove", tuple(row["position"]), 1, row["event_id"]),
             None if row["event_at"] is None else (row["event_at"] - _1970) // _MICROSECOND,
@@ -68,7 +92,9 @@ def epochs(feed: Feed, table: Table, name: str) -> list[Visible]:
             is_past=True,
         )
         place = Place(row["operation"], row["window"], row["object"], row["line"])
-        found.append(Visible(None, None, change, Scoped({}, None, change), place, is_new=False))
+        if not silver.covers(change):
+            scoped = Scoped({}, None, change)
+            found.append(Visible(None, None, change, scoped, place, is_new=False))
     return found
 
 

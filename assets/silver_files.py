@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import arrow_changes, base_files, delta_store, waiting_changes
+from assets import arrow_changes, base_files, waiting_changes
 from assets.base_files import Base
 from assets.delta_store import Files
 from assets.gold_columns import spelling
@@ -36,7 +36,6 @@ MOST_ROWS = 200_000
 """So many changes of a table are held in this process at most, some 300 MB: Parquet makes little of equal ones."""
 
 _SIFTED = ("table", "declared")
-_PLACE = ("operation", "window", "object", "line")
 
 
 class TooLarge(Exception):
@@ -182,8 +181,26 @@ class SilverFiles:
             raise TooLarge
         return parts
 
+    def batches(self, wanted: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, str]]:
+        """These columns of all the table's rows that count, with each batch's window.
+
+        Changes whose transaction is not complete are among them, and those that the table's base has.
+
+        Raises:
+            TooLarge: silver is.
+        """
+        yield from self._batches(self.parts, wanted)
+
     def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
-        wanted = [*_SIFTED, *arrow_changes.COLUMNS, "operation", "object", "line"]
+        wanted = [*arrow_changes.COLUMNS, "operation", "object", "line"]
+        for batch, window in self._batches(parts, wanted):
+            yield from self._visible(batch, window)
+
+    def _batches(
+        self, parts: Sequence[tuple[str, int, str]], wanted: Sequence[str]
+    ) -> Iterator[tuple[pa.RecordBatch, str]]:
+        """The table's rows that count, now or once their transaction is complete, and the window of each batch."""
+        wanted = [*_SIFTED, *wanted]
         held = 0
         for name, size, window in self._small_enough(parts):
             rows = self.files.read(name, size, wanted)
@@ -195,25 +212,11 @@ class SilverFiles:
             held += kept.num_rows
             if held > MOST_ROWS:
                 raise TooLarge
-            for batch in kept.combine_chunks().to_batches():
-                yield from self._visible(batch, window)
+            yield from ((batch, window) for batch in kept.combine_chunks().to_batches())
             if self.waits is not None:
-                for batch in self.waits(self._waiting(name, size, window)):
-                    yield from self._visible(batch, window)
-
-    def _waiting(self, name: str, size: int, window: str) -> Iterator[pa.RecordBatch]:
-        """The changes of one file that wait for a description of their table, whole."""
-        rows = delta_store.conformed(self.files.read(name, size, SILVER_ARROW.names), SILVER_ARROW)
-        at = SILVER_ARROW.get_field_index("window")
-        rows = rows.set_column(
-            at, SILVER_ARROW[at], pa.array([window] * rows.num_rows, pa.string())
-        )
-        mine = pc.and_(
-            pc.equal(rows["table"], self.name), pc.equal(rows["source_table"], self.table.name)
-        )
-        counts = pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL])))
-        kept = pc.and_(pc.and_(pc.fill_null(mine, False), counts), pc.is_null(rows["declared"]))
-        yield from rows.filter(kept).combine_chunks().to_batches()
+                whole = self.files.read(name, size, SILVER_ARROW.names)
+                for batch in self.waits(waiting_changes.here(whole, self.table, self.name, window)):
+                    yield batch, window
 
     def _visible(self, batch: pa.RecordBatch, window: str) -> Iterator[Visible]:
         here = window in self.windows

@@ -1,25 +1,31 @@
-"""How a feed stands: what is in gold, what waits and why, by the tables alone.
+"""How a feed stands: what is in gold, what waits and why, by the tables alone, which are read in this process.
 
 Not here: what a run found at its time (asset checks), and how it is told (``orchestration/status.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets import (
+    accounting,
     decisions,
+    delta_store,
     discovered_tables,
     dismissals,
     gold_tables,
     ledger,
     transactions,
 )
+from assets.delta_files import DeltaFiles
 from assets.gold_columns.current_state import EVENT_AT
 from assets.lake import Lake
+from assets.silver_schema import REFUSALS_ARROW
 from assets.transactions import OpenTransaction
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -69,8 +75,7 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
         return None
     unfinished = tuple(ledger.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
-    accounts = lake.table("accounting", feed.name)
-    fates, warnings, lost = _booked(lake, feed) if accounts.exists() else ({}, {}, {})
+    fates, warnings, lost = _booked(lake, feed)
     is_transactional = FORMATS[feed.format].transactional
     return Standing(
         windows=len(windows),
@@ -88,44 +93,46 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
 
 
 def _booked(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    accounts = lake.table("accounting", feed.name).read()
-    sums = accounts.agg(
-        *[F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("events", *OUTCOMES)]
-    )
-    row = sums.first()
-    assert row is not None  # an aggregate without groups has one row
-    said = accounts.select(F.explode("warnings").alias("word", "number"))
-    counts = {
-        one["word"]: one["n"]
-        for one in said.groupBy("word").agg(F.sum("number").alias("n")).collect()
-    }
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    names = ("events", *OUTCOMES)
+    rows = accounts.rows(["source_table", "declared", "warnings", *names])
+    if not rows:
+        return {}, {}, {}
+    fates = {name: sum(row[name] or 0 for row in rows) for name in names}
+    words, waiting = Counter[str](), Counter[str]()
+    for row in rows:
+        words.update(row["warnings"] or {})
+        if row["declared"] is None and row["changes"]:
+            waiting[row["source_table"]] += row["changes"]
     rules = {
-        one.rule: counts[one.word] for one in FORMATS[feed.format].warnings if one.word in counts
+        one.rule: words[one.word] for one in FORMATS[feed.format].warnings if one.word in words
     }
-    lost = accounts.where("declared IS NULL AND changes > 0").groupBy("source_table")
-    waiting = {
-        one["source_table"]: one["n"] for one in lost.agg(F.sum("changes").alias("n")).collect()
-    }
-    return row.asDict(), rules, waiting
+    return fates, rules, dict(waiting)
 
 
 def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
-    table = lake.table("quarantine", feed.name)
-    if not table.exists():
-        return {}
-    counted = table.read().groupBy("reason").count().orderBy(F.desc("count"), "reason").collect()
-    return {row["reason"]: row["count"] for row in counted}
+    reasons = Counter[str]()
+    for rows in DeltaFiles.of(lake, "quarantine", feed).each(_REASON):
+        counted = rows["reason"].value_counts().to_pylist()
+        reasons.update({one["values"]: one["counts"] for one in counted})
+    return dict(reasons)
 
 
-def _sizes(lake: Lake, feed: Feed) -> list[GoldSize]:
-    found = []
+def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
     for name in gold_tables.mirrors(lake, feed):
-        gold = lake.table("gold", feed.name, name)
-        graves = lake.table("gold", feed.name, name + TOMBSTONES)
-        if not (gold.exists() and graves.exists()):
+        gold, tombstones = (
+            DeltaFiles.of(lake, "gold", feed, one) for one in (name, name + TOMBSTONES)
+        )
+        if gold.table is None or tombstones.table is None:
             continue
-        newest = F.date_format(F.max(EVENT_AT), "yyyy-MM-dd'T'HH:mm:ssXXX").alias("newest")
-        row = gold.read().agg(F.count(F.lit(1)).alias("rows"), newest).first()
-        assert row is not None  # an aggregate without groups has one row
-        found.append(GoldSize(name, row["rows"], graves.read().count(), row["newest"]))
-    return found
+        # One column of all rows: of rows that were marked as deleted, a file's statistics still tell.
+        moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each(_EVENT_AT)]
+        newest = max((one for one in moments if one is not None), default=None)
+        yield GoldSize(
+            *(name, delta_store.count(gold.table), delta_store.count(tombstones.table)),
+            None if newest is None else newest.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        )
+
+
+_REASON = pa.schema([REFUSALS_ARROW.field("reason")])
+_EVENT_AT = pa.schema([(EVENT_AT, pa.timestamp("us", "UTC"))])

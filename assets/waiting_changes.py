@@ -10,15 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets import accounting, silver_frames
+from assets import accounting, delta_store, silver_frames
 from assets.arrow_records import told_clearly
 from assets.arrow_rows import map_array
 from assets.lake import Lake
-from assets.silver_schema import CHANGE
+from assets.silver_schema import CHANGE, SILVER_ARROW
 from transforms.change import CONTROL, HOLD
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -48,6 +49,18 @@ def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFra
     counts = F.col("declared").isNull() & ~F.col("effect").isin(HOLD, *CONTROL)
     rows = silver.where(waits & counts).select(*CHANGE.names)
     return silver_frames.staged(rows, Conform(feed, table), CHANGE)
+
+
+def here(rows: pa.Table, table: Table, name: str, window: str) -> Iterator[pa.RecordBatch]:
+    """The waiting changes of one table, whole, among the rows of a file of silver."""
+    rows = delta_store.conformed(rows, SILVER_ARROW)
+    at = SILVER_ARROW.get_field_index("window")
+    windows = pa.array([window] * rows.num_rows, pa.string())
+    rows = rows.set_column(at, SILVER_ARROW[at], windows)
+    mine = pc.and_(pc.equal(rows["table"], name), pc.equal(rows["source_table"], table.name))
+    counts = pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL])))
+    kept = pc.and_(pc.and_(pc.fill_null(mine, False), counts), pc.is_null(rows["declared"]))
+    yield from rows.filter(kept).combine_chunks().to_batches()
 
 
 @dataclass(frozen=True, slots=True)

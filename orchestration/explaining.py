@@ -12,7 +12,6 @@ from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
 from orchestration.feed_faults import nearest
-from orchestration.java import check_java
 from transforms.errors import UnknownKey
 from transforms.feed import Table
 
@@ -21,9 +20,8 @@ Image = Mapping[str, str | None]
 
 def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: str) -> int:
     """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it."""
-    check_java()
     (feed,) = commands.choose(feeds, [feed_name])
-    lake = commands.opened(warehouse, [feed])
+    lake = commands.reached(warehouse)
     tables = gold_tables.mirrors(lake, feed)
     if stopped := discovered_tables.stopped(lake, feed).get(table_name):
         raise stopped.fault
@@ -109,7 +107,7 @@ def headline(number: int, step: Step) -> str:
     if step.scope is not None:
         of = ", ".join(f"{name} = {shown(text)}" for name, text in sorted(step.scope.items()))
         what += f" of everything{' with ' + of if of else ' in the table'}"
-    if step.derived:
+    if step.derived and step.derived != "epoch":
         what += f", which follows from another event ({step.derived})"
     at = f"  {step.event_at:%Y-%m-%d %H:%M:%S}" if step.event_at else ""
     return f"{number:>4}  {what}{at}  at position {'/'.join(map(str, step.position))}"
@@ -179,8 +177,9 @@ def notes(step: Step, following: Sequence[Step]) -> list[str]:
 
 
 def place(delivery: Delivery) -> str:
-    """A delivery's bronze coordinates."""
-    return f"{delivery.object} line {delivery.line}, window {delivery.window}"
+    """A delivery's bronze coordinates; a decision stands in no line of an object."""
+    line = f" line {delivery.line}" if delivery.line else ""
+    return f"{delivery.object}{line}, window {delivery.window}"
 
 
 def summed_up(row: Image, copies: int, table: Table) -> str:

@@ -10,8 +10,7 @@ from assets.lake import Lake
 from assets.standing import Standing, standing
 from assets.wording import counted
 from orchestration import commands
-from orchestration.console import waiting
-from orchestration.java import check_java
+from orchestration.console import say, waiting
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -20,9 +19,9 @@ from transforms.silver.accounting import OUTCOMES
 
 def status(feeds: Path, warehouse: str, only: Sequence[str]) -> int:
     """Print how the feeds stand; returns the exit code, 0."""
-    check_java()
     chosen = commands.choose(feeds, only)
-    lake = commands.opened(warehouse, chosen)
+    lake = commands.reached(warehouse)
+    say(f"the tables are in {lake.warehouse}")
     for feed in chosen:
         with waiting(f"looking at {feed.name}"):
             lines = [*told(lake, feed)]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from assets import explanation
+from assets import decisions, explanation, silver_files
+from assets.explanation import Explanation
 from assets.lake import Lake
 from orchestration import explaining
-from tests.assets.zoo import bring, lay
+from tests.assets.zoo import PETS, bring, change, drop, lay
 from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
-from tests.laws.model_histories import to_record
+from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
+from transforms.decisions import Epoch
 from transforms.errors import UnknownKey
 from transforms.feed import Feed, Table
 
@@ -59,7 +62,13 @@ def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return feed
 
 
-def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(lake: Lake, feed: Feed) -> None:
+@pytest.mark.parametrize("most_bytes", [silver_files.MOST_BYTES, -1], ids=["here", "by Spark"])
+def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
+    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch, most_bytes: int
+) -> None:
+    if most_bytes > 0:
+        monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
+    monkeypatch.setattr(silver_files, "MOST_BYTES", most_bytes)
     found = explanation.explain(lake, feed, VISITS, "visits", ["north", "7"])
     assert explaining.told("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
@@ -94,8 +103,75 @@ def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(lake: Lake, f
         "",
         "So gold has this row: times = '1', keeper = null",
     ]
+    monkeypatch.undo()
     gold = lake.table("gold", "zoo", "visits").read().select("times", "keeper").collect()
     assert [tuple(row) for row in gold] == [(1, None)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_spark_tells_of_every_key_what_this_process_tells(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    model_format.register(monkeypatch)
+    arrived = deliveries(history(kind, 5, "one", 16), 5, windows=2)
+    for window, events in arrived.items():
+        lines = [json.dumps(to_record(one)) + "\n" for one in events]
+        lay(folder, f"2025-11-20/0{window}/a.jsonl", "".join(lines).encode())
+    shapes = {name: TABLES[name] for name in KINDS[kind]}
+    tables = {
+        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        for name, one in shapes.items()
+    }
+    feed = Feed("zoo", "model", str(folder), tables=tables)
+    bring(lake, feed)
+    steps = 0
+    for name, table in feed.tables.items():
+        changes = lake.table("silver", "zoo").read().where(f"table = '{name}' AND key IS NOT NULL")
+        keys = [row["key"] for row in changes.select("key").distinct().orderBy("key").collect()]
+        for key in keys[:2]:
+            here, by_spark = (
+                _explained(lake, feed, table, key, monkeypatch, most_bytes)
+                for most_bytes in (silver_files.MOST_BYTES, -1)
+            )
+            assert here == by_spark
+            steps += len(here.steps)
+    assert steps > 1
+
+
+def _explained(
+    lake: Lake,
+    feed: Feed,
+    table: Table,
+    key: list[str | None],
+    monkeypatch: pytest.MonkeyPatch,
+    most_bytes: int,
+) -> Explanation:
+    with monkeypatch.context() as patched:
+        patched.setattr(silver_files, "MOST_BYTES", most_bytes)
+        return explanation.explain(lake, feed, table, table.name, key)
+
+
+def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: Path) -> None:
+    lay(folder, "2025-11-20/03/a.json", drop(change("I", 10, after={"id": "1", "name": "Ada"})))
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    bring(lake, feed)
+    decided = datetime(2025, 11, 21, tzinfo=UTC)
+    decisions.open_epoch(lake, feed, Epoch(window="2025-11-20T04", complete=True), decided, "moved")
+    told = explaining.told(
+        "gold.zoo.pets", PETS, explanation.explain(lake, feed, PETS, "pets", ["1"])
+    )
+    assert told[7:11] == [
+        "   2  complete snapshot of everything in the table  at position 1",
+        "      the row is gone",
+        "      a recorded decision, window 2025-11-20T04",
+        "",
+    ]
+
+
+def test_a_feed_of_which_nothing_was_read_tells_nothing(lake: Lake, folder: Path) -> None:
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
+    found = explanation.explain(lake, feed, PETS, "pets", ["1"])
+    assert explaining.told("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
 
 
 def test_a_key_is_written_with_commas_or_as_json() -> None:

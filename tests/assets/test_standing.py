@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from assets import bronze
 from assets.lake import Lake
 from orchestration import status
@@ -12,7 +14,9 @@ from tests.assets.zoo import PETS, bring, change, drop, lay
 from transforms.feed import Feed
 
 
-def test_a_feed_tells_what_is_in_gold_and_what_is_not(lake: Lake, folder: Path) -> None:
+def test_a_feed_tells_what_is_in_gold_and_what_is_not(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     assert [*status.told(lake, feed)][:2] == [
         f"zoo: arcion_s3_json from {folder}",
@@ -29,6 +33,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(lake: Lake, folder: Path) 
     lay(folder, "2025-11-20/04/b.json", drop(change("I", 20, after={"id": "3", "name": "Cleo"})))
     bronze.land(lake, feed, ["2025-11-20T04"])
 
+    monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
     lines = [*status.told(lake, feed)]
     assert lines[1:-2] == [
         "  windows: 1 in gold, the newest 2025-11-20T03; not yet: 2025-11-20T04",
