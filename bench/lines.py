@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -11,7 +12,7 @@ from pyspark.sql import functions as F
 from assets import current_state, feed_gold, ledger
 from assets.gold_columns.current_state import RESET
 from assets.lake import Lake
-from bench import base, drops, everyday, floor, late_keys, restoring, row, textbook
+from bench import base, by_default, drops, everyday, floor, late_keys, restoring, row, textbook
 from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
 from bench.others import environments
@@ -37,8 +38,8 @@ def lines(
     sizes: Sizes,
     wanted: Sequence[str],
     environments_in: Path = environments.FOLDER,
-) -> Iterator[Line]:
-    """The lines asked for, each prepared when it is its turn."""
+) -> Generator[Line, None, None]:
+    """The lines asked for, each prepared when it is its turn. Close it where not all are taken: a process may wait."""
     if set(wanted) & {"ingest", "apply", "again", "nothing", "others"}:
         yield from _of_one_table(work, sizes, wanted, environments_in)
     if "tables" in wanted:
@@ -83,7 +84,12 @@ def _of_one_table(
     say("bringing the changes to silver")
     bring(lake, feed)
     if "apply" in wanted:
-        yield Line("apply changes", sizes.changes, "changes", _appliers(work, "base", feed))
+        with closing(by_default.ByDefault(landing)) as plain:
+            competitors = _appliers(work, "base", feed)
+            competitors[by_default.NAME] = _restored(
+                work, "base", lambda lake: plain.apply(lake.warehouse)
+            )
+            yield Line("apply changes", sizes.changes, "changes", competitors)
     if set(wanted) & {"again", "nothing"}:
         yield from _again(work, sizes, feed, wanted)
     if "others" in wanted:
@@ -96,13 +102,6 @@ def _of_one_table(
 def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], Prepared]]:
     tables = [*feed.tables.values()]
 
-    def restored(apply: Callable[[Lake], object]) -> Callable[[], Prepared]:
-        def prepare() -> Prepared:
-            lake = work.fresh(like)
-            return lambda: apply(lake)
-
-        return prepare
-
     def one_after_another(
         apply: Callable[[Lake, Feed, Table, Sequence[str]], object],
     ) -> Callable[[Lake], object]:
@@ -111,10 +110,22 @@ def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], 
     # The floor of few changes in a small table is its one commit: there is no column worth scanning.
     least = floor.apply if len(feed.tables) == 1 else floor.commit
     return {
-        "weir": restored(lambda lake: feed_gold.apply_tables(lake, feed, tables, WINDOWS)),
-        "textbook": restored(one_after_another(textbook.apply)),
-        "floor": restored(one_after_another(least)),
+        "weir": _restored(
+            work, like, lambda lake: feed_gold.apply_tables(lake, feed, tables, WINDOWS)
+        ),
+        "textbook": _restored(work, like, one_after_another(textbook.apply)),
+        "floor": _restored(work, like, one_after_another(least)),
     }
+
+
+def _restored(
+    work: Workspace, like: str, apply: Callable[[Lake], object]
+) -> Callable[[], Prepared]:
+    def prepare() -> Prepared:
+        lake = work.fresh(like)
+        return lambda: apply(lake)
+
+    return prepare
 
 
 def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> Iterator[Line]:

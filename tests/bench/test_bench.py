@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from bench import drops, everyday, lines, row
+from bench import by_default, drops, everyday, lines, row
 from bench.measuring import timed
 from bench.restoring import Workspace
 from bench.sizes import Sizes
@@ -48,6 +49,21 @@ def test_the_textbook_makes_the_same_table_and_what_came_before_is_known_again(
     late = silver.where((F.col("window") == drops.WINDOW) & (F.col("position")[2] == 4)).count()
     assert known > 0
     assert late > 0
+
+
+def test_the_textbook_by_spark_s_defaults_makes_the_same_table_in_a_process_of_its_own(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    tables = []
+    with closing(lines.lines(work, SIZES, ["apply"])) as found:
+        line = next(found)
+        for name in ("textbook", by_default.NAME):
+            timed(spark, line.competitors[name](), name)
+            gold = next(tmp_path.glob("run_*/gold/bench/item"))
+            tables.append(lines.fingerprint(spark.read.format("delta").load(str(gold))))
+    assert tables[0] == tables[1]
+    assert tables[0][0] > 0
 
 
 def test_an_ordinary_day_is_timed_to_its_end(
