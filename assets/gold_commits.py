@@ -24,6 +24,7 @@ from assets.gold_columns.current_state import (
     grave_columns,
     key_columns,
 )
+from assets.gold_tables import CHANGE_FEED
 from assets.lake_table import LakeTable
 from assets.tombstones import drop_above
 from transforms.feed import Table
@@ -62,6 +63,20 @@ def put(
         # Those of keys that were deleted before stay beside the new ones until compaction: the newest counts.
         tombstones.append(_absent(rows, table))
     own = key_columns(table)
+    # Without a key, a row's copies are many rows.
+    known = hinted(rows, tally.keys) if table.key else rows
+    if not tally.merged and not table.change_feed and CHANGE_FEED not in gold.properties():
+        gold.replace_rows(known.select(*(f"`{name}`" for name in own)), present(rows, table))
+    else:
+        _merge(gold, known, table, tally)
+    if tally.risen:
+        # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
+        drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
+
+
+def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None:
+    """The same where something of the old rows stays, or where Delta has to tell others what changed."""
+    own = key_columns(table)
     values = {
         f"`{name}`": F.col(f"new.`{name}`") if not tally.merged else _merged(name)
         for name in table.columns
@@ -75,16 +90,12 @@ def put(
     is_there = F.col(f"new.{EFFECT}") != "remove"
     # Every row is of a key that has changed: whether it is another is not asked once more.
     gold.merge(
-        # Without a key, a row's copies are many rows.
-        hinted(rows, tally.keys) if table.key else rows,
+        rows,
         own,
         delete=~is_there,
         update=(F.lit(True), values),
         insert=(is_there, new_row),
     )
-    if tally.risen:
-        # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
-        drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 
 
 def present(rows: DataFrame, table: Table) -> DataFrame:

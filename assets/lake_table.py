@@ -14,7 +14,7 @@ from deltalake import DeltaTable as DeltaLog
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from assets import delta_store
+from assets import delta_store, replaced_rows
 from assets.store_faults import told_in_words
 
 
@@ -132,6 +132,10 @@ class LakeTable:
         merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
             insert[0], dict(insert[1])
         ).execute()
+
+    def replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
+        """Put ``rows`` in place of those that have these ``keys``, in one commit (``replaced_rows``)."""
+        replaced_rows.replace(self.spark, self.path, keys, rows)
 
     def _newest_commit(self) -> Row:
         """``version``, and what Delta itself counted in ``operationMetrics``."""

@@ -42,6 +42,7 @@ _OUTCOME, _LAST, _ROWS = "_weir_outcome", "_weir_last", "_weir_rows"
 _FIRST, _SHORTEST = "_weir_first", "_weir_shortest"
 _EVENT, _EVENTS = "_weir_event", "_weir_events"
 _IS_WHOLE, _IS_MIXED, _IS_NEWEST = "_weir_is_whole", "_weir_is_mixed", "_weir_is_newest"
+_ANY_MIXED, _IS_TIED = "_weir_any_mixed", "_weir_is_tied"
 _NEWER, _OLDER, _SAME, _UNSURE = "newer", "older", "same", "unsure"
 
 
@@ -133,16 +134,19 @@ def _newest(new: DataFrame, table: Table) -> DataFrame:
     )
     in_order = Window.partitionBy(*_quoted(table.key)).orderBy(POSITION)
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    is_beside = F.col(POSITION).eqNullSafe(F.lag(POSITION).over(in_order))
-    return (
-        rows.withColumn(_IS_MIXED, F.col(_IS_MIXED) | is_beside)
-        .withColumn(_IS_MIXED, F.max(_IS_MIXED).over(so_far))
-        .withColumn(_FIRST, F.first(POSITION).over(so_far))
-        .withColumn(_SHORTEST, F.min(F.size(POSITION)).over(so_far))
-        .withColumn(_EVENTS, F.sum(_EVENT).over(so_far))
-        .withColumn(_IS_NEWEST, F.lead(POSITION).over(in_order).isNull())
-        .where(_IS_NEWEST)
+    # None of these needs another, so that Spark goes through the rows once.
+    found = rows.select(
+        "*",
+        F.max(_IS_MIXED).over(so_far).alias(_ANY_MIXED),
+        # Fewer places than changes: two stand at one.
+        (F.dense_rank().over(in_order) < F.row_number().over(in_order)).alias(_IS_TIED),
+        F.first(POSITION).over(so_far).alias(_FIRST),
+        F.min(F.size(POSITION)).over(so_far).alias(_SHORTEST),
+        F.sum(_EVENT).over(so_far).alias(_EVENTS),
+        F.lead(POSITION).over(in_order).isNull().alias(_IS_NEWEST),
     )
+    newest = found.where(_IS_NEWEST).withColumn(_IS_MIXED, F.col(_ANY_MIXED) | F.col(_IS_TIED))
+    return newest.drop(_ANY_MIXED, _IS_TIED, _IS_NEWEST)
 
 
 def _standing(history: History, new: DataFrame, layers: Sequence[DataFrame]) -> DataFrame:

@@ -36,7 +36,7 @@ def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
 
-    commits: tuple[tuple[type, str], ...] = ((LakeTable, "merge"), (DeltaFiles, "write"))
+    commits: tuple[tuple[type, str], ...] = ((LakeTable, "replace_rows"), (DeltaFiles, "write"))
     with monkeypatch.context() as patch:
         for kind, method in commits:
             patch.setattr(kind, method, dying_at("/pets", getattr(kind, method)))
