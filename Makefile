@@ -61,7 +61,7 @@ lint: $(READY) ## style, format, types and import contracts
 	@$(BIN)/lint-imports
 
 check: lint ## lint, and the tests without Spark
-	@$(BIN)/python -m pytest -q -m "not spark and not services and not journey"
+	@$(BIN)/python -m pytest -q -n $(or $(WORKERS),2) --dist worksteal -m "not spark and not services and not journey"
 
 bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
 	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)

@@ -18,13 +18,14 @@ from dagster_pyspark import LazyPySparkResource
 
 from assets.lake import Lake
 from bench import drops, row, textbook
+from bench.aims import DEFAULTS
 from bench.measuring import Told, say
 from orchestration.jars import ensure_jars
 from orchestration.resources import ROOT
 from orchestration.spark import session_config
 from transforms.feed import Feed
 
-NAME = "textbook, Spark's defaults"
+NAME = DEFAULTS
 """What it is called in the report."""
 
 NEEDED = (

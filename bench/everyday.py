@@ -103,7 +103,7 @@ def _finds_nothing(lake: Lake, feed: Feed) -> Callable[[], Prepared]:
 
 
 def _of_demo(work: Workspace) -> Iterator[Line]:
-    """``weir demo`` in a new folder, and once more there, when nothing is new: what ``make run`` does."""
+    """``weir demo`` in a new folder, and once more there, when nothing is new; then gold is proved."""
     folder = work.folder / "demo"
     objects = sum(1 for one in _root().joinpath("demo").rglob("*") if one.is_file())
 
@@ -114,8 +114,19 @@ def _of_demo(work: Workspace) -> Iterator[Line]:
     def second() -> Prepared:
         return lambda: _weir("demo", "--folder", str(folder))
 
+    def verified() -> Prepared:
+        words = (
+            "verify",
+            "--feeds",
+            str(folder / "feeds"),
+            "--warehouse",
+            str(folder / "warehouse"),
+        )
+        return lambda: _weir(*words)
+
     yield _alone("the demo, first time", objects, "objects", first)
     yield _alone("the demo, second time", objects, "objects", second)
+    yield _alone("weir verify of the demo", objects, "objects", verified)
 
 
 def _alone(name: str, size: int, unit: str, weir: Callable[[], Prepared]) -> Line:

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
+from bench import aims
 from bench.measuring import Line, Sample
-
-AIMS = {"textbook": 3.0, "floor": 2.0}
-"""How many times faster than the textbook Weir should be, and how many times slower than the floor it may be."""
 
 OURS = ("weir", "textbook", "floor")
 """The competitors that have columns of their own."""
@@ -55,9 +53,19 @@ class Finding:
 
 def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
     """The findings as Markdown."""
-    head = ["", "textbook / Weir", "Weir / floor", "seconds", "", "", "jobs", "peak heap, MB"]
-    second = ["aim", f"at least {AIMS['textbook']:g}", f"at most {AIMS['floor']:g}"]
-    second += ["Weir", "textbook", "floor", "Weir, textbook, floor", "Weir, textbook, floor"]
+    head = [
+        "",
+        "aim",
+        "textbook / Weir",
+        "Weir / floor",
+        "seconds",
+        "",
+        "",
+        "jobs",
+        "peak heap, MB",
+    ]
+    second = ["", "", "times faster", "times slower", "Weir", "textbook", "floor"]
+    second += ["Weir, textbook, floor"] * 2
     rows = [_cells(finding) for finding in findings]
     lines = [head, ["---"] * len(head), second, *rows]
     told = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
@@ -72,7 +80,6 @@ def as_json(
     return {
         "machine": dict(machine),
         "sizes": dict(sizes),
-        "aims": AIMS,
         "lines": [
             {
                 "name": finding.name,
@@ -81,6 +88,7 @@ def as_json(
                 "faster_than_textbook": finding.faster_than_textbook,
                 "slower_than_floor": finding.slower_than_floor,
                 "others_to_weir": {name: finding.ratio(name, "weir") for name in finding.others},
+                "aims": [asdict(one) for one in aims.verdicts(finding)],
                 "notes": [*finding.notes],
                 "median_seconds": {
                     name: median(one.seconds for one in samples)
@@ -100,12 +108,21 @@ def _cells(finding: Finding) -> list[str]:
     there = [finding.samples[name] for name in OURS if name in finding.samples]
     return [
         f"{finding.name} ({finding.size:,} {finding.unit})",
+        _aim(finding),
         _times(finding.faster_than_textbook),
         _times(finding.slower_than_floor),
         *[_seconds(finding.samples.get(name, ())) for name in OURS],
         ", ".join(f"{median(jobs):g}" for jobs in _known(there, "jobs")),
         ", ".join(f"{max(heap) / 2**20:,.0f}" for heap in _known(there, "heap")),
     ]
+
+
+def _aim(finding: Finding) -> str:
+    """Each part of the line's aim, and whether it was reached."""
+    return "; ".join(
+        f"{one.asked}: {'reached' if one.is_reached else f'missed, {one.found:.2g}'}"
+        for one in aims.verdicts(finding)
+    )
 
 
 def _beside(finding: Finding) -> str:
