@@ -163,7 +163,9 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
         "repeats_of_other_windows": done.repeats,
         "superseded": done.superseded,
         "keys_changed": done.keys,
-        "keys_folded_anew": done.late_keys,
+        "keys_folded_anew": done.refolded,
+        "keys_with_late_events": done.late_keys,
+        "keys_with_ties": done.ties,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
         "waits_for": len(done.waits_for),
     }
