@@ -102,9 +102,11 @@ def _applied(
         foreign = gold.foreign_copies(standing.keys() if brings_scopes else asked)
     own = [one for one in changes if one.is_new and one.key is not None]
     if history is not None:
-        of_keys = _versions(fold, run.new, silver, None if anew else done.states.keys())
+        of_keys: Mapping[Key, Sequence[Version]] = _versions(
+            fold, run.new, silver, None if anew else done.states.keys()
+        )
         if not anew:
-            _weave_in(done, of_keys, history, silver, standing)
+            of_keys = _weave_in(done, of_keys, history, silver, standing)
         if anew or done.states:
             history.put(of_keys, silver.based.horizon, None if anew else done.states.keys())
     news = _news(done.states.keys() if anew else done.asked, silver, standing)
@@ -135,8 +137,11 @@ def _weave_in(
     history: HistoryFiles,
     silver: SilverFiles,
     standing: Mapping[Key, Current],
-) -> None:
-    """Compare the keys' versions with those that stand: what came late is seen there, and what is the same is left."""
+) -> dict[Key, Sequence[Version]]:
+    """Compare the keys' versions with those that stand: what came late is seen there.
+
+    Keys of which both gold and the versions are the same are left out; returns the versions of the others.
+    """
     fold = Fold.of(history.table)
     stood_of = history.standing(done.states.keys(), silver.based.horizon)
     for key in done.states.keys() & standing.keys():
@@ -146,6 +151,7 @@ def _weave_in(
             done.late.add(key)
         if stands.says(fold, done.states[key]) and are_same(fold, stood, told):
             del done.states[key]
+    return {key: some for key, some in of_keys.items() if key in done.states}
 
 
 def _versions(
