@@ -141,21 +141,8 @@ def _rows(batches: Iterable[pa.RecordBatch], *, grouped: bool) -> Iterator[tuple
         groups = _cells(batch.column("group")) if grouped else repeat(None)
         # The columns in their order; what a row of gold does not say is the same in all of them, and costs nothing.
         for group, row in zip(groups, zip(*cells.values(), strict=False), strict=False):
-            (
-                what,
-                key,
-                is_new,
-                effect,
-                position,
-                stable,
-                event_id,
-                at,
-                old,
-                new,
-                of_columns,
-                *rest,
-            ) = row
-            moved_from, is_scoped, is_derived, stream, reset, *others = rest
+            what, key, is_new, effect, position, stable, event_id, at, *rest = row
+            old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
             change = Change(
                 *(effect, position, stable, event_id, at, old, new, of_columns),
                 moved_from or None,

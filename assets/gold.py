@@ -148,6 +148,7 @@ def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied
         f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
         + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
+        + (f"; {counted(done.late_keys, 'key')} with late events" if done.late_keys else "")
     )
     for one in done.tables:
         for line in scoped_changes.told(one.scoped):
