@@ -32,7 +32,9 @@ class Applied:
     """What an apply did, summed over the gold tables of one declared table.
 
     ``changes`` counts the run's silver rows; ``repeats`` those of them that are known to have come before, and
-    ``superseded`` those that stand below their key's reset position: late ones or repeats, which are not told apart.
+    ``superseded`` those that stand before their key's last change and change nothing: late ones or repeats, which are
+    not told apart. ``refolded``: keys that were folded anew from their history; ``late_keys``: those of them of which
+    an event came late, and that changed what the table has. ``ties``: keys with two events at one place.
     ``rows`` and ``tombstones`` are the tables' sizes afterwards. ``waits_for`` are windows to be derived anew under a
     changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
     reason.
@@ -43,6 +45,7 @@ class Applied:
     repeats: int = 0
     superseded: int = 0
     keys: int = 0
+    refolded: int = 0
     late_keys: int = 0
     ties: int = 0
     foreign_copies: int = 0

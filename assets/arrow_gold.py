@@ -20,8 +20,8 @@ from assets.arrow_stories import Story, stories
 from assets.gold_columns.base_rows import STATE
 from transforms.gold.change import Change
 from transforms.gold.fold import Fold, Last, State
-from transforms.gold.history import versions
-from transforms.gold.onto_gold import onto
+from transforms.gold.history import Version, are_same, is_woven_in, versions
+from transforms.gold.onto_gold import by_history, onto
 from transforms.gold.ordering import sorted_with
 from transforms.gold.scopes import Scoped, Scopes
 
@@ -147,34 +147,41 @@ class FromHistory:
             yield from work.out.rest(work.tally)
 
     def _tell(self, work: _Work, one: Story) -> None:
-        tally, changes = work.tally, one.changes
+        tally, changes, meeting = work.tally, one.changes, one.key
+        told: list[Version] = []
         if self.folding.table.history:
             changes, again = tee(changes)
-        state = work.fold.after(changes, one.key.base)
-        tally.repeats += one.news.repeats()
+        state, is_late = by_history(work.fold, meeting.current, changes, meeting.base)
+        if self.folding.table.history:
+            told = versions(work.fold, again, meeting.base)
+            last = meeting.current and meeting.current.state.last
+            is_late = is_late or bool(last and is_woven_in(meeting.versions, told, last.position))
         if self.folding.anew:
             tally.deliveries += one.news.deliveries
             tally.ties += one.counts.has_ties
         else:
-            tally.late_keys += one.news.are_late()
-        if state.last is None or self._is_known(one, state):
+            tally.refolded += 1
+            tally.late_keys += is_late and state.last is not None
+        if self.folding.anew or meeting.is_asked:
+            # Of keys that came along, for they are linked, their new changes alone have told it.
+            tally.repeats += one.news.repeats()
+            tally.superseded += one.news.superseded(is_late=is_late)
+        if state.last is None or self._is_known(work.fold, meeting, state, told):
             return
-        work.out.put(one.key.key, state, one.key, tally, anew=self.folding.anew)
-        # Of keys that came along, for they are linked, it is not known where their tombstones stand.
-        tally.receded += self.folding.moves and state.effect == "remove"
-        if self.folding.table.history:
-            for version in versions(work.fold, again, one.key.base):
-                work.out.version(one.key.key, version)
+        work.out.put(meeting.key, state, meeting, tally, anew=self.folding.anew)
+        for version in told:
+            work.out.version(meeting.key, version)
 
-    def _is_known(self, one: Story, state: State) -> bool:
-        """Whether there is nothing to write: gold has it, and there are no versions that may be others.
-
-        What new changes alone have told of linked keys is wrong, and goes only for a row that is written.
-        """
-        table, current = self.folding.table, one.key.current
-        if table.history or self.folding.moves or current is None:
-            return False
-        return current.says(state, [name for name in table.columns if name not in table.identity])
+    def _is_known(
+        self, fold: Fold, meeting: Meeting, state: State, told: Sequence[Version]
+    ) -> bool:
+        """Whether there is nothing to write: gold has it, and the table of versions has the same ones."""
+        current = meeting.current
+        return (
+            current is not None
+            and current.says(fold, state)
+            and (not self.folding.table.history or are_same(fold, meeting.versions, told))
+        )
 
 
 @dataclass(frozen=True, slots=True)

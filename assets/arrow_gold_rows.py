@@ -78,6 +78,7 @@ class Tally:
 
     ``absent``: keys that are gone, ``receded``: those of them whose last change stands before the one that gold had.
     ``risen``: keys that are there, by changes that stand before their tombstone.
+    ``refolded``: keys that were folded from their history, and ``late_keys`` those of them of which an event came late.
     ``removed``, ``changed``: rows that scoped changes removed, and others that they changed, by event.
     """
 
@@ -90,6 +91,7 @@ class Tally:
     risen: int = 0
     merged: int = 0
     untold: int = 0
+    refolded: int = 0
     late_keys: int = 0
     ties: int = 0
     foreign_copies: int = 0

@@ -6,48 +6,15 @@ Not here: how rows become what is known of a key (``arrow_meetings``), and what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from assets.arrow_meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
-from transforms.gold.fold import ABSENT, Fold, Last
+from transforms.gold.fold import ABSENT, Fold
+from transforms.gold.news import News
 from transforms.gold.ordering import Counts, in_order, sorted_with
 from transforms.gold.scopes import Scopes
-
-
-@dataclass(slots=True)
-class News:
-    """Which of a key's events the run brings, and which of these came before: by their ids, for there may be many.
-
-    ``deliveries``: how many events of the key itself the run brings, however often. ``late``: those that are older than
-    what gold has of the key.
-    """
-
-    last: Last | None
-    deliveries: int = 0
-    new: set[str] = field(default_factory=set)
-    late: set[str] = field(default_factory=set)
-    old: set[str] = field(default_factory=set)
-
-    def meet(self, change: Change, *, is_new: bool) -> None:
-        """Take note of a delivery."""
-        if not is_new:
-            self.old.add(change.event_id)
-        elif not change.is_derived:
-            self.deliveries += 1
-            self.new.add(change.event_id)
-            last = self.last
-            if last is not None and change.stable <= last.position[: change.stable_prefix]:
-                self.late.add(change.event_id)
-
-    def repeats(self) -> int:
-        """How many of the deliveries came before, in this run or in others."""
-        return self.deliveries - len(self.new - self.old)
-
-    def are_late(self) -> bool:
-        """Whether an event that was not known is older than what gold has of the key."""
-        return not self.late <= self.old
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Not here: which versions there are (``transforms/gold/history.py``), and how the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,7 @@ from assets.gold_columns.versions import (
 )
 from transforms.feed import Table
 from transforms.gold.change import Key
+from transforms.gold.fold import Last
 from transforms.gold.history import Version
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
@@ -59,6 +60,25 @@ def cells(
         of_column = [one.columns.get(name) if at is None else key[at] for key, one in versions]
         found[name] = arrow_values.typed(of_column, kind)
     return found
+
+
+def read(table: Table, rows: pa.Table) -> Iterator[Version]:
+    """The version that each row is; its ``columns`` without those of the key."""
+    values = [name for name in table.columns if name not in table.identity]
+    texts = [arrow_values.texts(rows[name], table.columns[name]) for name in values]
+    images = [dict(zip(values, cells, strict=True)) for cells in zip(*texts, strict=True)]
+    began = _lasts(rows, VALID_FROM, BEGAN_BY, FROM_AT)
+    ended = _lasts(rows, VALID_TO, ENDED_BY, TO_AT)
+    for image, one, end in zip(images or [{}] * rows.num_rows, began, ended, strict=True):
+        assert one is not None  # every version begins with some change
+        yield Version(image, one, end)
+
+
+def _lasts(rows: pa.Table, position: str, event_id: str, at: str) -> Iterator[Last | None]:
+    moments = rows[at].cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    cells = zip(rows[position].to_pylist(), rows[event_id].to_pylist(), moments, strict=True)
+    for place, name, moment in cells:
+        yield None if place is None else Last(tuple(place), name, moment, is_scoped=False)
 
 
 def array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:

@@ -122,14 +122,15 @@ def apply_one(
     else:
         _brought_along(gold, table, stands)
     rebuilt, anew = exists and anew, anew or has_moved
-    found = gold_tasks.folded(feed, history, scoping, *(() if anew else (gold, graves)))
+    kept, horizon = lake.table("gold", feed.name, name + HISTORY), bases.drawn(lake, feed).get(name)
+    stood = versions.above(kept.read(), horizon) if table.history and not anew else None
+    found = gold_tasks.folded(feed, history, scoping, *(() if anew else (gold, graves, stood)))
     tally = found.tally
     if table.history and (anew or tally.keys):
         versions.write(
-            lake.table("gold", feed.name, name + HISTORY),
-            *(table, found.versions, found.rows.select(PARTS)),
+            *(kept, table, found.versions, found.rows.select(PARTS)),
             anew=anew,
-            horizon=bases.drawn(lake, feed).get(name),
+            horizon=horizon,
         )
     if anew:
         made = properties_of(table, table_digest(feed, table))
@@ -144,6 +145,7 @@ def apply_one(
         repeats=tally.repeats,
         superseded=tally.superseded,
         keys=tally.keys,
+        refolded=tally.refolded,
         late_keys=tally.late_keys,
         ties=tally.ties,
         foreign_copies=tally.foreign_copies,

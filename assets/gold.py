@@ -148,6 +148,7 @@ def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied
         f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
         + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
+        + (f"; {counted(done.late_keys, 'key')} with late events" if done.late_keys else "")
     )
     for one in done.tables:
         for line in scoped_changes.told(one.scoped):
@@ -163,7 +164,9 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
         "repeats_of_other_windows": done.repeats,
         "superseded": done.superseded,
         "keys_changed": done.keys,
-        "keys_folded_anew": done.late_keys,
+        "keys_folded_anew": done.refolded,
+        "keys_with_late_events": done.late_keys,
+        "keys_with_ties": done.ties,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
         "waits_for": len(done.waits_for),
     }

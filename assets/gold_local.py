@@ -7,7 +7,6 @@ ones (``current_state``).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from assets import (
@@ -23,13 +22,14 @@ from assets.history import booked
 from assets.history_files import HistoryFiles
 from assets.lake import Lake
 from assets.schema_changes import ADDED
-from assets.silver_files import SilverFiles, TooLarge, Visible
+from assets.silver_files import SilverFiles, TooLarge
 from transforms.change_kinds import ChangeKinds
 from transforms.feed import Feed, Table
 from transforms.feed_digest import table_digest
 from transforms.gold.change import Key
 from transforms.gold.fold import ABSENT, Fold
-from transforms.gold.history import Version, versions
+from transforms.gold.history import Version, are_same, is_woven_in, versions
+from transforms.gold.news import News
 from transforms.gold.onto_gold import Current
 from transforms.gold.table import Brought, New, brought, steps, whole, with_linked
 from transforms.table_names import TOMBSTONES
@@ -92,23 +92,26 @@ def _applied(
     if anew:
         done = Brought(states=whole(fold, run.new, silver))
         standing: Mapping[Key, Current] = {}
+        foreign = 0
     else:
-        # A new scoped change is for all that stands.
+        asked = {*run.new.changes, *run.new.placed}
+        # A new scoped change is for all that stands, and of linked keys it is not known yet which come along.
         brings_scopes = any(not one.change.is_past for one in run.new.scoped)
-        standing = gold.current(None if brings_scopes else run.new.changes.keys())
+        standing = gold.current(None if brings_scopes or run.new.moves else asked)
         done = brought(fold, run.new, standing, silver)
-        if missing := done.states.keys() - standing.keys():
-            # Keys whose rows took values from others' are among those that were folded anew.
-            standing = {**standing, **gold.current(missing)}
-        if history is None:
-            _leave_what_stands(done, standing, table)
+        foreign = gold.foreign_copies(standing.keys() if brings_scopes else asked)
     own = [one for one in changes if one.is_new and one.key is not None]
-    looked_at = done.states.keys() if anew else done.refolded
-    repeats, late = _repeats(done, looked_at, own, silver, standing)
-    foreign = 0 if anew else gold.foreign_copies(standing.keys())
     if history is not None:
-        of_keys = _versions(fold, run.new, silver, None if anew else done.states.keys())
-        history.put(of_keys, silver.based.horizon, None if anew else done.states.keys())
+        of_keys: Mapping[Key, Sequence[Version]] = _versions(
+            fold, run.new, silver, None if anew else done.states.keys()
+        )
+        if not anew:
+            of_keys = _weave_in(done, of_keys, history, silver, standing)
+        if anew or done.states:
+            history.put(of_keys, silver.based.horizon, None if anew else done.states.keys())
+    news = _news(done.states.keys() if anew else done.asked, silver, standing)
+    repeats = done.known + done.repeats + sum(one.repeats() for one in news.values())
+    superseded = sum(one.superseded(is_late=key in done.late) for key, one in news.items())
     made = _properties(feed, table)
     sizes = gold.create(done.states, made) if anew else gold.put(done.states)
     told = scoped_changes.reached_here(run.scopes, run.places, done.states, standing, anew=anew)
@@ -116,9 +119,10 @@ def _applied(
         tables=(GoldTable(name, *sizes, repeats, told),),
         changes=sum(not one.change.is_derived for one in own),
         repeats=repeats,
-        superseded=done.superseded,
+        superseded=done.superseded + superseded,
         keys=len(done.states),
-        late_keys=late,
+        refolded=len(done.refolded),
+        late_keys=len(done.late),
         ties=done.ties,
         foreign_copies=foreign,
         rows=sizes[0],
@@ -127,12 +131,27 @@ def _applied(
     )
 
 
-def _leave_what_stands(done: Brought, standing: Mapping[Key, Current], table: Table) -> None:
-    """Leave out keys that were folded anew and are as gold has them."""
-    values = [name for name in table.columns if name not in table.identity]
-    for key in done.refolded & done.states.keys() & standing.keys():
-        if standing[key].says(done.states[key], values):
+def _weave_in(
+    done: Brought,
+    of_keys: Mapping[Key, Sequence[Version]],
+    history: HistoryFiles,
+    silver: SilverFiles,
+    standing: Mapping[Key, Current],
+) -> dict[Key, Sequence[Version]]:
+    """Compare the keys' versions with those that stand: what came late is seen there.
+
+    Keys of which both gold and the versions are the same are left out; returns the versions of the others.
+    """
+    fold = Fold.of(history.table)
+    stood_of = history.standing(done.states.keys(), silver.based.horizon)
+    for key in done.states.keys() & standing.keys():
+        stands, stood, told = standing[key], stood_of.get(key, []), of_keys.get(key, [])
+        last = stands.state.last
+        if last is not None and is_woven_in(stood, told, last.position):
+            done.late.add(key)
+        if stands.says(fold, done.states[key]) and are_same(fold, stood, told):
             del done.states[key]
+    return {key: some for key, some in of_keys.items() if key in done.states}
 
 
 def _versions(
@@ -155,34 +174,13 @@ def _properties(feed: Feed, table: Table) -> dict[str, str]:
     return {DECLARATION: table_digest(feed, table), **added}
 
 
-def _repeats(
-    done: Brought,
-    looked_at: Collection[Key],
-    own: Sequence[Visible],
-    silver: SilverFiles,
-    standing: Mapping[Key, Current],
-) -> tuple[int, int]:
-    """How many of the run's events are known to have come before, and how many keys had an event that came late.
-
-    Of keys whose history was ``looked_at``, history says it. Of others only repeats within the run and of the last
-    event are known.
-    """
-    repeats, late = done.known + done.repeats, set()
-    if looked_at:
-        elsewhere: dict[Key, set[str]] = defaultdict(set)
+def _news(
+    keys: Collection[Key], silver: SilverFiles, standing: Mapping[Key, Current]
+) -> dict[Key, News]:
+    """Which of the run's events of these keys are known to have come before."""
+    found = {key: News(standing[key].state.last if key in standing else None) for key in keys}
+    if found:
         for one in silver.everything:
-            if one.key is not None and one.key in looked_at and not one.is_new:
-                elsewhere[one.key].add(one.change.event_id)
-        seen: set[tuple[Key, str]] = set()
-        for one in own:
-            key, change = one.key, one.change
-            if key is None or key not in looked_at or change.is_derived:
-                continue
-            if change.event_id in elsewhere[key] or (key, change.event_id) in seen:
-                repeats += 1
-                continue
-            seen.add((key, change.event_id))
-            last = standing[key].state.last if key in standing else None
-            if last is not None and change.stable <= last.position[: change.stable_prefix]:
-                late.add(key)
-    return repeats, len(late)
+            if one.key in found:
+                found[one.key].meet(one.change, is_new=one.is_new)
+    return found

@@ -1,14 +1,13 @@
 """One gold table's apply in Spark's tasks: which rows are brought together by key, and the commits of what comes out.
 
 New changes meet what gold has of their keys in one shuffle; the few keys that this cannot tell are folded from their
-history in a second one. Not here: what becomes of a key (``arrow_gold``), silver as the table sees it (``history``).
+history in a second one. Not here: what becomes of a key (``arrow_gold``), what is read for it (``gold_reading``).
 """
 
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -16,16 +15,11 @@ from pyspark.sql import functions as F
 from assets import meeting_rows, scoped_changes, silver_frames, whole_images
 from assets.arrow_gold import BASE_COLUMNS, FromHistory, OntoGold, ToBase
 from assets.arrow_gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, Tally, out_columns
-from assets.arrow_meetings import (
-    CARRIED,
-    GOLD,
-    TOMBSTONE,
-    Folding,
-    met,
-)
+from assets.arrow_meetings import GOLD, TOMBSTONE, Folding, met
 from assets.arrow_stories import stories
 from assets.broadcasting import hinted
 from assets.gold_columns.current_state import BLOB, KIND, PARTS
+from assets.gold_reading import Run, whole, with_linked
 from assets.history import History
 from assets.lake_table import LakeTable
 from assets.scoped_changes import Scoping
@@ -47,25 +41,22 @@ class Folded:
     tally: Tally
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What a run is for; ``places``: of changes in other streams, None where scoped changes reach none."""
-
-    history: History
-    folding: Folding
-    places: DataFrame | None
-
-
 def folded(
     feed: Feed,
     history: History,
     scoping: Scoping,
     gold: LakeTable | None = None,
     tombstones: LakeTable | None = None,
+    versions: DataFrame | None = None,
 ) -> Folded:
-    """Fold the run's changes onto the tables, or, where they are None, all changes there are."""
+    """Fold the run's changes onto the tables, or, where they are None, all changes there are.
+
+    ``versions``: those that stand and that silver can tell, where the table keeps them.
+    """
     run = _run(feed, history, scoping, anew=gold is None)
-    rows, tally = _brought(run, None if gold is None or tombstones is None else (gold, tombstones))
+    if gold is not None and tombstones is not None:
+        run = replace(run, layers=(gold, tombstones), versions=versions)
+    rows, tally = _brought(run)
     if tally.untold:
         asked = rows.where(F.col(KIND) == UNTOLD)
         asked = asked.select(F.col(PARTS).alias("key"), F.col(BLOB).alias("carried"))
@@ -73,10 +64,11 @@ def folded(
         tally.add(counts)
         if run.folding.moves:
             # Of linked keys all are told there, also those that their new changes alone had told.
-            rows = rows.join(others.select(PARTS), on=PARTS, how="left_anti")
+            told = with_linked(run, asked).select(F.col("key").alias(PARTS))
+            rows = rows.join(told, on=PARTS, how="left_anti")
         rows = rows.unionByName(others)
-    changed, versions = (rows.where(F.col(KIND) == one) for one in (CHANGED, VERSION))
-    return Folded(changed, versions, tally)
+    changed, of_versions = (rows.where(F.col(KIND) == one) for one in (CHANGED, VERSION))
+    return Folded(changed, of_versions, tally)
 
 
 def to_base(feed: Feed, history: History) -> DataFrame:
@@ -84,7 +76,7 @@ def to_base(feed: Feed, history: History) -> DataFrame:
     scoping = scoped_changes.of_history(feed, history)
     assert scoping.spread is None  # where they reach other streams, nothing is compacted
     run = _run(feed, history, scoping, anew=True)
-    rows = meeting_rows.by_key(_whole(run, None, 0))
+    rows = meeting_rows.by_key(whole(run, None, 0))
     return silver_frames.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
 
 
@@ -93,7 +85,7 @@ def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change
     run = _run(feed, history, scoped_changes.of_history(feed, history), anew=True)
     folding = run.folding
     asked = history.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
-    rows = meeting_rows.by_key(_whole(run, asked, 1), 1).toArrow()
+    rows = meeting_rows.by_key(whole(run, asked, 1), 1).toArrow()
     scopes = Scopes(folding.scoped, (fold := Fold.of(history.table)).identity)
     for meetings in met(folding, rows.to_batches()):
         for one in stories(folding, fold, scopes, list(meetings)):
@@ -102,7 +94,7 @@ def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change
     return ABSENT, []
 
 
-def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:
+def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> Run:
     kinds, spread = history.change_kinds, scoping.spread
     folding = Folding(
         *(feed, history.table, scoping.every),
@@ -112,38 +104,33 @@ def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> _Run:
         anew=anew,
         crossing=spread.crossing if spread else None,
     )
-    return _Run(history, folding, spread.places if spread else None)
+    return Run(history, folding, spread.places if spread else None)
 
 
-_Layers: TypeAlias = "tuple[LakeTable, LakeTable]"
-"""Gold and its tombstones."""
-
-
-def _brought(run: _Run, layers: _Layers | None) -> tuple[DataFrame, Tally]:
+def _brought(run: Run) -> tuple[DataFrame, Tally]:
     """What the changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
+    layers = run.layers
     if run.places is not None or not whole_images.may_tell(run.history, anew=layers is None):
-        return _folded(run, layers, None, 0)
+        return _folded(run, None, 0)
     told = whole_images.told(run.history, layers and tuple(one.read() for one in layers))
     tally, rows = told.tally, told.rows
     if tally.untold:
-        others, counts = _folded(run, layers, told.unsure, tally.untold)
+        others, counts = _folded(run, told.unsure, tally.untold)
         tally.untold = 0
         tally.add(counts)
         rows = rows.unionByName(others)
     return rows, tally
 
 
-def _folded(
-    run: _Run, layers: _Layers | None, asked: DataFrame | None, count: int
-) -> tuple[DataFrame, Tally]:
+def _folded(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
     """What the fold makes of all keys, or of so many that are ``asked`` for (``key``)."""
-    if layers is None:
+    if run.layers is None:
         return _from_history(run, asked, count)
-    return _onto(run, *layers, None if asked is None else hinted(asked, count))
+    return _onto(run, *run.layers, None if asked is None else hinted(asked, count))
 
 
 def _onto(
-    run: _Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None
+    run: Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None
 ) -> tuple[DataFrame, Tally]:
     """What the new changes make of what the tables have."""
     history, folding, table = run.history, run.folding, run.history.table
@@ -170,39 +157,12 @@ def _onto(
     return _staged(together, OntoGold(folding), table)
 
 
-def _from_history(run: _Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
+def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
     """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all that silver has of them."""
-    rows = meeting_rows.by_key(_whole(run, asked, count))
-    return _staged(rows, FromHistory(run.folding), run.history.table)
-
-
-def _whole(run: _Run, asked: DataFrame | None, count: int) -> DataFrame:
-    """All that is known of all keys, or of those that are ``asked`` for and of what is linked with them."""
-    history, folding = run.history, run.folding
-    changes = history.of_keys if asked is None else history.of_few(asked, count)
-    rows = meeting_rows.changes(changes)
-    if run.places is not None:
-        rows = rows.unionByName(meeting_rows.places(run.places), allowMissingColumns=True)
-    if history.base is not None:
-        base = meeting_rows.base(history.base)
-        rows = rows.unionByName(base, allowMissingColumns=True)
-    rows = _grouped(run, rows)
-    if asked is not None:
-        asked = _grouped(run, asked)
-        groups = asked.select("group").distinct() if folding.moves else asked.select("group")
-        rows = rows.join(hinted(groups, count), on="group", how="left_semi")
-        if "carried" in asked.columns:
-            asked = asked.withColumn("what", F.lit(CARRIED))
-            rows = rows.unionByName(asked, allowMissingColumns=True)
-    return meeting_rows.shaped(rows)
-
-
-def _grouped(run: _Run, rows: DataFrame) -> DataFrame:
-    """The rows with the ``group`` of their key: keys that key changes link are in one."""
-    if not run.folding.moves:
-        return rows.withColumn("group", F.col("key"))
-    named = rows.join(run.history.roots, on="key", how="left")
-    return named.withColumn("group", F.coalesce("root", "key")).drop("root")
+    rows = meeting_rows.by_key(whole(run, asked, count))
+    # What gold has of them is there with its values by now.
+    folding = replace(run.folding, depends=True)
+    return _staged(rows, FromHistory(folding), run.history.table)
 
 
 def _staged(

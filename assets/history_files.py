@@ -74,6 +74,19 @@ class HistoryFiles:
         whole = pa.concat_tables([arrow_values.rows_at(stood, kept), rows])
         self.files.write(whole, {} if keys is None else None)
 
+    def standing(self, keys: Collection[Key], horizon: Horizon | None) -> dict[Key, list[Version]]:
+        """The versions of these keys that stand there, but for those that ended at or below the horizon."""
+        stood = self.files.read(arrow_versions.schema(self.table))
+        mine = [at for at, key in enumerate(self._keys_of(stood)) if key in keys]
+        rows = arrow_values.rows_at(stood, mine)
+        found: dict[Key, list[Version]] = {}
+        for key, one in zip(
+            self._keys_of(rows), arrow_versions.read(self.table, rows), strict=True
+        ):
+            if horizon is None or one.ended is None or one.ended.position > horizon.position:
+                found.setdefault(key, []).append(one)
+        return found
+
     def _keys_of(self, rows: pa.Table) -> list[Key]:
         kinds = self.table.columns
         parts = [arrow_values.texts(rows[name], kinds[name]) for name in self.table.key]

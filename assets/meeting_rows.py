@@ -9,9 +9,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets import silver_frames
-from assets.arrow_meetings import BASE, CHANGE, COLUMNS, PLACE
+from assets.arrow_meetings import BASE, CHANGE, COLUMNS, PLACE, VERSION
 from assets.gold_columns import typed as types
 from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, KEY, POSITION, RESET
+from assets.gold_columns.versions import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed import Table
 
 _SHARD = "shard"
@@ -72,11 +73,7 @@ def stands(
         # Compared as gold has them: to make texts of ten million keys takes half a minute.
         layer = layer.join(typed_keys(table, keys), on=[*table.key], how="left_semi")
     key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
-    values: list[Column] = []
-    if with_values:
-        texts = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]
-        names = [F.lit(name) for name in table.columns]
-        values = [F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")]
+    values = [_image(table)] if with_values else []
     found = layer.select(
         F.lit(what).alias("what"),
         key.alias("key"),
@@ -89,6 +86,29 @@ def stands(
     if not table.key and keys is not None:
         found = found.join(keys, on="key", how="left_semi")
     return found
+
+
+def _image(table: Table) -> Column:
+    """The values of a row as canonical texts."""
+    texts = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]
+    names = [F.lit(name) for name in table.columns]
+    return F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")
+
+
+def versions(table: Table, layer: DataFrame, keys: DataFrame) -> DataFrame:
+    """One row per version of these ``keys`` (``key``) in the table of versions."""
+    mine = layer.join(typed_keys(table, keys), on=[*table.key], how="left_semi")
+    return mine.select(
+        F.lit(VERSION).alias("what"),
+        key_texts(table).alias("key"),
+        F.col(VALID_FROM).alias("position"),
+        F.col(BEGAN_BY).alias("event_id"),
+        F.unix_micros(FROM_AT).alias("event_at"),
+        F.col(VALID_TO).alias("reset"),
+        F.col(ENDED_BY).alias("ended_by"),
+        F.unix_micros(TO_AT).alias("ended_at"),
+        _image(table),
+    )
 
 
 def shaped(rows: DataFrame) -> DataFrame:

@@ -13,8 +13,9 @@ ONE_ROW_PER_KEY = Rule(
 NO_LATE_EVENT = Rule(
     "no_late_event",
     "warning",
-    "No event was older than what its key already held.",
-    "The keys were folded anew from silver and are right; many late events cost time.",
+    "No event that came late, older than what its key already held, changed a row or one of its versions.",
+    "The keys were folded anew from silver and are right; many late events cost time. Repeats and ties are none, and"
+    " what stands below a key's reset position changes nothing: it is counted as superseded, late or not.",
 )
 NO_TIE = Rule(
     "positions_rise_within_key",

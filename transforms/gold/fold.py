@@ -71,8 +71,8 @@ class Fold:
         return cls(table.columns, table.identity, table.defaults, bool(table.key))
 
     @cached_property
-    def _values(self) -> frozenset[str]:
-        """The columns that a change has to mention to say the whole row."""
+    def values(self) -> frozenset[str]:
+        """The columns that are no part of the key: what a change has to mention to say the whole row."""
         return frozenset(self.columns).difference(self.identity)
 
     def after(self, changes: Iterable[Change], before: State = ABSENT) -> State:
@@ -136,7 +136,7 @@ class Fold:
                     columns[name] = text
                 else:
                     columns[name] = applied(self.columns[name], operation, held, text)
-        is_whole = self._values <= change.after.keys() and (
+        is_whole = self.values <= change.after.keys() and (
             not operations or all(one == OVERWRITE for one in operations.values())
         )
         reset = change.position if is_whole else state.reset

@@ -5,10 +5,10 @@ Not here: the fold itself (``fold``), and how versions get into a table (``asset
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from transforms.gold.change import Change, Image
+from transforms.gold.change import Change, Image, Position
 from transforms.gold.fold import ABSENT, Fold, Last, State
 
 
@@ -44,4 +44,36 @@ def counted(fold: Fold, changes: Iterable[Change], before: State) -> list[State]
         if after is not before:
             found.append(after)
         before = after
+    return found
+
+
+def are_same(fold: Fold, stood: Sequence[Version], told: Sequence[Version]) -> bool:
+    """Whether the versions of a key that stand in its table are those that its changes tell."""
+
+    def plain(some: Sequence[Version]) -> list[tuple[object, ...]]:
+        # No two versions of a key begin with one event at one place.
+        return [
+            (
+                one.began[:3],
+                one.ended and one.ended[:3],
+                *[one.columns.get(name) for name in fold.values],
+            )
+            for one in sorted(some, key=lambda one: one.began[:2])
+        ]
+
+    return len(stood) == len(told) and plain(stood) == plain(told)
+
+
+def is_woven_in(stood: Sequence[Version], told: Sequence[Version], last: Position) -> bool:
+    """Whether some change came late, which stands before a key's ``last`` one: versions before that are others now."""
+    return _settled(stood, last) != _settled(told, last)
+
+
+def _settled(some: Sequence[Version], last: Position) -> set[tuple[object, ...]]:
+    """Where versions began before a place, and where each ended, if it did so before it."""
+    found = set[tuple[object, ...]]()
+    for one in some:
+        if one.began.position < last:
+            end = None if one.ended is None else one.ended.position
+            found.add((*one.began[:2], end if end is not None and end < last else None))
     return found

@@ -3,7 +3,9 @@
 A key's row, and its tombstone, say where its last change stands, and where the newest one stands after which nothing
 older can matter: the **reset position**. A change that is newer than the last one is folded onto the row. One below the
 reset position changes nothing, whatever it is and however often it comes: it is superseded, and silver is not looked
-at. Only a change between the two asks for the key's history (docs/change_model.md).
+at. Only a change between the two asks for the key's history (docs/model.md), and that says, too, whether some event
+came late: gold itself is the only witness of what gold had, for silver of the run's windows may have been in gold
+before.
 Not here: the fold itself (``fold``), and how rows and history are read (``assets``).
 """
 
@@ -29,11 +31,8 @@ class Current:
     state: State
     is_torn: bool = False
 
-    def says(self, state: State, columns: Iterable[str]) -> bool:
-        """Whether gold has all of a key's state already: its place, and the values of these columns.
-
-        False where they were not read.
-        """
+    def says(self, fold: Fold, state: State) -> bool:
+        """Whether gold has all of a key's state already: its place, and its values; False where they were not read."""
         mine = self.state
         return (
             not self.is_torn
@@ -41,10 +40,23 @@ class Current:
             and state.last is not None
             and (mine.effect, mine.copies, mine.reset) == (state.effect, state.copies, state.reset)
             and mine.last[:3] == state.last[:3]
-            and (
-                state.effect == "remove"
-                or all(mine.columns.get(name) == state.columns.get(name) for name in columns)
-            )
+            and self.shows(fold, state)
+        )
+
+    def shows(self, fold: Fold, state: State) -> bool:
+        """Whether gold has the row that the state is, or none as it says, wherever its last change stands.
+
+        Of a row whose values were not read it is only known that it is there.
+        """
+        mine = self.state
+        if "remove" in (mine.effect, state.effect):
+            return mine.effect == state.effect
+        if mine.effect == "merge":
+            return True
+        # Further rows of a key are somebody else's doing.
+        is_as_often = fold.has_key or mine.copies == state.copies
+        return is_as_often and all(
+            mine.columns.get(name) == state.columns.get(name) for name in fold.values
         )
 
 
@@ -76,6 +88,8 @@ def onto(
     last = before.last
     for change in in_order(deliveries, found.counts):
         if last is not None:
+            if change.position == last.position and change.event_id != last.event_id:
+                found.counts.has_ties |= not change.is_scoped
             if _is_known(last, change):
                 # A scoped change is of many keys, and no event of this one.
                 found.known += not change.is_derived
@@ -97,6 +111,30 @@ def onto(
     ):
         found.state = state
     return found
+
+
+def by_history(
+    fold: Fold, current: Current | None, changes: Iterable[Change], before: State = ABSENT
+) -> tuple[State, bool]:
+    """What a key is by all its changes, in their order, and whether an event came late: one that gold had not met.
+
+    It did where the changes that stand before gold's last one, and then that, make another row than gold has. What ties
+    with the last one may be in gold or not: that is no lateness, but a tie.
+    """
+    last = None if current is None else current.state.last
+    if current is None or last is None:
+        return fold.after(changes, before), False
+    state, up_to_last, told = before, None, list[State]()
+    for change in changes:
+        if up_to_last is None and change.position >= last.position:
+            up_to_last = state
+        after = fold.step(state, change)
+        if up_to_last is not None and change.event_id == last.event_id:
+            told = [after, fold.step(up_to_last, change)]
+        state = after
+    # Where the last one is not among them, the key's base has it, or it stands before its old place by now.
+    told = told or [state if up_to_last is None else up_to_last]
+    return state, not any(current.shows(fold, one) for one in told)
 
 
 def _is_known(last: Last, change: Change) -> bool:

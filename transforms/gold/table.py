@@ -14,7 +14,7 @@ from transforms.gold import key_changes
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.key_changes import Links
-from transforms.gold.onto_gold import Current, Outcome, onto
+from transforms.gold.onto_gold import Current, Outcome, by_history, onto
 from transforms.gold.ordering import Counts, ordered, sort_key
 from transforms.gold.scopes import Scoped, Scopes
 from transforms.gold.streams import Crossing, Elsewhere
@@ -64,13 +64,17 @@ class New:
 class Brought:
     """What a run does to one table.
 
-    ``states``: what each key is that has changed. ``refolded``: keys whose whole history was read. ``superseded``,
-    ``known``: events that the reset position answers, and last ones that came again. ``repeats``: events of keys that
-    were not refolded which the run itself brings several times. ``ties``: keys with two events at one place.
+    ``states``: what each key is that has changed. ``asked``: keys that only their whole history tells; ``refolded``:
+    these and all that are linked with them. ``late``: those of them of which an event came late. ``superseded``,
+    ``known``: events that the reset position answers, and last ones that came again. ``repeats``: events that the run
+    itself brings several times. None of the three counts events of the keys that were ``asked`` for (``news``).
+    ``ties``: keys with two events at one place.
     """
 
     states: dict[Key, State] = field(default_factory=dict)
+    asked: set[Key] = field(default_factory=set)
     refolded: set[Key] = field(default_factory=set)
+    late: set[Key] = field(default_factory=set)
     superseded: int = 0
     known: int = 0
     repeats: int = 0
@@ -81,7 +85,7 @@ class Brought:
         self.ties += outcome.counts.has_ties
         if outcome.needs_history:
             # What its history says counts, and says it exactly.
-            self.refolded.add(key)
+            self.asked.add(key)
             return
         self.superseded += outcome.superseded
         self.known += outcome.known
@@ -91,7 +95,10 @@ class Brought:
 
 
 def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver) -> Brought:
-    """What new changes do to a table that is there: ``current`` is what gold has of its keys."""
+    """What new changes do to a table that is there: ``current`` is what gold has of its keys, and of linked ones.
+
+    Of keys that were refolded those are left out that gold has as they are, where no versions are kept.
+    """
     found = Brought()
     touched = set(new.changes)
     fresh = Scopes([one for one in new.scoped if not one.change.is_past], fold.identity)
@@ -113,11 +120,31 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
         outcome = onto(fold, current.get(key), deliveries, keeps_history=keeps_history)
         # Only all of a key's changes say where those of other streams stand among them.
         outcome.needs_history |= new.crossing is not None and every.reach_across(key)
+        # Where every version is kept, it takes all of a key's changes to tell them.
+        outcome.needs_history |= new.keeps_history and outcome.state is not None
         found.add(key, outcome)
-    if found.refolded:
-        wanted = with_linked(found.refolded, silver.links()) if new.moves else found.refolded
-        found.states |= whole(fold, new, silver, wanted)
+    if found.asked:
+        _refold(found, fold, new, current, silver)
     return found
+
+
+def _refold(
+    found: Brought, fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
+) -> None:
+    """Fold the keys that were asked for, and those that are linked with them, from their history."""
+    found.refolded = with_linked(found.asked, silver.links()) if new.moves else found.asked
+    changes, before = steps(fold, new, silver, found.refolded)
+    for key, some in changes.items():
+        stands = current.get(key)
+        state, is_late = by_history(fold, stands, some, before.get(key, ABSENT))
+        # What its new changes alone have told of a linked key goes.
+        found.states.pop(key, None)
+        if state.last is None:
+            continue
+        if is_late:
+            found.late.add(key)
+        if new.keeps_history or stands is None or not stands.says(fold, state):
+            found.states[key] = state
 
 
 def with_linked(keys: set[Key], links: Links) -> set[Key]:

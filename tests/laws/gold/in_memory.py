@@ -18,7 +18,7 @@ from transforms.gold.history import Version, versions
 from transforms.gold.key_changes import Links
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import New, brought, steps, whole
+from transforms.gold.table import Brought, New, brought, steps, whole
 from transforms.gold.transactions import at_commit
 
 
@@ -46,25 +46,30 @@ class Gold:
 class Lake:
     """All windows' records, what was derived of them so far, and the gold tables.
 
-    ``finished``: windows that all tables have.
+    ``finished``: windows that all tables have. ``done``: what the last run did to each table.
     """
 
     feed: Feed
     records: Mapping[str, Sequence[Event]]
     gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
     finished: set[str] = field(default_factory=set)
+    done: dict[str, Brought] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.silver = Silver(self.feed)
 
-    def run(self, windows: Sequence[str], ends: str = "") -> None:
-        """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``."""
+    def run(self, windows: Sequence[str], ends: str = "", *, is_read: bool = False) -> None:
+        """Bring these windows to gold; ``ends``: the run ends behind ``silver``, or behind the ``tombstones``.
+
+        ``is_read``: with the values of gold's rows also where no change depends on them.
+        """
         for window in windows:
             self.silver.derive(window, self.records[window])
         if ends == "silver":
             return
         for name, table in self.feed.tables.items():
-            self._apply(name, table, windows, is_torn=ends == "tombstones")
+            is_torn = ends == "tombstones"
+            self._apply(name, table, windows, is_torn=is_torn, is_read=is_read)
         if not ends:
             self.finished.update(windows)
 
@@ -82,17 +87,20 @@ class Lake:
         of_keys, before = steps(fold, self._new(table, changes), _History(changes))
         return {key: versions(fold, some, before.get(key, ABSENT)) for key, some in of_keys.items()}
 
-    def _apply(self, name: str, table: Table, windows: Sequence[str], *, is_torn: bool) -> None:
+    def _apply(
+        self, name: str, table: Table, windows: Sequence[str], *, is_torn: bool, is_read: bool
+    ) -> None:
         changes = self._visible(name, windows)
         gold, fold = self.gold[name], Fold.of(table)
         depends = any(
             one.change.attribute_ops or one.change.effect == "remove_if" for one in changes
         )
         current = {
-            key: standing(gold, key, is_read=depends or not fold.has_key)
+            key: standing(gold, key, is_read=is_read or depends or not fold.has_key)
             for key in {*gold.rows, *gold.tombstones}
         }
         done = brought(fold, self._new(table, changes), current, _History(changes))
+        self.done[name] = done
         for key, state in done.states.items():
             if state.effect == "remove":
                 gold.tombstones[key] = state
@@ -181,6 +189,8 @@ def standing(gold: Gold, key: Key, *, is_read: bool) -> Current:
     assert newest.last is not None
     is_torn = row is not None and newest is not row
     if is_read:
-        return Current(newest, is_torn)
+        # Gold's row is whole, whatever change was the last one.
+        effect = "put" if newest is row else "remove"
+        return Current(replace(newest, effect=effect), is_torn)
     state = unread(is_present=newest is row, last=newest.last, reset=newest.reset)
     return Current(state, is_torn)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from transforms.gold.change import Change, Image
-from transforms.gold.fold import ABSENT, Fold, State
-from transforms.gold.onto_gold import Current, Outcome, onto
+from transforms.gold.fold import ABSENT, Fold, State, unread
+from transforms.gold.news import News
+from transforms.gold.onto_gold import Current, Outcome, by_history, onto
 from transforms.gold.ordering import ordered
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
@@ -84,8 +85,11 @@ def test_the_last_change_is_known_when_it_comes_again() -> None:
     again = met(state, change("merge", 5, {"id": "1", "name": "Bo"}))
     assert (again.known, again.needs_history, again.state) == (1, False, None)
     # Another event at its very place ties with it: which applies last is in their content.
+    assert not again.counts.has_ties
     tied = met(state, change("merge", 5, {"id": "1", "name": "Cy"}, event="another"))
-    assert tied.needs_history
+    assert (tied.needs_history, tied.counts.has_ties) == (True, True)
+    scoped = met(state, change("merge", 5, {"name": None}, event="drop", is_scoped=True))
+    assert not scoped.counts.has_ties
 
 
 def test_another_delivery_of_the_last_change_counts_where_it_stands_before_it() -> None:
@@ -138,3 +142,59 @@ def test_of_two_deliveries_at_one_place_the_same_one_counts_in_whatever_order() 
     unsaid = Change("put", (0, 1, 5), 3, "event", None, {}, WHOLE, {})
     for some, first in (((early, late), early), ((late, unsaid), unsaid)):
         assert list(ordered(some)) == list(ordered(some[::-1])) == [first]
+
+
+BORN = change("put", 1, WHOLE)
+NAMED = change("merge", 5, {"id": "1", "name": "Bo"})
+VISITED = change("merge", 9, {"id": "1", "visits": "2"})
+TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_late"),
+    [
+        ([BORN, NAMED], [BORN, NAMED], False),
+        ([BORN, NAMED], [BORN, NAMED, VISITED], False),
+        ([BORN, NAMED], [BORN, change("merge", 3, {"id": "1", "visits": "7"}), NAMED], True),
+        ([BORN, NAMED], [BORN, change("merge", 3, {"id": "1", "name": "Cy"}), NAMED], False),
+        ([NAMED], [BORN, NAMED], True),
+        ([BORN, VISITED], [BORN, change("remove", 4), VISITED], True),
+        ([BORN, change("remove", 9)], [BORN, NAMED, change("remove", 9)], False),
+        # A tie with the last one, which gold has not met, or has; and something late beside it.
+        ([BORN, NAMED], [BORN, NAMED, TIED], False),
+        ([BORN, TIED, NAMED], [BORN, TIED, NAMED], False),
+        ([NAMED], [BORN, NAMED, TIED], True),
+        ([], [BORN, NAMED], False),
+    ],
+)
+def test_an_event_is_late_where_what_stands_before_the_last_one_makes_another_row(
+    before: list[Change], now: list[Change], is_late: bool
+) -> None:
+    current = Current(stands(*before)) if before else None
+    assert by_history(FOLD, current, ordered(now)) == (stands(*now), is_late)
+
+
+def test_a_key_that_its_base_tells_has_nothing_late() -> None:
+    base = stands(BORN, NAMED)
+    assert by_history(FOLD, Current(base), [], base) == (base, False)
+    assert by_history(FOLD, Current(base), [VISITED], base)[1] is False
+
+
+def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
+    last = stands(BORN, NAMED).last
+    assert last is not None
+    current = Current(unread(is_present=True, last=last))
+    assert not current.says(FOLD, stands(BORN, NAMED))
+    assert current.shows(FOLD, stands(BORN, NAMED))
+    assert not current.shows(FOLD, stands(BORN, change("remove", 9)))
+
+
+def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_superseded() -> None:
+    news = News(stands(BORN, NAMED).last)
+    for one, is_new in ((BORN, True), (BORN, True), (NAMED, True), (TIED, True), (VISITED, True)):
+        news.meet(one, is_new=is_new)
+    # The second delivery, and the last one once more; neither the tie nor what is newer.
+    assert (news.deliveries, news.repeats()) == (5, 2)
+    assert (news.superseded(is_late=False), news.superseded(is_late=True)) == (1, 0)
+    news.meet(BORN, is_new=False)
+    assert (news.repeats(), news.superseded(is_late=False)) == (3, 0)

@@ -1,0 +1,86 @@
+"""What each line of the bench should cost, and whether a run of it did.
+
+An aim is of the work that a line stands for, whatever the sizes of the run: docs/bench.md says for which sizes it was
+set. Not here: taking the time (``measuring``), and the table (``report``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench.report import Finding
+
+DEFAULTS = "textbook, Spark's defaults"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Of one line: how many times faster than others Weir should be, how many times slower than the floor it may be.
+
+    ``seconds`` and ``jobs``: at most, by the median; ``each``: they are of one unit of the line's size.
+    """
+
+    textbook: float | None = None
+    defaults: float | None = None
+    floor: float | None = None
+    seconds: float | None = None
+    jobs: float | None = None
+    each: bool = False
+
+
+AIMS: Mapping[str, Aim] = MappingProxyType(
+    {
+        "landing to silver": Aim(floor=2, jobs=8),
+        "apply changes": Aim(textbook=1.5, defaults=2, floor=2),
+        "apply them again": Aim(textbook=1),
+        "find nothing new": Aim(seconds=1),
+        "small tables": Aim(textbook=3, seconds=1, jobs=4, each=True),
+        "one small window": Aim(seconds=5),
+        "one small window, weir run": Aim(seconds=25),
+        "find nothing new, little": Aim(seconds=1),
+        "find nothing new, 100 times": Aim(seconds=1),
+        "the demo, first time": Aim(seconds=75),
+        "the demo, second time": Aim(seconds=15),
+        "weir verify of the demo": Aim(seconds=60),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One part of an aim: what was asked, what was found, and whether that is enough."""
+
+    asked: str
+    found: float
+    is_reached: bool
+
+
+def verdicts(finding: Finding) -> Iterator[Verdict]:
+    """What a line's aim asks for, as far as the run has measured it; nothing where there is no aim."""
+    aim = AIMS.get(finding.name, Aim())
+    for rival, times in (("textbook", aim.textbook), (DEFAULTS, aim.defaults)):
+        found = finding.ratio(rival, "weir")
+        if times is not None and found is not None:
+            yield Verdict(f"{times:g} times as fast as {_told(rival)}", found, found >= times)
+    slower = finding.slower_than_floor
+    if aim.floor is not None and slower is not None:
+        yield Verdict(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
+    samples = finding.samples["weir"]
+    parts = finding.size if aim.each else 1
+    per = f" {finding.unit.removesuffix('s')}" if aim.each else ""
+    if aim.seconds is not None:
+        took = median(one.seconds for one in samples) / parts
+        yield Verdict(f"{aim.seconds:g} s{per and ' a' + per}", took, took <= aim.seconds)
+    jobs = [one.jobs for one in samples if one.jobs is not None]
+    if aim.jobs is not None and jobs:
+        ran = median(jobs) / parts
+        yield Verdict(f"{aim.jobs:g} jobs{per and ' a' + per}", ran, ran <= aim.jobs)
+
+
+def _told(rival: str) -> str:
+    return "the textbook" if rival == "textbook" else "it on Spark's defaults"

@@ -1,0 +1,53 @@
+"""Which of a key's events a run brings, and which of these are known to have come before.
+
+Asked of keys that are folded from their history. Not here: whether an event came late (``onto_gold``, ``history``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from transforms.gold.change import Change
+from transforms.gold.fold import Last
+
+
+@dataclass(slots=True)
+class News:
+    """What a key's deliveries tell, by the ids of their events, for there may be many.
+
+    ``last``: the key's last change in gold. ``deliveries``: how many events of the key itself the run brings, however
+    often. ``new``: which these are; ``older``: those that stand before the last one. ``old``: events that other windows
+    have brought.
+    """
+
+    last: Last | None
+    deliveries: int = 0
+    new: set[str] = field(default_factory=set)
+    older: set[str] = field(default_factory=set)
+    old: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Gold has had the last one."""
+        if self.last is not None:
+            self.old.add(self.last.event_id)
+
+    def meet(self, change: Change, *, is_new: bool) -> None:
+        """Take note of a delivery."""
+        if not is_new:
+            self.old.add(change.event_id)
+        elif not change.is_derived:
+            self.deliveries += 1
+            self.new.add(change.event_id)
+            if self.last is not None and change.position < self.last.position:
+                self.older.add(change.event_id)
+
+    def repeats(self) -> int:
+        """How many of the deliveries came before, in this run or in others."""
+        return self.deliveries - len(self.new - self.old)
+
+    def superseded(self, *, is_late: bool) -> int:
+        """How many other events stand before the last one and change nothing: late, or repeats of the run's windows.
+
+        None where some event came late: which of them it was is not told.
+        """
+        return 0 if is_late else len(self.older - self.old)
