@@ -28,13 +28,13 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-cdc test-faults lint check bench ui lock clean
+.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
 	@echo
 	@grep -E '^[a-z][a-z-]*:.*## ' $(firstword $(MAKEFILE_LIST)) \
-		| awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+		| awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 	@echo
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
@@ -46,6 +46,9 @@ test: $(READY) ## every test, in two processes (WORKERS=1 for one)
 
 test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say; others with SEED=...)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) WEIR_LAW_SEED=$(or $(SEED),0) $(BIN)/python -m pytest -q tests/laws
+
+test-mutations: $(READY) ## the product broken on purpose, a line at a time: the law that it breaks must fail (LAWS="1 4" for some)
+	@$(BIN)/python -m tests.laws.mutations $(LAWS)
 
 test-cdc: $(READY) ## a real Postgres through Debezium and Kafka: gold must be what the database holds
 	@$(BIN)/python -m pytest -q tests/cdc

@@ -20,6 +20,7 @@ TARGETS = (
     "run",
     "test",
     "test-laws",
+    "test-mutations",
     "test-cdc",
     "test-faults",
     "lint",

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from random import Random
 
 from tests.laws.histories import deliveries
-from tests.laws.kinds import account, graph, item, log, stock, triple
+from tests.laws.kinds import account, graph, item, log, replica, stock, triple
 from tests.laws.oracle import Event, Table
 
-__all__ = ["KINDS", "TABLES", "deliveries", "history", "to_record"]
+__all__ = ["EVERY_KIND", "KINDS", "TABLES", "deliveries", "history", "to_record"]
 
 # The tables that each kind of source has.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -24,11 +24,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "account": ("account", "card"),
     "stock": ("stock",),
 }
+# Real tables meet replicas in the files of Cassandra (``test_laws``).
+EVERY_KIND = {**KINDS, "replica": ("replica",)}
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(item.ITEM, graph.VERTEX, graph.EDGE, triple.TRIPLE, log.LOG),
-        *(account.ACCOUNT, account.CARD, stock.STOCK),
+        *(account.ACCOUNT, account.CARD, stock.STOCK, replica.REPLICA),
     )
 }
 _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
@@ -38,6 +40,7 @@ _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
     "log": log.history,
     "account": account.history,
     "stock": stock.history,
+    "replica": replica.history,
 }
 
 
@@ -49,6 +52,7 @@ def history(kind: str, seed: int, case: str, events: int) -> list[Event]:
 def to_record(event: Event) -> dict[str, object]:
     """The event as JSON can carry it."""
     transaction = event.transaction
+    stable = 3 if event.source == "cassandra" else len(event.position)
     return {
         "table": event.table,
         "operation": event.operation,
@@ -68,6 +72,6 @@ def to_record(event: Event) -> dict[str, object]:
         "derived": event.derived,
         "position": list(event.position),
         "identity": event.identity,
-        "stable_prefix": len(event.position),
+        "stable_prefix": stable,
         "event_at_ms": event.event_at_ms,
     }

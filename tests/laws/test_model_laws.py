@@ -7,19 +7,16 @@ history is in its case id. Many more are drawn without Spark, in ``tests/laws/go
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import Column, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from assets import bronze, feed_gold, gold_local, ledger, silver, whole_images
 from assets.arrow_gold_rows import Tally
@@ -27,27 +24,30 @@ from assets.lake import Lake
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
 from tests.laws.compacting import Compacted
-from tests.laws.oracle import Event, Key, current, event_id, visible
-from transforms.feed import Feed, Table
+from tests.laws.crashes import killed_at
+from tests.laws.model_worlds import (
+    SEED,
+    WINDOWS,
+    WITH_HISTORY,
+    World,
+    assert_same,
+    found,
+    world,
+)
+from tests.laws.oracle import event_id
+from transforms.feed import Feed
+from transforms.table_names import TOMBSTONES
 
 HISTORIES = max(
     1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 4 // len(model_histories.KINDS)
 )
-SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
-"""The number of the first history: the same one draws the same."""
 KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
 HORIZON = (0, 1, 12)
-WITH_HISTORY = "item"
-"""The table whose versions are compared, too: it has partial updates, key changes and truncates."""
 OF_WHOLE_IMAGES = "stock"
 """The kind that a run can tell by its newest changes alone."""
 EVERY = 10
 """Of so many cases one is compared at every position: the oracle begins anew for each."""
-WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
-
-Outcome = tuple[dict[Key, tuple[object, ...]], dict[Key, tuple[object, ...]]]
-"""Rows and tombstones by key, as plain values."""
 
 
 @pytest.fixture(autouse=True)
@@ -55,146 +55,57 @@ def _model_format(monkeypatch: pytest.MonkeyPatch) -> None:
     model_format.register(monkeypatch)
 
 
-@dataclass(frozen=True)
-class World:
-    """Many histories of one kind, delivered: every delivery, by table and window."""
-
-    feed: Feed
-    delivered: dict[str, dict[str, list[Event]]]
-
-    def of_windows(self, windows: Iterable[str]) -> list[Event]:
-        """Every delivery of these windows."""
-        return [event for of in self.delivered.values() for one in windows for event in of[one]]
-
-    def by_case(self, table: str, compacted: Compacted | None) -> dict[str, list[Event]]:
-        """Every delivery for a table, by case, but for what came too late."""
-        found: dict[str, list[Event]] = defaultdict(list)
-        for events in self.delivered[table].values():
-            for event in events:
-                if compacted is None or not compacted.is_too_late(event):
-                    found[case_of(event)].append(event)
-        return found
-
-    def expected(
-        self, table: str, windows: list[str], compacted: Compacted | None = None
-    ) -> Outcome:
-        """What the oracle makes of what these windows brought, case by case, but for what came too late."""
-        shape = model_histories.TABLES[table]
-        by_case: dict[str, dict[str, list[Event]]] = defaultdict(lambda: {w: [] for w in WINDOWS})
-        # Of all tables: a transaction may have changes in several.
-        for of in self.delivered.values():
-            for window, events in of.items():
-                for event in events:
-                    if compacted is None or not compacted.is_too_late(event):
-                        by_case[case_of(event)][window].append(event)
-        rows: dict[Key, tuple[object, ...]] = {}
-        tombstones: dict[Key, tuple[object, ...]] = {}
-        for delivered in by_case.values():
-            counting = visible(delivered, windows)
-            state = current([event for event in counting if event.table == table], shape)
-            for key, row in state.rows.items():
-                values = tuple(row.values[column] for column in shape.columns)
-                place = (list(row.position), row.event_id, row.event_at_ms)
-                rows[key] = (row.copies, *values, *place)
-            for key, (position, last) in state.tombstones.items():
-                # A tombstone at or below the horizon goes: nothing older can come.
-                if compacted is None or last not in compacted.known:
-                    tombstones[key] = (list(position), last)
-        return rows, tombstones
-
-
-def case_of(event: Event) -> str:
-    """Whose history the event is part of."""
-    said = {**event.before, **event.after, **(event.scope or {})}
-    return (
-        str(said["case_id"])
-        if "case_id" in said
-        else str(event.stream).removeprefix("tablet-").partition("/")[0]
-    )
-
-
-def world(kind: str, landing: Path, histories: int) -> World:
-    """Draw so many histories of one kind and lay them out as drops, one per window."""
-    tables = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
-    delivered: dict[str, dict[str, list[Event]]] = {
-        name: {window: [] for window in WINDOWS} for name in tables
-    }
-    rng = Random(f"order {kind} {SEED}")
-    drops: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-    for seed in range(SEED, SEED + histories):
-        events = model_histories.history(kind, seed, f"{kind}-{seed}", 5 + seed % 36)
-        arrived = model_histories.deliveries(events, seed, windows=len(WINDOWS))
-        for number, some in arrived.items():
-            drops[WINDOWS[number]] += some
-    for window, events in drops.items():
-        rng.shuffle(events)
-        for event in events:
-            delivered[event.table][window].append(event)
-        lines = (json.dumps(model_histories.to_record(event)) for event in events)
-        file = landing / window.replace("T", "/") / "part_1.jsonl"
-        file.parent.mkdir(parents=True)
-        file.write_text("".join(f"{line}\n" for line in lines))
-    declared = {
-        name: Table(
-            *(name, one.key, one.columns, tuple(one.columns)),
-            defaults=one.defaults,
-            history=name == WITH_HISTORY,
-        )
-        for name, one in tables.items()
-    }
-    return World(Feed(f"laws_{kind}", "model", str(landing), tables=declared), delivered)
-
-
 def run(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
     """What a run over these windows does, without Dagster around it."""
-    bronze.land(lake, feed, windows)
-    made = silver.derive(lake, feed, windows)
-    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    ledger.finish(lake, feed, windows)
+    made = to_silver(lake, feed, windows)
+    to_gold(lake, feed, windows)
     return made
 
 
-def found(lake: Lake, feed: Feed, name: str) -> Outcome:
-    """Rows and tombstones of a gold table, in the oracle's values."""
-    table = feed.tables[name]
-    gold = lake.table("gold", feed.name, name).read()
-    values = [
-        F.col(f"`{column}`")
-        .cast("string" if kind in ("date", "timestamp") else gold.schema[column].dataType)
-        .alias(column)
-        for column, kind in table.columns.items()
-    ]
-    at = F.unix_millis("_weir_event_at").alias("at")
-    rows: dict[Key, tuple[object, ...]] = {}
-    copies: Counter[Key] = Counter()
-    for row in gold.select(*values, "_weir_position", "_weir_event_id", at).collect():
-        plain = tuple(row)
-        key = tuple(text(row[column]) for column in table.identity)
-        copies[key] += 1
-        rows[key] = plain
-    assert not table.key or max(copies.values(), default=1) == 1, "two rows of one key"
-    own = "_weir_key" if not table.key else None
-    tombstones: dict[Key, tuple[object, ...]] = {}
-    for row in lake.table("gold", feed.name, f"{name}__tombstones").read().collect():
-        key = (
-            tuple(json.loads(row[own])) if own else tuple(text(row[column]) for column in table.key)
-        )
-        # Those of keys that came back are idle until compaction, and so are older ones of a key.
-        stone = row["_weir_position"], row["_weir_event_id"]
-        if key not in rows and (key not in tombstones or tombstones[key] < stone):
-            tombstones[key] = stone
-    return {key: (copies[key], *row) for key, row in rows.items()}, tombstones
+def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
+    """The first half of a run."""
+    bronze.land(lake, feed, windows)
+    return silver.derive(lake, feed, windows)
 
 
-def as_plain(column: str, kind: str) -> Column:
-    """The column as the oracle has it: days and times are texts, which no clock of this machine can move."""
-    value = F.col(f"`{column}`")
-    return (value.cast("string") if kind in ("date", "timestamp") else value).alias(column)
+def to_gold(lake: Lake, feed: Feed, windows: list[str]) -> None:
+    """The second half of a run."""
+    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    ledger.finish(lake, feed, windows)
 
 
-def text(value: Any) -> str | None:
-    """A key's value as canonical text."""
-    return None if value is None else str(value)
+def ends_early(
+    monkeypatch: pytest.MonkeyPatch, lake: Lake, feed: Feed, order: list[str], chance: Random
+) -> silver.Derived:
+    """Runs that end behind gold, behind silver, and between the commits of each table; and one that does not.
+
+    They leave the first two windows to be finished; what silver made of these. The third is in gold.
+    """
+    with killed_at(monkeypatch, [lake.path("progress", feed.name)]):
+        run(lake, feed, [order[0]])
+    # What one run has left in silver is known to the next one, which may be told of the same events again.
+    to_silver(lake, feed, [order[1]])
+    # What is torn is met by a run for another window, or only by the same one once more.
+    comes_between = chance.random() < 0.5
+    if not comes_between:
+        run(lake, feed, [order[2]])
+    torn = sorted(order[:2])
+    made = to_silver(lake, feed, torn)
+    for paths in between_commits(lake, feed):
+        with killed_at(monkeypatch, paths):
+            to_gold(lake, feed, torn)
+    if comes_between:
+        run(lake, feed, [order[2]])
+    return made
+
+
+def between_commits(lake: Lake, feed: Feed) -> Iterator[list[str]]:
+    """Of each place between two commits of a table the tables that are written next, for all of the feed's."""
+    layers = [[name, name + TOMBSTONES] for name in feed.tables]
+    if any(table.history for table in feed.tables.values()):
+        # Versions are written first of all.
+        yield [lake.path("gold", feed.name, name) for some in layers for name in some]
+    yield [lake.path("gold", feed.name, name) for name, _ in layers]
 
 
 @pytest.mark.parametrize("is_spark", [True, False], ids=["by Spark", "in this process"])
@@ -208,7 +119,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     *,
     is_spark: bool,
 ) -> None:
-    """Laws 1 to 8: any order of runs, repeats of events and of runs, compaction in between, and one pass over all."""
+    """Laws 1 to 8: any order of runs, repeats of events and of runs, crashes between commits, compaction, one pass."""
     landing = tmp_path / "landing"
     # What the fold does in this process is drawn by the ten thousand in tests/laws/gold; here it meets real tables.
     histories = HISTORIES if is_spark else max(1, HISTORIES // 3)
@@ -221,28 +132,19 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     label = f"{kind}: {histories:,} histories from seed {SEED}, {deliveries:,} deliveries, {where}"
     record_property("laws", label)
     lake = lake_of(str(tmp_path / "grown"))
-    order = Random(f"runs {kind} {SEED}").sample(WINDOWS, len(WINDOWS))
+    chance = Random(f"runs {kind} {where} {SEED}")
+    order = chance.sample(WINDOWS, len(WINDOWS))
+    torn, last = sorted(order[:2]), sorted(order[2:])
+    made = ends_early(monkeypatch, lake, feed, order, chance)
+    to_gold(lake, feed, torn)
+    agrees(lake, drawn, made, torn, {*order[:3]}, None)
     compacted: Compacted | None = None
-    run(lake, feed, [order[0]])
-    # A run ends here, and the next ones may be told of the same events again.
-    bronze.land(lake, feed, [order[1]])
-    silver.derive(lake, feed, [order[1]])
-    run(lake, feed, [order[2]])
-    read = {order[0], order[2]}
+    if kind not in KEEP_HISTORY:
+        compacting.compact(lake, feed, HORIZON)
+        compacted = Compacted.of(HORIZON, drawn.of_windows(order[:3]))
     # The last run repeats a window that an earlier one had.
-    for windows in ([order[1]], sorted(order[2:])):
-        if len(read) == len(order) - 1 and kind not in KEEP_HISTORY:
-            compacting.compact(lake, feed, HORIZON)
-            compacted = Compacted.of(HORIZON, drawn.of_windows(read))
-        made = run(lake, feed, windows)
-        read |= set(windows)
-        accounts_for_every_event(drawn, made, windows, compacted)
-        for name in feed.tables:
-            assert_same(
-                found(lake, feed, name),
-                drawn.expected(name, sorted(read), compacted),
-                f"{name} after {windows}",
-            )
+    made = run(lake, feed, last)
+    agrees(lake, drawn, made, last, {*WINDOWS}, compacted)
 
     # What is in gold comes once more: nothing of it is late, and there is nothing to write.
     before = commits(lake, feed)
@@ -273,6 +175,24 @@ def commits(lake: Lake, feed: Feed) -> dict[str, int]:
     return {
         one.name: DeltaTable(one).version() for one in Path(lake.path("gold", feed.name)).iterdir()
     }
+
+
+def agrees(
+    lake: Lake,
+    drawn: World,
+    made: silver.Derived,
+    windows: list[str],
+    read: set[str],
+    compacted: Compacted | None,
+) -> None:
+    """Gold is what the oracle makes of all windows that were read; every event of those of the run is counted."""
+    accounts_for_every_event(drawn, made, windows, compacted)
+    for name in drawn.feed.tables:
+        assert_same(
+            found(lake, drawn.feed, name),
+            drawn.expected(name, sorted(read), compacted),
+            f"{name} after {windows}",
+        )
 
 
 def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
@@ -316,14 +236,3 @@ def accounts_for_every_event(
             sum(account["duplicates"] for account in accounts)
             == len(arrived) - len(distinct) + known
         )
-
-
-def assert_same(actual: Outcome, expected: Outcome, where: str) -> None:
-    """Equal, or the first few keys that differ."""
-    for what, one, other in zip(("rows", "tombstones"), actual, expected, strict=True):
-        keys = sorted(one.keys() | other.keys(), key=str)
-        differing = [key for key in keys if one.get(key) != other.get(key)]
-        shown = "\n".join(
-            f"{key}\n  gold   {one.get(key)}\n  oracle {other.get(key)}" for key in differing[:5]
-        )
-        assert not differing, f"{where}: {len(differing)} of {len(keys)} {what} differ:\n{shown}"

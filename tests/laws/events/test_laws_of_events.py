@@ -22,7 +22,14 @@ from tests.laws.events.told import Drawn
 from transforms.formats import FORMATS
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
-HISTORIES = max(16, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // len(DRAWINGS))
+
+
+def histories_of(asked: int) -> int:
+    """How many each format has of so many."""
+    return max(16, asked // len(DRAWINGS))
+
+
+HISTORIES = histories_of(int(os.environ.get("WEIR_LAW_HISTORIES", "10000")))
 
 
 @dataclass(slots=True)

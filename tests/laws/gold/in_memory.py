@@ -41,6 +41,16 @@ class Gold:
     rows: dict[Key, State] = field(default_factory=dict)
     tombstones: dict[Key, State] = field(default_factory=dict)
 
+    def put(self, key: Key, state: State) -> None:
+        """Have a row; a tombstone behind its last change is known better now, and goes."""
+        if state.effect == "merge":
+            state = replace(state, columns={**self.rows[key].columns, **state.columns})
+        self.rows[key] = state
+        stone = self.tombstones.get(key)
+        assert state.last is not None  # some change counted
+        if stone is not None and stone.last is not None and stone.last[0] > state.last.position:
+            del self.tombstones[key]
+
 
 @dataclass
 class Lake:
@@ -106,13 +116,8 @@ class Lake:
                 gold.tombstones[key] = state
                 if not is_torn:
                     gold.rows.pop(key, None)
-            elif is_torn:
-                continue
-            elif state.effect == "merge":
-                columns = {**gold.rows[key].columns, **state.columns}
-                gold.rows[key] = replace(state, columns=columns)
-            else:
-                gold.rows[key] = state
+            elif not is_torn:
+                gold.put(key, state)
 
     def _new(self, table: Table, changes: Sequence[Visible]) -> New:
         own: dict[Key, list[Change]] = defaultdict(list)

@@ -19,8 +19,8 @@ from tests.laws.asof import Version as OfCase
 from tests.laws.asof import assert_same_at_every_position
 from tests.laws.events.product import uncollected
 from tests.laws.gold.in_memory import Gold, Lake
+from tests.laws.model_worlds import Outcome, assert_same
 from tests.laws.oracle import Event, Key, current, visible
-from tests.laws.test_model_laws import Outcome, assert_same
 from tests.laws.values import typed
 from transforms.feed import Feed, Table
 from transforms.gold.fold import State
@@ -39,7 +39,7 @@ EVERY = 10
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 
 
-@pytest.mark.parametrize("kind", model_histories.KINDS)
+@pytest.mark.parametrize("kind", model_histories.EVERY_KIND)
 def test_gold_is_what_the_oracle_says_after_every_run(
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
@@ -57,7 +57,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 
 def follows(kind: str, first: int, count: int) -> int:
     """Laws 1 to 8 over so many histories, in one lake; returns how many deliveries they had."""
-    shapes = {name: model_histories.TABLES[name] for name in model_histories.KINDS[kind]}
+    shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
     cases: dict[str, dict[str, list[Event]]] = {}
     records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
     for seed in range(first, first + count):

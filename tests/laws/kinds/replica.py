@@ -1,0 +1,22 @@
+"""Kind replica: a store whose replicas each tell a write, and each at a place of its own of one moment.
+
+So deliveries of one event differ in their positions beyond what is stable of them, as Cassandra's do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from tests.laws import histories
+from tests.laws.oracle import Event, Table, effect_of
+
+REPLICA = Table("replica", tuple(histories.KEY_COLUMNS), histories.COLUMN_TYPES)
+
+
+def history(rng: Random, case: str, events: int) -> list[Event]:
+    """So many events of one case, in the order in which the source made them."""
+    drawn = histories.history(
+        rng.getrandbits(32), case=case, kind="cassandra", events=events, table=REPLICA.name
+    )
+    return [replace(event, effect=effect_of(event)) for event in drawn]

@@ -1,0 +1,177 @@
+"""Faults of the fold, of what is folded anew, and of when a transaction counts.
+
+Not here: faults of the order of changes (``of_order``), and of what comes before gold (``of_events``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.laws.mutations.mutation import Mutation, of_kind
+
+FOLD, OPEN = "transforms/gold/fold.py", "transforms/silver/open_transactions.py"
+ONTO_GOLD, TABLE = "transforms/gold/onto_gold.py", "transforms/gold/table.py"
+
+OF_GOLD: Final = (
+    Mutation(
+        4,
+        "a delete's tombstone stands where the row's last change stood: what is between brings it back",
+        FOLD,
+        'return State("remove", {}, 0, _last(change), state.reset if change.is_scoped else place)',
+        'return State("remove", {}, 0, state.last or _last(change), state.reset)',
+        of_kind("stock"),
+    ),
+    Mutation(
+        4,
+        "a delete that a crash cut in two is never finished: the row stays",
+        ONTO_GOLD,
+        "state is not before or (current is not None and current.is_torn)",
+        "state is not before",
+        of_kind("stock"),
+    ),
+    Mutation(
+        4,
+        "a row that comes late is back after a truncate that came before it",
+        TABLE,
+        "deliveries = [*new.changes.get(key, ()), *every.of(key, streams.get(key, ()))]",
+        "deliveries = [*new.changes.get(key, ()), *fresh.of(key, streams.get(key, ()))]",
+        of_kind("item"),
+    ),
+    Mutation(
+        4,
+        "rows survive the truncate of their tablet",
+        "transforms/gold/scopes.py",
+        "if one.stream is None or one.stream in streams:",
+        "if one.stream is None:",
+        of_kind("account"),
+    ),
+    Mutation(
+        4,
+        "a dropped column makes rows that are not there",
+        FOLD,
+        'if change.is_scoped and state.effect == "remove":',
+        "if False:",
+        of_kind("item"),
+    ),
+    Mutation(
+        5,
+        "an update makes the columns null that it does not mention",
+        FOLD,
+        "columns = {**old, **change.after}",
+        "columns = {**dict.fromkeys(self.columns), **change.after}",
+        of_kind("stock"),
+    ),
+    Mutation(
+        5,
+        "a column that is set to null keeps its value",
+        FOLD,
+        "columns = {**old, **change.after}",
+        "columns = {**old, **{a: b for a, b in change.after.items() if b is not None}}",
+        of_kind("stock"),
+    ),
+    Mutation(
+        5,
+        "what an update adds to a number takes the number's place",
+        FOLD,
+        "columns[name] = applied(self.columns[name], operation, held, text)",
+        "columns[name] = text",
+        of_kind("graph"),
+    ),
+    Mutation(
+        6,
+        "a transaction shows before all of its changes are there",
+        OPEN,
+        "return seen >= commit.expected",
+        "return True",
+        of_kind("account"),
+    ),
+    Mutation(
+        6,
+        "a transaction shows while windows are unread that may hold more of it",
+        OPEN,
+        "return any(all(window > end for window in unread) for end in ended_in)",
+        "return True",
+        of_kind("account"),
+    ),
+    Mutation(
+        6,
+        "a transaction shows as soon as its commit is there",
+        "transforms/silver/transactions.py",
+        "is_whole = len(own) >= expected if expected is not None else has_begin and has_begun",
+        "is_whole = True",
+        of_kind("account"),
+    ),
+    Mutation(
+        6,
+        "changes that take effect at their commit stand where they were written",
+        "transforms/gold/transactions.py",
+        "position=(*commit, *change.position),",
+        "position=change.position,",
+        of_kind("account"),
+    ),
+    Mutation(
+        7,
+        "edges stay whose vertex is deleted in another window",
+        TABLE,
+        "key for key in current if next(iter(fresh.of(key, streams.get(key, ()))), None)",
+        "key for key in ()",
+        of_kind("graph"),
+    ),
+    Mutation(
+        7,
+        "edges come late to a vertex that is deleted, and stay",
+        TABLE,
+        "(*scopes.of(key, streams.get(key, ())), *_across(new, key, own, scopes)),",
+        "(*_across(new, key, own, scopes),),",
+        of_kind("graph"),
+    ),
+    Mutation(
+        8,
+        "a rebuild forgets the defaults of columns that no change mentions",
+        TABLE,
+        "found = {key: fold.after(some, before.get(key, ABSENT)) for key, some in changes.items()}",
+        "found = {key: Fold(fold.columns, fold.identity, {}, fold.has_key).after(some)"
+        " for key, some in changes.items()}",
+        of_kind("graph"),
+    ),
+    Mutation(
+        8,
+        "a rebuild does not take the old key's row along to the new key, where the runs had done so",
+        TABLE,
+        "return (key_changes.resolved(fold, found, before) if new.moves else found), before",
+        "return (key_changes.resolved(fold, found, before) if new.moves and keys else found), before",
+        of_kind("item"),
+    ),
+    Mutation(
+        8,
+        "a run does not take the old key's row along to the new key, where a rebuild does so",
+        ONTO_GOLD,
+        'if change.effect == "move":',
+        "if False:",
+        of_kind("item"),
+    ),
+    Mutation(
+        8,
+        "a row stands still that took its values from another, of which something comes late",
+        TABLE,
+        "wanted = with_linked(found.refolded, silver.links()) if new.moves else found.refolded",
+        "wanted = found.refolded",
+        of_kind("item"),
+    ),
+    Mutation(
+        8,
+        "what comes late for a row that is gone is forgotten, though another took its values",
+        TABLE,
+        "keeps_history = new.keeps_history or new.moves",
+        "keeps_history = new.keeps_history",
+        of_kind("item"),
+    ),
+    Mutation(
+        8,
+        "a run puts a part of a row in place of the whole, where a rebuild has all of it",
+        FOLD,
+        'return State("merge" if is_present else "remove", {}, int(is_present), last, reset)',
+        'return State("put" if is_present else "remove", {}, int(is_present), last, reset)',
+        of_kind("stock"),
+    ),
+)

@@ -1,0 +1,48 @@
+"""The list of mutations follows the product: each has its place, and every law has some."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.laws.mutations.__main__ import MUTATIONS, broken, told
+from tests.laws.mutations.mutation import LAWS, Misplaced, Mutation
+
+
+def name_of(mutation: Mutation) -> str:
+    return f"{mutation.law}: {mutation.means}"
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=name_of)
+def test_every_mutation_has_one_place_in_the_product(root: Path, mutation: Mutation) -> None:
+    # What comes out of it is Python, so that it is the law that fails, and not the import.
+    ast.parse(mutation.applied(mutation.at(root).read_text()))
+    assert mutation.text != mutation.instead
+    assert "\n" not in mutation.text + mutation.instead
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=name_of)
+def test_every_mutation_names_a_test_that_there_is(root: Path, mutation: Mutation) -> None:
+    file, _, name = mutation.test.partition("::")
+    assert f"\ndef {name.partition('[')[0]}(" in (root / file).read_text()
+
+
+def test_every_law_is_broken_in_some_way_and_in_no_way_twice() -> None:
+    assert Counter(one.law for one in MUTATIONS).keys() == LAWS.keys()
+    kinds = Counter((one.file, one.text, one.instead, one.test) for one in MUTATIONS)
+    assert max(kinds.values()) == 1
+
+
+def test_a_mutation_without_its_one_place_says_so(tmp_path: Path) -> None:
+    mutation = Mutation(1, "nothing", "a.py", "x = 1", "x = 2", "tests/test_a.py::test_a[b]")
+    (tmp_path / "a.py").write_text("x = 1\ny = 1\n")
+    with broken(tmp_path, mutation):
+        assert (tmp_path / "a.py").read_text() == "x = 2\ny = 1\n"
+    assert (tmp_path / "a.py").read_text() == "x = 1\ny = 1\n"
+    for text, times in (("y = 1\n", 0), ("x = 1\nx = 1\n", 2)):
+        with pytest.raises(Misplaced, match=rf"a\.py has {times} times, and not once: x = 1"):
+            mutation.applied(text)
+    assert told(mutation.test) == "`test_a` b"
