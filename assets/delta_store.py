@@ -121,9 +121,9 @@ def count(table: DeltaTable) -> int:
 
 
 def is_written_here(table: DeltaTable) -> bool:
-    """Whether delta-rs may write the table: it is not followed change by change, and has no feature that it does not know.
+    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know.
 
-    Spark may be set up to give tables such features.
+    Nor does it write one that is followed change by change.
     """
     if table.metadata().configuration.get(CHANGE_FEED) == "true":
         # What changed would be missing from the files that tell it.
