@@ -80,7 +80,8 @@ ACCOUNTING = T.StructType(
 records (one may hold many events), ``derived`` and ``derived_quarantined`` of rows that are no events.
 
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
-``change_kinds``: what kinds of change the window has for the table (``transforms/change_kinds.py``).
+``change_kinds``: what kinds of change the window has for the table, and, where scoped changes may reach other streams,
+from which these came (``transforms/change_kinds.py``).
 ``segments``: the newest times seen in each of the source's log files. ``warnings``: how many events have each of the
 format's. ``stream_schemas``: what the stream says of a table that the feed does not declare. ``declaration``: the
 digest of what the feed declared when the window was derived.

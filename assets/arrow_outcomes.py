@@ -106,6 +106,7 @@ class _Looked(NamedTuple):
     tally: str
     facts: str | None
     is_first: bool
+    stream: str | None
     position: list[int]
     stable_prefix: int
     reason: str | None
@@ -128,6 +129,8 @@ def count(accounts: Accounts, one: Row | _Looked, outcome: str | None) -> None:
         one.facts if outcome is None else None,
         is_first=one.is_first,
     )
+    if outcome is None and one.stream is not None:
+        accounts.hear(whose, one.stream)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         position: Any = one.position
         moment = Moment(position[0], one.segment, one.event_at, one.extracted_at)

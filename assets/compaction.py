@@ -149,6 +149,7 @@ def to_horizon(
     if not dry_run:
         if idle + expired:
             tombstones.drop(lake, graves, spare, history.table)
+        gold_tables.end_change_feed(gold, history.table)
         versions = lake.table("gold", feed.name, name + HISTORY)
         for path in (gold.path, graves.path, versions.path):
             _tidy(lake, path)

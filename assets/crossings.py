@@ -17,9 +17,10 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import silver_frames
+from assets import accounting, silver_frames
 from assets.arrow_crossings import FOUND, TOLD, Heard, Listen, Tell, clocks, placed
-from transforms.change_kinds import ChangeKinds
+from assets.lake import Lake
+from transforms.change_kinds import ChangeKinds, streams_of
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.formats.spec import FarPlaces
@@ -42,9 +43,46 @@ def crosses(feed: Feed, change_kinds: ChangeKinds) -> bool:
     return by_format and any(shape.of_stream for shape in change_kinds.scopes)
 
 
-def has_streams(silver: DataFrame) -> bool:
-    """Whether a feed's changes came from several streams: most have one, and there no delete has anywhere to go."""
-    return silver.where("stream IS NOT NULL").select("stream").distinct().limit(2).count() > 1
+def has_streams(lake: Lake, feed: Feed) -> bool:
+    """Whether a feed's changes came from several streams: most have one, and there no delete has anywhere to go.
+
+    The accounts say it. Of windows that an earlier version of Weir derived silver is asked.
+    """
+    known = _Streams.by_accounts(lake, feed)
+    met = known.met
+    if len(met) < _SEVERAL and known.untold:
+        silver = lake.table("silver", feed.name).read()
+        told = F.col("window").isin(sorted(known.untold)) & F.col("stream").isNotNull()
+        rows = silver.where(told).select("stream").distinct().limit(_SEVERAL).collect()
+        met = met | {row["stream"] for row in rows}
+    return len(met) >= _SEVERAL
+
+
+def may_have_streams(lake: Lake, feed: Feed) -> bool:
+    """Whether the same is so, or could only be told by silver."""
+    known = _Streams.by_accounts(lake, feed)
+    return len(known.met) >= _SEVERAL or bool(known.untold)
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """Streams that a feed's changes came from, and the windows whose accounts do not tell them."""
+
+    met: frozenset[str]
+    untold: frozenset[str]
+
+    @classmethod
+    def by_accounts(cls, lake: Lake, feed: Feed) -> _Streams:
+        rows = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+        met: set[str] = set()
+        untold: set[str] = set()
+        for row in rows.rows(["window", "change_kinds"]):
+            told = streams_of(row["change_kinds"] or ())
+            if told is None:
+                untold.add(row["window"])
+            else:
+                met |= told
+        return cls(frozenset(met), frozenset(untold))
 
 
 def far_places(feed: Feed, table: Table) -> FarPlaces | None:
@@ -113,10 +151,8 @@ class Spread:
     places: DataFrame
 
 
-def spread(feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame) -> Spread | None:
-    """What all rows of a feed's silver tell (with ``is_new``); None where it has one stream."""
-    if not has_streams(silver):
-        return None
+def spread(feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame) -> Spread:
+    """What all rows of a feed's silver tell (with ``is_new``), where it has several streams."""
     far = far_places(feed, table)
     rows = silver.select(
         *("declared", "effect", "operation", "after", "event_id", "stream", "position", "is_new"),

@@ -37,9 +37,14 @@ WRITTEN = frozenset(
         *("appendOnly", "invariants", "checkConstraints", "deletionVectors", "timestampNtz"),
         # delta-rs 1.6.6 gives it to each table with times that have no zone, though no column is a variant.
         "variantType",
+        # Delta lets no table lose it again, but asks nothing of writers once the property is off.
+        "changeDataFeed",
     }
 )
 """Delta's features of tables that delta-rs writes as Spark does."""
+
+CHANGE_FEED = "delta.enableChangeDataFeed"
+"""Others can follow a table change by change where this property is on: table_changes() in Spark SQL."""
 
 # A smaller object costs less than the requests for its parts.
 _WHOLE_BYTES = 8 << 20
@@ -116,7 +121,13 @@ def count(table: DeltaTable) -> int:
 
 
 def is_written_here(table: DeltaTable) -> bool:
-    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know."""
+    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know.
+
+    Nor does it write one that is followed change by change.
+    """
+    if table.metadata().configuration.get(CHANGE_FEED) == "true":
+        # What changed would be missing from the files that tell it.
+        return False
     return WRITTEN.issuperset(table.protocol().writer_features or ())
 
 

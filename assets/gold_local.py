@@ -17,7 +17,7 @@ from assets import (
 )
 from assets.applied import Applied, GoldTable
 from assets.gold_files import GoldFiles
-from assets.gold_tables import CHANGE_FEED, CONSTRAINT, DECLARATION, stale_windows
+from assets.gold_tables import CONSTRAINT, DECLARATION, stale_windows
 from assets.history import booked
 from assets.history_files import HistoryFiles
 from assets.lake import Lake
@@ -48,7 +48,7 @@ def apply_one(
     gold = GoldFiles.of(lake, feed, table, name)
     history = HistoryFiles.of(lake, feed, table, name) if table.history else None
     stands = gold.gold.properties
-    if not (gold.is_small and (history is None or history.is_small)) or CHANGE_FEED in stands:
+    if not (gold.is_small and (history is None or history.is_small)):
         return None
     if gold.exists and CONSTRAINT not in stands:
         # An earlier version of Weir made it: rows without a key have to go first.

@@ -102,6 +102,8 @@ def crossing(
     lake: Lake, feed: Feed, found: Run, silver: SilverFiles, table: Table
 ) -> tuple[Run, bool]:
     """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
+    if not crossings.may_have_streams(lake, feed):
+        return found, False
     before = ledger.brought_before(lake, feed, silver.windows)
     told = crossings.here(
         feed, table, found.new.scoped, silver.everywhere(crossings.COLUMNS, before)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assets import accounting, bases, discovered_tables, schema_changes
+from assets.delta_store import CHANGE_FEED
 from assets.gold_columns import current_state
 from assets.lake import Lake
 from assets.lake_table import LakeTable
@@ -20,8 +21,6 @@ from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
 """The property that says what declaration a table was made with."""
-CHANGE_FEED = "delta.enableChangeDataFeed"
-"""Others can follow gold change by change: table_changes() in Spark SQL, from the version that has this on."""
 
 
 def delta_properties(table: Table) -> dict[str, str]:
@@ -59,6 +58,15 @@ def require_whole_key(gold: LakeTable, table: Table) -> None:
     whole = has_whole_key(table)
     gold.delete(f"NOT ({whole})")
     gold.add_constraint(WHOLE_KEY, whole)
+
+
+def end_change_feed(gold: LakeTable, table: Table) -> None:
+    """Turn off a table's change data feed where its declaration does not ask for it, as earlier versions of Weir did.
+
+    With it each change is written twice, and a small table is Spark's work.
+    """
+    if not table.change_feed and gold.properties().get(CHANGE_FEED) == "true":
+        gold.set_properties({CHANGE_FEED: "false"})
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:

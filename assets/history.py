@@ -13,7 +13,15 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import accounting, bases, decisions, ledger, silver_rows, waiting_changes
+from assets import (
+    accounting,
+    bases,
+    crossings,
+    decisions,
+    ledger,
+    silver_rows,
+    waiting_changes,
+)
 from assets.broadcasting import hinted
 from assets.gold_columns import spelling, transactions
 from assets.gold_columns.horizons import covers
@@ -30,7 +38,8 @@ from transforms.gold import key_changes
 class History:
     """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
 
-    ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet.
+    ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet. ``crosses``: whether
+    scoped changes may reach keys of other streams, of which there are some.
     """
 
     table: Table
@@ -38,6 +47,7 @@ class History:
     change_kinds: ChangeKinds
     most_new: int
     everywhere: DataFrame
+    crosses: bool
     base: DataFrame | None = None
 
     @classmethod
@@ -79,7 +89,8 @@ class History:
             before = ledger.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
-        return cls(table, changes, change_kinds, most_new, everywhere, base)
+        crosses = crossings.crosses(feed, change_kinds) and crossings.has_streams(lake, feed)
+        return cls(table, changes, change_kinds, most_new, everywhere, crosses, base)
 
     @property
     def of_keys(self) -> DataFrame:

@@ -59,7 +59,7 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     ):
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
-    if FORMATS[feed.format].crosses_streams and has_streams(lake.table("silver", feed.name).read()):
+    if FORMATS[feed.format].crosses_streams and has_streams(lake, feed):
         # Where they stand depends on other tables' changes, and on when those were made.
         return Plan(old, None, ("deletes that reach other partitions, whose history is kept",))
     if feed.retention.kept is None:

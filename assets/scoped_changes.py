@@ -108,8 +108,9 @@ def of_history(feed: Feed, history: History) -> Scoping:
             places[change.event_id] = min(
                 places.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
-    crosses = crossings.crosses(feed, history.change_kinds)
-    spread = crossings.spread(feed, history.table, every, history.everywhere) if crosses else None
+    if not history.crosses:
+        return Scoping(every, by_event, places)
+    spread = crossings.spread(feed, history.table, every, history.everywhere)
     return Scoping(every, by_event, places, spread)
 
 

@@ -72,9 +72,10 @@ def derive_alone(
     found.let_go()
     others = [row for row in earlier if row["window"] not in set(windows)]
     falls = accounting.falls([*others, *accounts])
-    counts = violations_of.count(feed, accounts, found.landed, written, refused, falls)
+    late = violations_of.mostly_late(accounts, others)
+    counts = violations_of.count(feed, accounts, found.landed, written, refused, falls, late)
     counts[rules.NOTHING_QUARANTINED.name] -= let_go
-    told = violations_of.samples(accounts, falls)
+    told = violations_of.samples(accounts, falls, late)
     if FORMATS[feed.format].transactional:
         waits = transactions_of.still_open(lake, feed)
         overdue = [one for one in waits if one.never_committed]

@@ -43,6 +43,7 @@ from assets.silver_schema import (
     SILVER_ARROW,
 )
 from assets.task_errors import raise_clearly
+from transforms.change_kinds import streams_word
 from transforms.feed import Feed
 from transforms.feed_digest import feed_digest
 from transforms.formats import FORMATS
@@ -154,6 +155,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
     return [
         {
             **{name: account[name] for name in _SAME},
+            "change_kinds": _change_kinds(feed, account),
             "segments": [
                 {
                     **{"epoch": epoch, "segment": segment},
@@ -175,10 +177,16 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
     ]
 
 
+def _change_kinds(feed: Feed, account: Account) -> list[str]:
+    """The kinds of change, and from which streams they came where the fold asks whether there are several."""
+    told = [streams_word(account["streams"])] if FORMATS[feed.format].crosses_streams else []
+    return [*account["change_kinds"], *told]
+
+
 _SAME = tuple(
     field.name
     for field in ACCOUNTING.fields
-    if field.name not in ("segments", "stream_schemas", "declaration")
+    if field.name not in ("change_kinds", "segments", "stream_schemas", "declaration")
 )
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from transforms.errors import SeveralTablesFailed, WeirError
+from transforms.errors import TablesFailed, WeirError
 
 
 def refuse(feed: str, faults: Mapping[str, Exception]) -> None:
     """End the step, if any table failed.
 
     Raises:
-        SeveralTablesFailed: there are several; the error of a single one is raised as it is, and so is one that is none
-            of Weir's, with all that Python knows of it.
+        TablesFailed: with the name of each. A single error of Weir's own names its table, and is raised as it is; one
+            that is none of Weir's is the cause of what is raised, with all that Python knows of it.
     """
-    for fault in faults.values():
-        if len(faults) == 1 or not isinstance(fault, WeirError):
-            raise fault
+    strange = [one for one in faults.values() if not isinstance(one, WeirError)]
+    if len(faults) == 1 and not strange:
+        raise next(iter(faults.values()))
     if faults:
-        raise SeveralTablesFailed(feed, {name: str(one) for name, one in faults.items()})
+        told = TablesFailed(feed, {name: in_words(one) for name, one in faults.items()})
+        raise told from next(iter(strange), None)
+
+
+def in_words(fault: Exception) -> str:
+    """What an error says; of one that is none of Weir's own also of what kind it is, for its words may be few."""
+    return str(fault) if isinstance(fault, WeirError) else f"{type(fault).__name__}: {fault}"

@@ -19,7 +19,7 @@ from assets import (
 )
 from assets.comparing import Certificate
 from assets.lake import Lake
-from transforms.errors import WeirError
+from assets.table_faults import in_words
 from transforms.feed import Feed, Table
 
 
@@ -61,12 +61,12 @@ def certificates(
     """Compare every gold table of the feed with its proof; ``faults``: of declared tables whose proof failed."""
     for name, table in tables.items():
         if table.name in faults:
-            yield NotProved(name, str(faults[table.name]))
+            yield NotProved(name, in_words(faults[table.name]))
             continue
         try:
             yield compared(lake, scratch, feed, name, table)
-        except WeirError as fault:
-            yield NotProved(name, str(fault))
+        except Exception as fault:  # whatever it is, the other tables have nothing to do with it
+            yield NotProved(name, in_words(fault))
 
 
 def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:

@@ -64,7 +64,7 @@ NOTHING_TOO_LATE = Rule(
 MOST_EVENTS_ARE_IN_TIME = Rule(
     "most_events_are_in_time",
     "failing",
-    "Of no table did most events of a window come after their history was compacted.",
+    "Of no table did most events of a window, or all that is news, come after their history was compacted.",
     "Either a position that is far too high was compacted with it, or an old part of the source came for the first"
     " time. All of it is in quarantine.<feed>: `weir rebuild <feed>` takes it in.",
 )

@@ -14,20 +14,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
 from rich.console import Console
 
 from assets import bronze_ledger, partitions
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import planning, querying, quickly, running, spark, summary
-from orchestration.console import say, waiting, without_notices
+from orchestration.console import complain, say, waiting, without_notices
 from orchestration.feed_files import load_feeds
 from orchestration.java import check_java
 from orchestration.resources import ROOT, lake_of
 from orchestration.spark import warehouse_uri
 from orchestration.warehouse import refuse_unreachable
-from transforms.errors import FeedMisdeclared, WeirError
+from transforms.errors import FeedMisdeclared
 from transforms.feed import Feed
 
 
@@ -65,20 +64,21 @@ def run(feeds: Path, warehouse: str, only: Sequence[str], windows: str | None) -
 def due(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
     """What is new in each feed, and how many feeds could not say: one that cannot be read stops no other."""
 
-    def plan(feed: Feed) -> planning.Plan | WeirError:
+    def plan(feed: Feed) -> planning.Plan | Exception:
         try:
             # So that a ledger that was lost, or that no earlier version had, is made once and not by every plan.
             bronze_ledger.catch_up(lake, feed)
             return planning.due(lake, feed)
-        except WeirError as fault:
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             return fault
 
     with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
         found = list(pool.map(plan, feeds))
-    faults = [one for one in found if isinstance(one, WeirError)]
-    for fault in faults:
-        click.secho(f"error: {fault}", fg="red", err=True)
-    return [one for one in found if isinstance(one, planning.Plan)], len(faults)
+    for feed, one in zip(feeds, found, strict=True):
+        if isinstance(one, Exception):
+            complain(feed.name, one)
+    plans = [one for one in found if isinstance(one, planning.Plan)]
+    return plans, len(found) - len(plans)
 
 
 def nothing_to_do(plans: Sequence[planning.Plan]) -> str:

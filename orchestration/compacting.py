@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import click
-
 from assets import discovered_tables, gold_tables
 from assets.compaction import Compacted, compact_feed
+from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
-from orchestration.console import waiting
+from orchestration.console import complain, waiting
 from orchestration.java import check_java
-from transforms.errors import WeirError
+from transforms.feed import Feed
 from transforms.silver.discovered_tables import told as in_words
 
 
@@ -28,18 +27,25 @@ def compact(feeds: Path, warehouse: str, only: Sequence[str], *, dry_run: bool) 
     lake = commands.opened(warehouse, chosen)
     with waiting("compacting"):
         for feed in chosen:
-            names = gold_tables.mirrors(lake, feed)
-            if not names:
-                print(f"{feed.name}: nothing in gold yet")
             try:
-                for done in compact_feed(lake, feed, names, dry_run=dry_run):
-                    print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
-            except WeirError as fault:
+                compact_one(lake, feed, dry_run=dry_run)
+            except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
                 failed = True
-                click.secho(f"error: {fault}", fg="red", err=True)
-            for line in in_words(discovered_tables.stopped(lake, feed)):
-                print(f"not compacted, since gold stays as it was: {line}", flush=True)
+                complain(feed.name, fault)
     return 1 if failed else 0
+
+
+def compact_one(lake: Lake, feed: Feed, *, dry_run: bool) -> None:
+    """Compact the gold tables of one feed, and print a report of each."""
+    names = gold_tables.mirrors(lake, feed)
+    if not names:
+        print(f"{feed.name}: nothing in gold yet")
+    try:
+        for done in compact_feed(lake, feed, names, dry_run=dry_run):
+            print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+    finally:
+        for line in in_words(discovered_tables.stopped(lake, feed)):
+            print(f"not compacted, since gold stays as it was: {line}", flush=True)
 
 
 def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

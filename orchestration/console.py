@@ -10,11 +10,15 @@ import re
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+import click
 import dagster as dg
+
+from transforms.errors import TablesFailed, WeirError
 
 SILENCE = 10.0
 """After so many seconds without a line, one says what is being waited for."""
@@ -69,6 +73,18 @@ def waiting(doing: str) -> Iterator[None]:
     finally:
         over.set()
         voice.join()
+
+
+def complain(feed: str, fault: Exception) -> None:
+    """Say what ended the work on a feed, before the next one's turn; of an error that is none of Weir's own also where.
+
+    Weir's own errors name their feed or table.
+    """
+    strange = fault.__cause__ if isinstance(fault, TablesFailed) else fault
+    if strange is not None and not isinstance(strange, WeirError):
+        traceback.print_exception(strange)
+    told = fault if isinstance(fault, WeirError) else f"{feed}: {type(fault).__name__}: {fault}"
+    click.secho(f"error: {told}", fg="red", err=True)
 
 
 @contextmanager

@@ -8,19 +8,27 @@ from assets import discovered_tables, ledger, rebuilding, table_faults
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands
-from orchestration.console import say, waiting
+from orchestration.console import complain, say, waiting
 from orchestration.java import check_java
+from transforms.errors import TablesFailed
 from transforms.feed import Feed
 from transforms.silver.discovered_tables import told
 
 
 def rebuild(feeds: Path, warehouse: str, name: str) -> int:
-    """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where nothing is to be rebuilt."""
+    """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where one failed.
+
+    Also 2 where nothing is to be rebuilt.
+    """
     check_java()
     (feed,) = commands.choose(feeds, [name])
     lake = commands.opened(warehouse, [feed])
     with waiting(f"rebuilding {feed.name}"):
-        return rebuild_in(lake, feed)
+        try:
+            return rebuild_in(lake, feed)
+        except TablesFailed as fault:
+            complain(feed.name, fault)
+            return 2
 
 
 def rebuild_in(lake: Lake, feed: Feed) -> int:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from assets.lake import Lake
+from assets.table_faults import in_words
 from expectations import gx
 from orchestration import definitions
 from orchestration.console import progress_lines, say
 from orchestration.jobs import job_name
 from orchestration.planning import Plan
-from transforms.errors import WeirError
+from transforms.errors import TablesFailed
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -75,8 +76,8 @@ def outcome_of(
     if rest and not outcome.failed:
         try:
             do(rest(plan), outcome, defs, dagster_instance)
-        except WeirError as fault:
-            outcome.errors.append(str(fault))
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
+            outcome.errors.append(in_words(fault))
     return outcome
 
 
@@ -118,9 +119,12 @@ def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
 
 
 def reasons(event: dg.DagsterEvent) -> Iterator[str]:
-    """Why a step failed: the innermost error's own words; a blocking check speaks for itself."""
+    """Why a step failed: the innermost error's own words; a blocking check speaks for itself.
+
+    Which tables failed is told with their names; what is behind that stands in the run's log.
+    """
     error = event.step_failure_data.error
-    while error and error.cause:
+    while error and error.cause and error.cls_name != TablesFailed.__name__:
         error = error.cause
     if error and error.cls_name != "DagsterAssetCheckFailedError":
         told = error.message.strip()

@@ -15,7 +15,7 @@ from assets.lake import Lake
 from assets.verification import NotProved
 from assets.wording import counted
 from orchestration import commands
-from orchestration.console import say, waiting
+from orchestration.console import complain, say, waiting
 from orchestration.java import check_java
 from orchestration.spark import warehouse_uri
 from transforms.feed import Feed
@@ -29,18 +29,26 @@ def verify(feeds: Path, warehouse: str, only: Sequence[str], scratch: str | None
     lake = commands.opened(warehouse, chosen)
     codes = []
     for feed in chosen:
-        if reason := not_yet(lake, feed):
-            print(f"{feed.name}: not proved: {reason}", flush=True)
+        try:
+            codes.append(verify_one(lake, feed, scratch, seed))
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
+            complain(feed.name, fault)
             codes.append(2)
-            continue
-        with (
-            tempfile.TemporaryDirectory(prefix="weir-verify-") as folder,
-            waiting(f"proving {feed.name}"),
-        ):
-            # A place of its own, whatever earlier proofs have left in the same scratch.
-            place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
-            codes.append(prove(lake, lake.elsewhere(place), feed, seed))
-    return max(codes, default=0)
+    return 1 if 1 in codes else max(codes, default=0)
+
+
+def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
+    """Prove one feed's gold in a warehouse that is gone afterwards, or in ``scratch``; returns its exit code."""
+    if reason := not_yet(lake, feed):
+        print(f"{feed.name}: not proved: {reason}", flush=True)
+        return 2
+    with (
+        tempfile.TemporaryDirectory(prefix="weir-verify-") as folder,
+        waiting(f"proving {feed.name}"),
+    ):
+        # A place of its own, whatever earlier proofs have left in the same scratch.
+        place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
+        return prove(lake, lake.elsewhere(place), feed, seed)
 
 
 def not_yet(lake: Lake, feed: Feed) -> str | None:

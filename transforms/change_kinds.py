@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 DEPENDS, MOVES, TRANSACTIONS, SCOPE = "depends", "moves", "transactions", "scope"
 DROPS: Final = "drops a column"
 """Not what a fold needs to know, but what a feed may refuse."""
+STREAMS: Final = "streams"
+"""The word that says which streams a window's changes came from: two of them, where there are more."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +49,17 @@ class ChangeKinds:
             transactions=TRANSACTIONS in known,
             scopes=tuple(sorted(_shape(shape) for shape in shapes)),
         )
+
+
+def streams_word(streams: Sequence[str]) -> str:
+    """The word for changes that came from these streams; there is one for those that came from none, too."""
+    return STREAMS + json.dumps([*streams], separators=(",", ":"), ensure_ascii=False)
+
+
+def streams_of(words: Iterable[str]) -> set[str] | None:
+    """The streams that the words tell of; None where they tell nothing: an earlier version of Weir wrote them."""
+    told = [word.removeprefix(STREAMS) for word in words if word.startswith(STREAMS)]
+    return {stream for text in told for stream in json.loads(text)} if told else None
 
 
 def _shape(text: str) -> Shape:

@@ -241,10 +241,14 @@ class KeyDrift(WeirError):
         )
 
 
-class SeveralTablesFailed(WeirError):
-    """Some gold tables of a feed could not be brought up to date; each by its name, with what it was."""
+class TablesFailed(WeirError):
+    """Some gold tables of a feed could not be brought up to date; each by its name, with what it was.
+
+    An error among them that is none of Weir's own is the cause of this one.
+    """
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
         told = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
-        super().__init__(f"{len(faults)} gold tables of {feed} failed; the others are done:{told}")
+        many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
+        super().__init__(f"{many} of {feed} failed; the others are done:{told}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets import compaction, horizon_plans, transactions
+from assets import compaction, horizon_plans, transactions, violations
 from assets.history import History
 from assets.lake import LAYERS, Lake
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -115,10 +115,46 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
     bring(lake, feed)
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert done.plan.new is not None
-    late = [change("I", at, after={"id": str(at), "name": "Eve"}) for at in range(20, 31)]
-    lay(folder, "2025-11-20/06/c.json", drop(*late[:10]))
-    assert bring(lake, feed)[1].violations["most_events_are_in_time"] == 0
-    lay(folder, "2025-11-20/07/d.json", drop(*late))
-    made = bring(lake, feed)[1]
-    assert made.violations["most_events_are_in_time"] == 11
-    assert made.samples["most_events_are_in_time"] == "- pets: 11 in window 2025-11-20T07"
+
+    def late(count: int) -> list[str]:
+        return [
+            change("I", at, after={"id": str(at), "name": "Eve"}) for at in range(20, 20 + count)
+        ]
+
+    def told(window: str, *lines: str) -> tuple[int, str]:
+        lay(folder, f"2025-11-20/{window}/c.json", drop(*lines))
+        made = bring(lake, feed)[1]
+        rule = "most_events_are_in_time"
+        return made.violations[rule], made.samples[rule]
+
+    # A few stragglers among what is in time.
+    newer = change("I", 2**62 + 1, after={"id": "2", "name": "Bo"}, minute=2)
+    assert told("06", *late(10), newer) == (0, "")
+    assert told("07", *late(11), newer) == (11, "- pets: 11 in window 2025-11-20T07")
+    # One that is alone in its window may be one, too; with the next one it is none.
+    assert told("08", *late(1)) == (0, "")
+    assert told("09", *late(1)) == (1, "- pets: 1 in window 2025-11-20T09")
+    assert told("10", *late(2)) == (2, "- pets: 2 in window 2025-11-20T10")
+    # What was delivered again says nothing, nor what was missing there.
+    assert told("11", wild, wild, wild, *late(2)) == (0, "")
+    assert told("12", newer) == (0, "")
+    assert told("13", *late(1)) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_wholly"),
+    [
+        ({"too_late": 1}, True),
+        ({"too_late": 3, "quarantined": 9, "held": 1}, True),
+        ({"too_late": 3, "duplicates": 3}, True),
+        ({"too_late": 3, "duplicates": 4}, False),
+        ({"too_late": 3, "changes": 1}, False),
+        ({"changes": 1}, False),
+        ({"duplicates": 5}, False),
+    ],
+)
+def test_a_window_is_wholly_late_where_all_its_news_is(
+    numbers: dict[str, int], *, is_wholly: bool
+) -> None:
+    account = {**dict.fromkeys(("changes", "too_late", "duplicates", "held"), 0), **numbers}
+    assert violations.is_wholly_late(account) is is_wholly

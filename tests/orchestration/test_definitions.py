@@ -10,6 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from orchestration import definitions
@@ -178,9 +179,11 @@ def test_a_job_makes_everything_of_its_feed_and_nothing_of_another(built: dg.Def
     assert upkeep.asset_layer.selected_asset_keys == keys("compaction/tpch")
 
 
-def test_every_table_has_a_pool_of_its_own_so_that_it_has_one_writer(
-    built: dg.Definitions,
+def test_each_table_is_in_one_pool_of_its_feed_which_lets_in_one_run_at_a_time(
+    built: dg.Definitions, root: Path
 ) -> None:
+    settings = yaml.safe_load((root / "orchestration" / "dagster.yaml").read_text())
+    assert settings["concurrency"]["pools"] == {"default_limit": 1, "granularity": "run"}
     graph = built.resolve_asset_graph()
     pools = {
         key.to_user_string(): graph.get(key).pools or set()

@@ -9,15 +9,18 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
-from assets import current_state, feed_gold
+from assets import current_state, feed_gold, gold_local
 from assets.lake import Lake
 from assets.writing import writing
+from expectations import gold as rules
 from orchestration import definitions
 from orchestration.jobs import job_name
 from orchestration.planning import due
 from orchestration.resources import lake_of
 from orchestration.running import RANGE_END, RANGE_START, Outcome, gather
+from tests.assets import zoo
 from tests.assets.zoo import PETS, change, drop, lay
 from transforms.errors import TableBusy
 from transforms.feed import Feed, Table
@@ -25,7 +28,7 @@ from transforms.feed import Feed, Table
 # Dagster's own, of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-WINDOW = "2025-11-20T03"
+WINDOW, NEXT = "2025-11-20T03", "2025-11-20T04"
 ABOVE = ("bronze/zoo", "silver/zoo", "quarantine/zoo")
 KEEPERS = Table("keepers", PETS.key, PETS.columns, tuple(PETS.columns))
 VETS = Table("vets", PETS.key, PETS.columns, tuple(PETS.columns))
@@ -53,14 +56,24 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 
 def run(
-    lake: Lake, feed: Feed, instance: dg.DagsterInstance, *only: str
+    lake: Lake,
+    feed: Feed,
+    instance: dg.DagsterInstance,
+    *only: str,
+    last: str = WINDOW,
+    check: dg.AssetCheckKey | None = None,
 ) -> tuple[Outcome, dg.ExecuteInProcessResult]:
+    """Run a feed's job over the windows up to the ``last``: all of it, or ``only`` these assets, or this check."""
     job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    if only or check:
+        job = job.get_subset(
+            asset_selection={dg.AssetKey(name.split("/")) for name in only},
+            asset_check_selection=None if check is None else {check},
+        )
     result = job.execute_in_process(
         instance=instance,
         raise_on_error=False,
-        tags={RANGE_START: WINDOW, RANGE_END: WINDOW},
-        asset_selection=[dg.AssetKey(name.split("/")) for name in only] or None,
+        tags={RANGE_START: WINDOW, RANGE_END: last},
     )
     outcome = Outcome(due(lake, feed))
     gather(result, outcome)
@@ -116,9 +129,12 @@ def test_a_table_whose_files_are_gone_fails_alone(
     lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
     lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
     outcome, _ = run(lake, feed, instance)
-    # It is no error of Weir's own, and still the others are none the worse.
+    # It is no error of Weir's own, and still the others are none the worse, and it is told by name.
     (told,) = outcome.errors
-    assert ".parquet" in told
+    first, second = told.splitlines()[:2]
+    assert first == "a gold table of zoo failed; the others are done:"
+    assert second.startswith("- keepers: ")
+    assert ".parquet" in second
     assert names(lake, feed) == names(lake, feed, "vets") == {1: "Eve"}
     assert "gold/zoo/keepers" not in made_by(outcome)
     assert due(lake, feed).windows == [WINDOW]
@@ -143,6 +159,70 @@ def test_one_table_alone_can_be_asked_for(
     assert made_by(outcome) == {"gold/zoo/keepers__tombstones"}
     # Both are one table's, so that both are brought up to date.
     assert names(lake, feed, "keepers") == {1: "Ada"}
+
+
+def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
+    spark: SparkSession,
+    lake: Lake,
+    feed: Feed,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+    run(lake, feed, instance)
+    assert zoo.names(lake, feed) == zoo.names(lake, feed, "keepers") == {1: "Ada"}
+    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+        file.unlink()
+    eve = {"id": "1", "name": "Eve"}
+    lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
+    outcome, _ = run(lake, feed, instance)
+    (told,) = outcome.errors
+    first, second = told.splitlines()[:2]
+    assert first == "a gold table of zoo failed; the others are done:"
+    assert second.startswith("- keepers: ")
+    assert zoo.names(lake, feed) == zoo.names(lake, feed, "vets") == {1: "Eve"}
+    assert {"gold/zoo/pets", "gold/zoo/vets"} < made_by(outcome)
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    assert due(lake, feed).windows == [WINDOW]
+
+
+def test_one_check_alone_can_be_asked_for(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    assert run(lake, feed, instance, *ABOVE)[1].success
+    asked = dg.AssetCheckKey(dg.AssetKey(["gold", "zoo", "pets"]), rules.ONE_ROW_PER_KEY.name)
+    outcome, result = run(lake, feed, instance, check=asked)
+    assert result.success
+    (told,) = result.get_asset_check_evaluations()
+    assert told.asset_check_key == asked
+    assert told.passed
+    # It is judged by what an apply finds, so that its table is brought up to date, and no other.
+    assert names(lake, feed) == {1: "Ada"}
+    assert not lake.table("gold", "zoo", "keepers").exists()
+    assert made_by(outcome) == set()
+
+
+def test_one_table_alone_can_be_brought_over_a_range_of_windows(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    bo = {"id": "2", "name": "Bo"}
+    lines = [change("I", 20 + at, after=bo, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/04/b.json", drop(*lines))
+    assert run(lake, feed, instance, *ABOVE, last=NEXT)[1].success
+    outcome, result = run(lake, feed, instance, "gold/zoo/pets", last=NEXT)
+    assert result.success
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    assert made_by(outcome) == {"gold/zoo/pets"}
+    for other in ("keepers", "vets"):
+        assert not lake.table("gold", "zoo", other).exists()
+    # Neither window is done before the other tables have them, too.
+    assert due(lake, feed).windows == [WINDOW, NEXT]
+    made = result.get_asset_materialization_events()
+    assert {event.partition for event in made} == {WINDOW, NEXT}
+    run(lake, feed, instance, last=NEXT)
+    assert names(lake, feed, "vets") == {1: "Ada", 2: "Bo"}
+    assert due(lake, feed).windows == []
 
 
 def test_nobody_else_writes_a_table_of_the_step_until_all_are_done(

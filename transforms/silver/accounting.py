@@ -72,6 +72,7 @@ class Accounts:
         self.left_out = 0
         self.open_events = 0
         self._newest: dict[tuple[Whose, int | None, int], tuple[int, int]] = {}
+        self._streams: defaultdict[Whose, set[str]] = defaultdict(set)
 
     def add(self, whose: Whose, count: str | None, facts: str | None, *, is_first: bool) -> None:
         """Count one row; ``facts`` are those of a row that silver keeps."""
@@ -86,15 +87,24 @@ class Accounts:
         if seen > self._newest.get(where, (-_LATEST, -_LATEST)):
             self._newest[where] = seen
 
+    def hear(self, whose: Whose, stream: str) -> None:
+        """Remember that a row came from this stream: of all of them two are enough to know that there are several."""
+        known = self._streams[whose]
+        if stream not in known:
+            known.add(stream)
+            if len(known) > _SEVERAL:
+                known.remove(max(known))
+
     def text(self) -> str:
         """All of it as one text."""
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
-        return json.dumps([counts, newest, self.left_out, self.open_events])
+        streams = [[*whose, sorted(known)] for whose, known in self._streams.items()]
+        return json.dumps([counts, newest, streams, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
         """Add what another one has put into a text."""
-        counts, newest, left_out, open_events = json.loads(text)
+        counts, newest, streams, left_out, open_events = json.loads(text)
         self.left_out += left_out
         self.open_events += open_events
         for whose, count, facts, is_first, number in counts:
@@ -102,6 +112,9 @@ class Accounts:
         for whose, epoch, segment, made, unread in newest:
             read = None if unread == -_LATEST else -unread
             self.note(Whose(*whose), Moment(epoch, segment, made, read))
+        for *whose, known in streams:
+            for stream in known:
+                self.hear(Whose(*whose), stream)
 
     def rows(self) -> list[Account]:
         """One account per window and table, in a fixed order, so that the same events make the same accounts."""
@@ -111,12 +124,16 @@ class Accounts:
         for (whose, epoch, segment), (made, unread) in self._newest.items():
             read = None if unread == -_LATEST else -unread
             found[whose].segments.append((epoch, segment, made, read))
+        for whose, known in self._streams.items():
+            found[whose].streams = sorted(known)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**whose._asdict(), **found[whose].row()} for whose in ordered]
 
 
 _LATEST: Final = 2**63
 """Later than every moment."""
+
+_SEVERAL: Final = 2
 
 
 class _Account:
@@ -129,6 +146,7 @@ class _Account:
         self.undeclared: set[str] = set()
         self.schemas: set[str] = set()
         self.segments: list[tuple[int | None, int, int, int | None]] = []
+        self.streams: list[str] = []
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
         if count is not None:
@@ -153,6 +171,7 @@ class _Account:
             **{name: self.counts[name] for name in COUNTS},
             "undeclared_columns": sorted(self.undeclared),
             "change_kinds": sorted(self.kinds),
+            "streams": self.streams,
             "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
