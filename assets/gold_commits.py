@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from assets.arrow_gold_rows import Tally
 from assets.broadcasting import hinted
+from assets.delta_store import CHANGE_FEED
 from assets.gold_columns.current_state import (
     COPY,
     EFFECT,
@@ -24,7 +25,6 @@ from assets.gold_columns.current_state import (
     grave_columns,
     key_columns,
 )
-from assets.gold_tables import CHANGE_FEED
 from assets.lake_table import LakeTable
 from assets.tombstones import drop_above
 from transforms.feed import Table
@@ -65,7 +65,8 @@ def put(
     own = key_columns(table)
     # Without a key, a row's copies are many rows.
     known = hinted(rows, tally.keys) if table.key else rows
-    if not tally.merged and not table.change_feed and CHANGE_FEED not in gold.properties():
+    is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
+    if not (tally.merged or is_followed):
         gold.replace_rows(known.select(*(f"`{name}`" for name in own)), present(rows, table))
     else:
         _merge(gold, known, table, tally)
