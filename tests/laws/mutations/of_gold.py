@@ -154,8 +154,8 @@ OF_GOLD: Final = (
         8,
         "a row stands still that took its values from another, of which something comes late",
         TABLE,
-        "wanted = with_linked(found.refolded, silver.links()) if new.moves else found.refolded",
-        "wanted = found.refolded",
+        "found.refolded = with_linked(found.asked, silver.links()) if new.moves else found.asked",
+        "found.refolded = found.asked",
         of_kind("item"),
     ),
     Mutation(
