@@ -76,7 +76,8 @@ _BATCH_ROWS = 10_000
 class Tally:
     """What one task has met.
 
-    ``absent``: keys that are gone, ``receded``: those of them whose last change stands before the one that gold had.
+    ``absent``: keys that are gone, ``receded``: those of them whose last change stands no later than the one that gold
+    had, so that a tombstone beside the old one would not be the newest.
     ``risen``: keys that are there, by changes that stand before their tombstone.
     ``refolded``: keys that were folded from their history, and ``late_keys`` those of them of which an event came late.
     ``removed``, ``changed``: rows that scoped changes removed, and others that they changed, by event.
@@ -130,9 +131,9 @@ class Rows:
         tally.merged += effect == "merge"
         last, known = state.last, None if one.current is None else one.current.state.last
         assert last is not None  # some change counted
-        if known is not None and last[:2] < known[:2]:
+        if known is not None and last[:2] <= known[:2]:
             tally.receded += state.effect == "remove"
-            tally.risen += state.effect != "remove"
+            tally.risen += state.effect != "remove" and last[:2] < known[:2]
         if last.is_scoped and (anew or one.copies):
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 
 from assets import bronze, current_state, gold_local, ledger, silver
 from assets.applied import Applied
-from assets.delta_files import DeltaFiles
 from assets.lake import Lake
-from assets.lake_table import LakeTable
 from tests.assets.zoo import change, drop, lay
+from tests.laws.crashes import killed_at
 from transforms.feed import Feed, Table
 
 KINDS = {"id": "int", "name": "string", "age": "int"}
@@ -194,23 +191,10 @@ def test_a_delete_that_another_run_finishes_is_not_late(
     kept.lay("03/a", BORN, NAMED)
     kept.lay("04/b", change("D", 9, AVA))
     kept.run("03")
-    commits: tuple[tuple[type, str], ...] = ((LakeTable, "merge"), (DeltaFiles, "write"))
-    with monkeypatch.context() as patch:
-        for kind, method in commits:
-            patch.setattr(kind, method, _dying_at_gold(getattr(kind, method)))
-        with pytest.raises(KeyboardInterrupt):
-            kept.run("04")
+    with killed_at(monkeypatch, [kept.lake.path("gold", "zoo", "pets")]):
+        kept.run("04")
     assert kept.rows() == {(1, "Ava", 1)}
     done = kept.run("04")
     assert kept.rows() == set()
     assert (done.keys, done.late_keys) == (1, 0)
     kept.again("04")
-
-
-def _dying_at_gold(commit: Callable[..., object]) -> Callable[..., object]:
-    def dying(table: Any, *args: Any, **kwargs: Any) -> object:
-        if table.path.endswith("/pets"):
-            raise KeyboardInterrupt("killed before gold was written")
-        return commit(table, *args, **kwargs)
-
-    return dying
