@@ -5,14 +5,16 @@ Not here: what becomes of them (``transforms/gold``), and which rows of silver c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from transforms.gold.change import Change, Key
+from transforms.feed import Table
+from transforms.gold.change import Change, Image, Key
 from transforms.gold.scopes import Scoped
+from transforms.types import judge_of
 
 COLUMNS = (
     *("key", "effect", "position", "stable_prefix", "event_id", "event_at", "before", "after"),
@@ -101,3 +103,26 @@ def tuples(column: pa.ListArray) -> Iterator[tuple[Any, ...]]:
         return
     for start, end in pairwise(offsets):
         yield tuple(values[start:end])
+
+
+def respelling(table: Table) -> Callable[[Image], Image] | None:
+    """What gives values of gold, as Spark writes them, silver's texts; None where both always have the same.
+
+    Java writes large floating numbers with more digits than they need (``number_types.double``).
+    """
+    judges = {
+        name: judge_of(kind)
+        for name, kind in table.columns.items()
+        # What binary values are within lists and such is text to the judge.
+        if ("float" in kind or "double" in kind) and "binary" not in kind
+    }
+    if not judges:
+        return None
+
+    def respelled(image: Image) -> Image:
+        return {
+            name: text if text is None or name not in judges else judges[name](text)
+            for name, text in image.items()
+        }
+
+    return respelled

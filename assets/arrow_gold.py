@@ -179,7 +179,7 @@ class FromHistory:
         current = meeting.current
         return (
             current is not None
-            and current.says(fold, state)
+            and current.says(fold, state, self.folding.horizon)
             and (not self.folding.table.history or are_same(fold, meeting.versions, told))
         )
 

@@ -6,7 +6,7 @@ Not here: what becomes of a key (``arrow_gold``), and which rows are brought tog
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, repeat
 from typing import Any, Final, NamedTuple
@@ -15,12 +15,13 @@ import pyarrow as pa
 
 from assets import arrow_changes
 from transforms.feed import Feed, Table
-from transforms.gold.change import Change, Key, Position
+from transforms.gold.change import Change, Image, Key, Position
 from transforms.gold.fold import ABSENT, Last, State, unread
 from transforms.gold.history import Version
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
 from transforms.gold.streams import Crossing, Elsewhere
+from transforms.horizons import Horizon
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
 """What a row is: of gold, of its tombstones, of its versions, of the base, an earlier stage's word, or a change.
@@ -93,6 +94,7 @@ class Folding:
     ``scoped``: its scoped changes. ``depends``: whether the values of gold's rows are there. ``keeps_history``: older
     events matter even below the reset position. ``moves``: rows of one ``group`` are of keys that may be linked.
     ``anew``: the table is made anew. ``crossing``: where scoped changes stand in other streams; None without any.
+    ``horizon``: up to where the table's history is in its base; None where nothing is compacted.
     """
 
     feed: Feed
@@ -103,11 +105,12 @@ class Folding:
     moves: bool = False
     anew: bool = False
     crossing: Crossing | None = None
+    horizon: Horizon | None = None
 
 
 def met(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[Meeting]]:
     """The keys of each group, whole; of keys that are not linked a group is one key."""
-    rows = _rows(batches, grouped=folding.moves)
+    rows = _rows(batches, arrow_changes.respelling(folding.table), grouped=folding.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not folding.moves:
             yield iter([_meeting(folding, (row for _, row in some))])
@@ -134,7 +137,9 @@ class _Told(NamedTuple):
     ended_at: int | None
 
 
-def _rows(batches: Iterable[pa.RecordBatch], *, grouped: bool) -> Iterator[tuple[Key, _Told]]:
+def _rows(
+    batches: Iterable[pa.RecordBatch], respelled: Callable[[Image], Image] | None, *, grouped: bool
+) -> Iterator[tuple[Key, _Told]]:
     """Each row with its group, or its key where keys are not ``grouped``."""
     for batch in batches:
         cells = {name: _cells(batch.column(name)) for name in COLUMNS if name != "group"}
@@ -143,6 +148,8 @@ def _rows(batches: Iterable[pa.RecordBatch], *, grouped: bool) -> Iterator[tuple
         for group, row in zip(groups, zip(*cells.values(), strict=False), strict=False):
             what, key, is_new, effect, position, stable, event_id, at, *rest = row
             old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
+            if respelled is not None and what in (GOLD, VERSION):
+                new = respelled(new)
             change = Change(
                 *(effect, position, stable, event_id, at, old, new, of_columns),
                 moved_from or None,

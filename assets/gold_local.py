@@ -84,7 +84,7 @@ def _applied(
     releases = any(is_new for _, is_new in silver.released.values())
     needs_all = bool(anew or change_kinds.scopes or epochs or releases)
     changes = silver.everything if needs_all else silver.of_windows
-    run = gold_news.run(table, changes, epochs, change_kinds)
+    run = gold_news.run(silver, changes, epochs, change_kinds)
     rebuilt = anew and gold.exists
     if crossings.crosses(feed, change_kinds):
         run, has_moved = gold_news.crossing(lake, feed, run, silver, table)
@@ -149,7 +149,9 @@ def _weave_in(
         last = stands.state.last
         if last is not None and is_woven_in(stood, told, last.position):
             done.late.add(key)
-        if stands.says(fold, done.states[key]) and are_same(fold, stood, told):
+        if stands.says(fold, done.states[key], silver.based.horizon) and are_same(
+            fold, stood, told
+        ):
             del done.states[key]
     return {key: some for key, some in of_keys.items() if key in done.states}
 

@@ -33,9 +33,9 @@ class Run:
 
 
 def run(
-    table: Table, changes: Sequence[Visible], epochs: Sequence[Visible], kinds: ChangeKinds
+    silver: SilverFiles, changes: Sequence[Visible], epochs: Sequence[Visible], kinds: ChangeKinds
 ) -> Run:
-    """Sort the table's changes; ``epochs`` are the scoped deletes that complete snapshots are."""
+    """Sort changes of silver's table; ``epochs`` are the scoped deletes that complete snapshots are."""
     own: dict[Key, list[Change]] = defaultdict(list)
     scoped: list[Scoped] = []
     places: dict[str, Place] = {}
@@ -52,7 +52,8 @@ def run(
             scopes[one.change.event_id] = one.scoped
         place = places.setdefault(one.change.event_id, one.place)
         places[one.change.event_id] = min(place, one.place, key=lambda at: at[1:])
-    return Run(New(own, scoped, kinds.moves, table.history), places, scopes)
+    new = New(own, scoped, kinds.moves, silver.table.history, horizon=silver.based.horizon)
+    return Run(new, places, scopes)
 
 
 def silver_of(

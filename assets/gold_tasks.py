@@ -103,6 +103,7 @@ def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> Run:
         moves=kinds.moves,
         anew=anew,
         crossing=spread.crossing if spread else None,
+        horizon=history.horizon,
     )
     return Run(history, folding, spread.places if spread else None)
 

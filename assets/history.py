@@ -31,6 +31,7 @@ from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
 from transforms.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import key_changes
+from transforms.horizons import Horizon
 
 
 # Without slots: what several steps need is computed once and kept in the instance.
@@ -39,7 +40,8 @@ class History:
     """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
 
     ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet. ``crosses``: whether
-    scoped changes may reach keys of other streams, of which there are some.
+    scoped changes may reach keys of other streams, of which there are some. ``base``, ``horizon``: what the keys were
+    where the table's history was cut, and where that is; None where it was not.
     """
 
     table: Table
@@ -49,6 +51,7 @@ class History:
     everywhere: DataFrame
     crosses: bool
     base: DataFrame | None = None
+    horizon: Horizon | None = None
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
@@ -90,7 +93,7 @@ class History:
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
         crosses = crossings.crosses(feed, change_kinds) and crossings.has_streams(lake, feed)
-        return cls(table, changes, change_kinds, most_new, everywhere, crosses, base)
+        return cls(table, changes, change_kinds, most_new, everywhere, crosses, base, horizon)
 
     @property
     def of_keys(self) -> DataFrame:

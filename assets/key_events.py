@@ -66,7 +66,7 @@ def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvent
     kinds, _ = booked(lake, feed, name, [])
     silver, kinds = gold_news.silver_of(lake, feed, table, name, [], kinds)
     epochs = gold_news.epochs(feed, silver)
-    run = gold_news.run(table, silver.everything, epochs, kinds)
+    run = gold_news.run(silver, silver.everything, epochs, kinds)
     if crossings.crosses(feed, kinds):
         run, _ = gold_news.crossing(lake, feed, run, silver, table)
     wanted = with_linked({key}, silver.links()) if run.new.moves else {key}

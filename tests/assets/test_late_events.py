@@ -133,6 +133,17 @@ def test_what_the_reset_position_answers_is_superseded_late_or_not(zoo: Zoo) -> 
     assert (done.superseded, done.refolded) == (1, 0)
 
 
+def test_floating_numbers_that_java_spells_at_length_are_the_same_when_they_come_again(
+    zoo: Zoo,
+) -> None:
+    zoo = replace(zoo, table=replace(PETS, columns={**KINDS, "age": "float"}))
+    # Java 17 writes -1.16777216E8 of it.
+    zoo.lay("03/a", BORN, NAMED, change("U", 6, {"id": "1"}, {"age": "-116777216"}))
+    zoo.lay("03/b", change("U", 9, {"id": "1"}, {"name": "Eva"}))
+    zoo.run("03")
+    zoo.again("03")
+
+
 def test_an_event_at_the_place_of_the_last_one_is_a_tie_and_not_late(zoo: Zoo) -> None:
     zoo.lay("03/a", BORN, NAMED)
     zoo.run("03")

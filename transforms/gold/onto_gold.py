@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transforms.gold.change import Change
+from transforms.gold.change import Change, Position
 from transforms.gold.fold import ABSENT, Fold, Last, State
 from transforms.gold.ordering import Counts, in_order
+from transforms.horizons import Horizon
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,19 @@ class Current:
     state: State
     is_torn: bool = False
 
-    def says(self, fold: Fold, state: State) -> bool:
-        """Whether gold has all of a key's state already: its place, and its values; False where they were not read."""
+    def says(self, fold: Fold, state: State, horizon: Horizon | None = None) -> bool:
+        """Whether gold has all of a key's state already: its place, and its values; False where they were not read.
+
+        ``horizon``: of the table, where its history is compacted.
+        """
         mine = self.state
         return (
             not self.is_torn
             and mine.last is not None
             and state.last is not None
-            and (mine.effect, mine.copies, mine.reset) == (state.effect, state.copies, state.reset)
+            and (mine.effect, mine.copies) == (state.effect, state.copies)
             and mine.last[:3] == state.last[:3]
+            and _are_as_good(mine.reset, state.reset, horizon)
             and self.shows(fold, state)
         )
 
@@ -135,6 +140,19 @@ def by_history(
     # Where the last one is not among them, the key's base has it, or it stands before its old place by now.
     told = told or [state if up_to_last is None else up_to_last]
     return state, not any(current.shows(fold, one) for one in told)
+
+
+def _are_as_good(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
+    """Whether two reset positions answer the same changes.
+
+    What stands at or below the horizon never comes to gold, so that a reset position there is as good as none. Gold may
+    have one that the base has forgotten, and the base one that gold never had.
+    """
+    above = [
+        None if at is None or (horizon is not None and horizon.covers(at, len(at))) else at
+        for at in (one, other)
+    ]
+    return above[0] == above[1]
 
 
 def _is_known(last: Last, change: Change) -> bool:

@@ -18,6 +18,7 @@ from transforms.gold.onto_gold import Current, Outcome, by_history, onto
 from transforms.gold.ordering import Counts, ordered, sort_key
 from transforms.gold.scopes import Scoped, Scopes
 from transforms.gold.streams import Crossing, Elsewhere
+from transforms.horizons import Horizon
 
 
 class Silver(Protocol):
@@ -43,7 +44,8 @@ class New:
     ``changes``: those of single keys. ``scoped``: all scoped ones of the table; ``is_past`` marks those of earlier
     windows. ``moves``: whether keys may be linked. ``keeps_history``: whether every version of a row is kept.
     ``crossing``: where scoped changes stand in other streams, None where they reach none; ``places``: of changes there,
-    by event; ``placed``: the keys of those whose place was not known before.
+    by event; ``placed``: the keys of those whose place was not known before. ``horizon``: up to where the table's
+    history is in its base.
     """
 
     changes: Mapping[Key, Sequence[Change]]
@@ -53,6 +55,7 @@ class New:
     crossing: Crossing | None = None
     places: Mapping[str, Collection[Elsewhere]] = field(default_factory=dict)
     placed: Collection[Key] = ()
+    horizon: Horizon | None = None
 
     @property
     def needs_streams(self) -> bool:
@@ -143,7 +146,7 @@ def _refold(
             continue
         if is_late:
             found.late.add(key)
-        if new.keeps_history or stands is None or not stands.says(fold, state):
+        if new.keeps_history or stands is None or not stands.says(fold, state, new.horizon):
             found.states[key] = state
 
 

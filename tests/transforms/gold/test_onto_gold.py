@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
-from transforms.gold.change import Change, Image
+from transforms.gold.change import Change, Image, Position
 from transforms.gold.fold import ABSENT, Fold, State, unread
 from transforms.gold.news import News
 from transforms.gold.onto_gold import Current, Outcome, by_history, onto
 from transforms.gold.ordering import ordered
+from transforms.horizons import Horizon
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
 WHOLE: Image = {"id": "1", "name": "Ada", "visits": "1"}
@@ -187,6 +189,30 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
     assert not current.says(FOLD, stands(BORN, NAMED))
     assert current.shows(FOLD, stands(BORN, NAMED))
     assert not current.shows(FOLD, stands(BORN, change("remove", 9)))
+
+
+@pytest.mark.parametrize(
+    ("mine", "told", "horizon", "is_said"),
+    [
+        # Gold's is from before the cut, which left none; or the base has one, and gold did not.
+        ((0, 1, 2), None, (0, 1, 4), True),
+        (None, (0, 1, 3), (0, 1, 4), True),
+        ((0, 1, 2), (0, 1, 3), (0, 1, 4), True),
+        # Above it each is what it says.
+        ((0, 1, 5), None, (0, 1, 4), False),
+        (None, (0, 1, 5), (0, 1, 4), False),
+        ((0, 1, 5), (0, 1, 5), (0, 1, 4), True),
+        # Without a cut every one counts.
+        (None, (0, 1, 3), None, False),
+    ],
+)
+def test_a_reset_position_below_the_horizon_is_as_good_as_none(
+    mine: Position | None, told: Position | None, horizon: Position | None, *, is_said: bool
+) -> None:
+    row = stands(BORN, NAMED)
+    current = Current(replace(row, reset=mine))
+    cut = None if horizon is None else Horizon(horizon)
+    assert current.says(FOLD, replace(row, reset=told), cut) is is_said
 
 
 def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_superseded() -> None:
