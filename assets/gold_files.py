@@ -15,7 +15,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from assets import arrow_values
-from assets.delta_files import DeltaFiles
+from assets.delta_files import DeltaFiles, may_be_rewritten
 from assets.gold_columns.current_state import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.gold_tables import WHOLE_KEY, has_whole_key
 from assets.lake import Lake
@@ -24,9 +24,6 @@ from transforms.gold.change import Key
 from transforms.gold.fold import Last, State
 from transforms.gold.onto_gold import Current
 from transforms.table_names import TOMBSTONES
-
-MOST_BYTES = 16 << 20
-"""So large a table is rewritten whole at most: a larger one costs more than Spark's MERGE."""
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 _OWN = {
@@ -63,10 +60,7 @@ class GoldFiles:
     @property
     def is_small(self) -> bool:
         """Whether both may be rewritten whole."""
-        both = (self.gold, self.tombstones)
-        return sum(one.size for one in both) <= MOST_BYTES and all(
-            one.may_be_written for one in both
-        )
+        return may_be_rewritten(self.gold, self.tombstones)
 
     @cached_property
     def _columns(self) -> pa.Schema:

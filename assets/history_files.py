@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from assets import arrow_values, arrow_versions
-from assets.delta_files import DeltaFiles
+from assets.delta_files import DeltaFiles, may_be_rewritten
 from assets.gold_columns.versions import VALID_TO
-from assets.gold_files import MOST_BYTES
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 from transforms.gold.change import Key
@@ -42,10 +41,8 @@ class HistoryFiles:
     @property
     def is_small(self) -> bool:
         """Whether it may be rewritten whole: of another type than now, a value is Spark's to cast."""
-        return (
-            self.files.size <= MOST_BYTES
-            and self.files.may_be_written
-            and self.files.has_types(arrow_versions.schema(self.table))
+        return may_be_rewritten(self.files) and self.files.has_types(
+            arrow_versions.schema(self.table)
         )
 
     def put(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 
-from assets import bronze, comparing, dealing, gold_files
+from assets import bronze, comparing, dealing, delta_files
 from assets.lake import Lake
 from orchestration import verifying
 from orchestration.resources import lake_of
@@ -44,7 +44,7 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
 ) -> None:
     if by_spark:
         monkeypatch.setattr(dealing, "MOST_BYTES", 0)
-        monkeypatch.setattr(gold_files, "MOST_BYTES", 0)
+        monkeypatch.setattr(delta_files, "MOST_BYTES", 0)
         monkeypatch.setattr(comparing, "here", None)
     else:
         monkeypatch.setattr(comparing, "by_spark", None)
