@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from orchestration.jars import ensure_jars
@@ -16,6 +17,10 @@ from tests.services.kafka import broker
 
 # Of a fixture that modules import by themselves each would have its own.
 __all__ = ["broker"]
+
+# How long an example takes is the machine's matter: no test fails by the clock.
+settings.register_profile("weir", deadline=None)
+settings.load_profile("weir")
 
 FAULTS = ("fault", "times", "lost events", "wrong rows")
 """The columns of the faults' table."""

@@ -207,9 +207,8 @@ class WarehouseFull(WeirError):
 
     def __init__(self, table: str, free: str) -> None:
         self.table, self.free = table, free
-        super().__init__(
-            f"{table}: no space left on device: {free}. Make room, then run again: nothing is half-written."
-        )
+        fault = f"no space left on device: {free}"
+        super().__init__(f"{table}: {fault}. Make room, then run again: nothing is half-written.")
 
 
 class WarehouseFailed(WeirError):
@@ -242,10 +241,7 @@ class KeyDrift(WeirError):
 
 
 class TablesFailed(WeirError):
-    """Some gold tables of a feed could not be brought up to date; each by its name, with what it was.
-
-    An error among them that is none of Weir's own is the cause of this one.
-    """
+    """Some gold tables of a feed failed, each told by its name; an error that is none of Weir's own is its cause."""
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
