@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assets import gold_local, gold_tasks
+from assets import delta_files, gold_local, gold_tasks
 from assets.lake import Lake
 from tests.assets.zoo import bring, change, drop, lay
 from transforms.feed import Feed, Table
@@ -45,3 +45,30 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
         (3, datetime(2024, 3, 31, 6)),
         *((hour, datetime(2024, 3, 31, 2, 30, 0, hour)) for hour in (4, 5, 6)),
     ]
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES"])
+def test_a_table_beyond_either_limit_is_sparks_work(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    by_spark: list[int] = []
+    fold = gold_tasks.folded
+
+    def folded(*given: Any) -> gold_tasks.Folded:
+        by_spark.append(hour)
+        return fold(*given)
+
+    monkeypatch.setattr(gold_tasks, "folded", folded)
+    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
+    for hour in (3, 4):
+        said = {"id": str(hour), "at": "2024-03-31 02:30:00"}
+        lay(
+            folder,
+            f"2025-11-20/{hour:02}/a.json",
+            drop(change("I", hour, None, said, table="visits")),
+        )
+        bring(lake, feed)
+        # One row, of some hundred bytes, is beyond it from now on.
+        monkeypatch.setattr(delta_files, limit, 0)
+    assert by_spark == [4]
+    assert lake.table("gold", "zoo", "visits").count() == 2
