@@ -16,9 +16,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
-from assets import delta_store
-from assets.lake_table import LakeTable
-from assets.small_table import SmallTable
+from assets.delta import delta_rs
+from assets.delta.lake_table import LakeTable
+from assets.delta.local_table import LocalTable
+from assets.delta.small_table import SmallTable
 from transforms.splitting.limits import DEFAULTS, Limits
 
 LAYERS = (
@@ -104,13 +105,18 @@ class Lake(dg.ConfigurableResource["Lake"]):
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return "/".join(parts)
 
+    def local_table(self, layer: str, feed: str, table: str | None = None) -> LocalTable:
+        """The same table as this process reads and writes it, without a session; as it is now."""
+        name = ".".join([layer, feed] + ([table] if table else []))
+        return LocalTable.at(name, self.path(layer, feed, table), self.warehouse)
+
     def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
         """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
         return SmallTable(f"{layer}.{feed}", self.path(layer, feed), self.warehouse, columns)
 
     def opened(self, layer: str, feed: str) -> DeltaTable | None:
         """The feed's table of this layer, as delta-rs has it now; None where there is none."""
-        return delta_store.opened(self.path(layer, feed), self.warehouse)
+        return delta_rs.opened(self.path(layer, feed), self.warehouse)
 
     def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
         """What is made of this warehouse, anew each time; ``read_once`` keeps it for one step."""

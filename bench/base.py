@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from assets import gold_commits, gold_tables
-from assets.accounting import ACCOUNTING
-from assets.gold_columns.current_state import (
+from assets.bookkeeping.accounting import ACCOUNTING
+from assets.columns.gold import (
     EFFECT,
     EVENT_AT,
     EVENT_ID,
@@ -20,8 +19,10 @@ from assets.gold_columns.current_state import (
     POSITION,
     RESET,
 )
+from assets.columns.silver import CHANGE
+from assets.gold import gold_tables
+from assets.gold.apply import commits
 from assets.lake import Lake
-from assets.silver_schema import CHANGE
 from bench import drops, row
 from bench.event_ids import event_id
 from transforms.feed import Feed, Table
@@ -48,7 +49,7 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
     made = gold_tables.properties_of(table, table_digest(feed, table))
-    gold_commits.create(gold, graves, state, table, made)
+    commits.create(gold, graves, state, table, made)
 
 
 def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:

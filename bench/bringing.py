@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assets import bronze, silver
+from assets.bronze import bronze_asset
 from assets.lake import Lake
+from assets.silver import silver_asset
 from bench import drops
 from transforms.feed import Feed
 
 
 def bring(lake: Lake, feed: Feed, windows: Sequence[str] = (drops.WINDOW,)) -> None:
     """Landing to silver, as Weir's assets do it."""
-    bronze.land(lake, feed, windows)
-    silver.derive(lake, feed, windows)
+    bronze_asset.land(lake, feed, windows)
+    silver_asset.derive(lake, feed, windows)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from assets import current_state, ledger
+from assets.bookkeeping import ledger
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench import drops, row
 from bench.bringing import bring
@@ -136,7 +137,7 @@ def _alone(name: str, size: int, unit: str, weir: Callable[[], Prepared]) -> Lin
 
 def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
     bring(lake, feed, windows)
-    current_state.apply(lake, feed, TABLE, windows)
+    apply_table.apply(lake, feed, TABLE, windows)
     ledger.finish(lake, feed, windows)
 
 

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import current_state
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench import base, drops, row
 from bench.bringing import bring
@@ -62,7 +62,7 @@ def write(lake: Lake, feed: Feed, days: int, sizes: Sizes) -> None:
     counts = dict.fromkeys(windows, _a_day(sizes))
     counts[drops.SNAPSHOT_WINDOW] = sizes.rows + sizes.rows // 100
     base.write_accounts(lake, feed, TABLE, counts)
-    current_state.apply(lake, feed, TABLE, [*windows], anew=True)
+    apply_table.apply(lake, feed, TABLE, [*windows], anew=True)
 
 
 def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:
@@ -104,7 +104,7 @@ def _lay(work: Workspace, sizes: Sizes) -> None:
 def _applies(work: Workspace, like: str, feed: Feed, window: str) -> Callable[[], Prepared]:
     def prepare() -> Prepared:
         lake = work.fresh(like)
-        return lambda: current_state.apply(lake, feed, TABLE, [window])
+        return lambda: apply_table.apply(lake, feed, TABLE, [window])
 
     return prepare
 

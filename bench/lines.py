@@ -9,8 +9,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets import current_state, feed_gold, ledger
-from assets.gold_columns.current_state import RESET
+from assets.bookkeeping import ledger
+from assets.columns.gold import RESET
+from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
 from bench import base, by_default, drops, everyday, floor, late_keys, restoring, row, textbook
 from bench.bringing import bring
@@ -111,7 +112,7 @@ def _appliers(work: Workspace, like: str, feed: Feed) -> dict[str, Callable[[], 
     least = floor.apply if len(feed.tables) == 1 else floor.commit
     return {
         "weir": _restored(
-            work, like, lambda lake: feed_gold.apply_tables(lake, feed, tables, WINDOWS)
+            work, like, lambda lake: apply_feed.apply_tables(lake, feed, tables, WINDOWS)
         ),
         "textbook": _restored(work, like, one_after_another(textbook.apply)),
         "floor": _restored(work, like, one_after_another(least)),
@@ -131,14 +132,14 @@ def _restored(
 def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> Iterator[Line]:
     """The same window once more, and a run that finds nothing to do; both change nothing, so one warehouse will do."""
     done, by_book = work.lake("done"), work.lake("by_book")
-    for lake, apply in ((done, current_state.apply), (by_book, textbook.apply)):
+    for lake, apply in ((done, apply_table.apply), (by_book, textbook.apply)):
         restoring.copy(Path(work.lake("base").warehouse), Path(lake.warehouse))
         apply(lake, feed, TABLE, WINDOWS)
     ledger.finish(done, feed, WINDOWS)
     agree(done, by_book, feed)
     if "again" in wanted:
         competitors: dict[str, Callable[[], Prepared]] = {
-            "weir": lambda: lambda: current_state.apply(done, feed, TABLE, WINDOWS),
+            "weir": lambda: lambda: apply_table.apply(done, feed, TABLE, WINDOWS),
             "textbook": lambda: lambda: textbook.apply(by_book, feed, TABLE, WINDOWS),
             "floor": lambda: lambda: floor.apply_again(by_book, feed, TABLE, WINDOWS),
         }
@@ -176,6 +177,6 @@ def _tables(work: Workspace, sizes: Sizes) -> Line:
     feed = _feed(landing, [row.table(name) for name in names])
     lake = work.lake("small")
     bring(lake, feed, [drops.BASE_WINDOW])
-    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
+    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], [drops.BASE_WINDOW])
     bring(lake, feed)
     return Line("small tables", sizes.tables, "tables", _appliers(work, "small", feed))

@@ -12,8 +12,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from assets.gold_columns import typed as types
-from assets.gold_columns.current_state import EVENT_AT, EVENT_ID, POSITION
+from assets.columns import types
+from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from transforms.feed import Feed, Table
 

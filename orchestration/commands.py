@@ -16,7 +16,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from assets import bronze_ledger, partitions
+from assets import partitions
+from assets.bookkeeping import bronze_ledger
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import planning, querying, quickly, running, spark, summary

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assets import discovered_tables, gold_tables
-from assets.compaction import Compacted, compact_feed
+from assets.bookkeeping import discovered_tables
+from assets.gold import gold_tables
 from assets.lake import Lake
+from assets.upkeep.compaction import Compacted, compact_feed
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import complain, waiting

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from assets import bases, decisions, silver_rows
+from assets.bookkeeping import bases, decisions
+from assets.columns import silver_rows
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands

@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from assets import bronze, gold, graph, nodes, offsets, progress, silver, undeclared, upkeep
+from assets.bookkeeping import progress_asset, yugabyte_checkpoints_asset
+from assets.bronze import bronze_asset
+from assets.gold import dgraph_nodes_asset, gold_asset, tigergraph_checks, undeclared_asset
 from assets.lake import Lake
+from assets.silver import silver_asset
+from assets.upkeep import upkeep_asset
 from orchestration import jobs, kafka_sensor, schedules, sensors
 from orchestration.feed_files import load_feeds
 from orchestration.resources import Deployment, lake_of
@@ -25,17 +29,22 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
-    tables = [gold.build(feed)] if feed.tables else []
+    tables = [gold_asset.build(feed)] if feed.tables else []
     if FORMATS[feed.format].tells_tables:
-        tables.append(undeclared.build(feed))
+        tables.append(undeclared_asset.build(feed))
     if feed.vertices:
-        tables.append(graph.build(feed))
+        tables.append(tigergraph_checks.build(feed))
     if feed.types:
-        tables.append(nodes.build(feed))
-    chain = [bronze.build(feed), silver.build(feed), *tables, progress.build(feed)]
+        tables.append(dgraph_nodes_asset.build(feed))
+    chain = [
+        bronze_asset.build(feed),
+        silver_asset.build(feed),
+        *tables,
+        progress_asset.build(feed),
+    ]
     if FORMATS[feed.format].has_checkpoints:
-        chain.append(offsets.build(feed))
-    return [landing, *chain, upkeep.build(feed)]
+        chain.append(yugabyte_checkpoints_asset.build(feed))
+    return [landing, *chain, upkeep_asset.build(feed)]
 
 
 def kind_of(feed: Feed) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from assets.gold_columns import nodes
+from assets.columns import dgraph_nodes
 from orchestration.feed_faults import nearest
 from orchestration.feed_keys import DeclaredPredicate
 from orchestration.table_texts import Misdeclared
@@ -59,12 +59,12 @@ def types_from(
                 place, f"differs from {twin} only in case, and SQL tells no cases apart"
             )
         tables[name.lower()] = name
-        columns = {column: column for column in nodes.KEY}
+        columns = {column: column for column in dgraph_nodes.KEY}
         for predicate in of_type:
             if predicate not in predicates:
                 fault = f"{predicate!r} is not among the predicates{nearest(predicate, predicates)}"
                 raise misdeclared(place, fault, predicates)
-            column = nodes.column_of(name, predicate)
+            column = dgraph_nodes.column_of(name, predicate)
             if twin := columns.get(column.lower()):
                 raise misdeclared(
                     place, f"{predicate} and {twin} would both be the column {column}"

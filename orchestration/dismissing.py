@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from assets import decisions, dismissals
+from assets.bookkeeping import decisions, dismissals
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration import commands

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets import discovered_tables, explanation, gold_tables
-from assets.explanation import Delivery, Explanation, Step
+from assets.audit.explain import Delivery, Explanation, Step, explained
+from assets.bookkeeping import discovered_tables
+from assets.gold import gold_tables
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import waiting
@@ -33,7 +34,7 @@ def explain(feeds: Path, warehouse: str, feed_name: str, table_name: str, key: s
     table = tables[table_name]
     parts = parsed(key, table)
     with waiting("reading the key's history"):
-        found = explanation.explain(lake, feed, table, table_name, parts)
+        found = explained(lake, feed, table, table_name, parts)
     print("\n".join(told(f"gold.{feed.name}.{table_name}", table, found)))
     return 0 if known(found) else 1
 

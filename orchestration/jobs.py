@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets import upkeep
+from assets.upkeep import upkeep_asset
 from transforms.feed import Feed
 
 
@@ -21,7 +21,7 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         job_name(feed),
         selection=dg.AssetSelection.groups(feed.name)
-        - dg.AssetSelection.assets(upkeep.key_of(feed)),
+        - dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
@@ -37,7 +37,7 @@ def build_upkeep(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """Compaction of the feed's tables."""
     return dg.define_asset_job(
         upkeep_name(feed),
-        selection=dg.AssetSelection.assets(upkeep.key_of(feed)),
+        selection=dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Compacts the history, tombstones and files of feed {feed.name}.",
         tags={"feed": feed.name},

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from assets import kafka_peek
+from assets.landing.kafka import peek
 from assets.partitions import bounds
 from orchestration.jobs import job_name
 from orchestration.sensors import LOOKED_AT, RUNS_AT_ONCE, again
@@ -38,7 +38,7 @@ def build(feed: Feed) -> dg.SensorDefinition:
         cursor = json.loads(context.cursor) if context.cursor else {}
         # ``windows``: by which state of the topics a window was asked for; ``waiting``: not asked for yet.
         asked: dict[str, str] = cursor.get("windows", {})
-        found, offsets, undecided = kafka_peek.new_windows(feed, cursor.get("offsets", {}))
+        found, offsets, undecided = peek.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
         waiting = found | windows_in(cursor.get("waiting", []), feed)
         first, last = bounds(feed, datetime.now(UTC))

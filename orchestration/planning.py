@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from assets import bronze, kafka_peek, kafka_topics, ledger, partitions
-from assets.kafka_topics import Read
+from assets import partitions
+from assets.bookkeeping import ledger
+from assets.bookkeeping.ledger import ReadObject
+from assets.bronze import bronze_asset
 from assets.lake import Lake
-from assets.ledger import ReadObject
+from assets.landing.kafka import peek, topics
+from assets.landing.kafka.topics import Read
 from transforms.errors import WindowOutOfRange
 from transforms.feed import Feed
 from transforms.windows import contiguous_ranges, parse_window, window_at, windows_between
@@ -83,7 +86,7 @@ def _due(
     unfinished = ledger.unfinished(lake, feed, known)
     if feed.reads_topics:
         return _due_of_topics(feed, unfinished, offsets, sum(one.records for one in known))
-    found = bronze.arrivals(feed, lambda _: known)
+    found = bronze_asset.arrivals(feed, lambda _: known)
     new = {one.window for one in found.new}
     plan = bounded(feed, sorted(new | {*unfinished}), found.left_out, complain=False)
     return replace(plan, landed=found.landed)
@@ -96,12 +99,12 @@ def _due_of_topics(
 
     A run of any window reads all of them: for what the look does not say, see ``rest``.
     """
-    partitions_now = kafka_topics.look(feed)
-    backlog = kafka_topics.backlog(feed, partitions_now, read)
+    partitions_now = topics.look(feed)
+    backlog = topics.backlog(feed, partitions_now, read)
     windows = {*unfinished}
     if backlog.ranges:
-        seen = {kafka_peek.named(*whose): one.next_offset for whose, one in read.items()}
-        windows |= kafka_peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
+        seen = {peek.named(*whose): one.next_offset for whose, one in read.items()}
+        windows |= peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
     plan = bounded(feed, sorted(windows), [], complain=False)
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
@@ -109,7 +112,7 @@ def _due_of_topics(
     return replace(
         plan,
         landed=records + sum(one.size for one in backlog.ranges),
-        undecided=kafka_topics.undecided(partitions_now),
+        undecided=topics.undecided(partitions_now),
     )
 
 

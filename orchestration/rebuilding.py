@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assets import discovered_tables, ledger, rebuilding, table_faults
+from assets.bookkeeping import discovered_tables, ledger
+from assets.gold import table_faults
 from assets.lake import Lake
+from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import complain, say, waiting
@@ -33,17 +35,17 @@ def rebuild(feeds: Path, warehouse: str, name: str) -> int:
 
 def rebuild_in(lake: Lake, feed: Feed) -> int:
     """The same in an open warehouse."""
-    windows = rebuilding.windows_of(lake, feed)
+    windows = windows_of(lake, feed)
     if not windows:
         print(f"{feed.name}: nothing has landed in bronze yet; `weir run` first")
         return 2
     say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
-    for made in rebuilding.rebuild(lake, feed, windows):
+    for made in rebuild_silver(lake, feed, windows):
         say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
     faults: dict[str, Exception] = {}
     for table in discovered_tables.tables_of(lake, feed).values():
         try:
-            done = rebuilding.apply_anew(lake, feed, table, windows)
+            done = rebuild_gold(lake, feed, table, windows)
         except Exception as fault:
             # Whatever it is, the other tables have nothing to do with it.
             faults[table.name] = fault

@@ -1,6 +1,6 @@
 """Lengths of time, as people write them in a feed file: how long history is kept, how long a transaction may be open.
 
-Not here: what is kept (``transforms/feed.py``), and what becomes of the rest (``assets/compaction.py``).
+Not here: what is kept (``transforms/feed.py``), and what becomes of the rest (``assets/upkeep/compaction.py``).
 """
 
 from __future__ import annotations

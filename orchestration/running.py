@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 
+from assets.gold.table_faults import in_words
 from assets.lake import Lake
-from assets.table_faults import in_words
 from expectations import gx
 from orchestration import definitions
 from orchestration.console import progress_lines, say

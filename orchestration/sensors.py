@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from assets import ledger
+from assets.bookkeeping import ledger
+from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
-from assets.landing import LandedObject, open_landing
-from assets.ledger import ReadObject
+from assets.landing.objects import LandedObject, open_landing
 from assets.partitions import bounds
 from orchestration.jobs import job_name
 from transforms.feed import Feed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assets import kafka_topics
+from assets.audit.status import Standing, standing
 from assets.lake import Lake
-from assets.standing import Standing, standing
+from assets.landing.kafka import topics
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import say, waiting
@@ -47,7 +47,7 @@ def _of_topics(feed: Feed) -> Iterator[str]:
     if not feed.reads_topics:
         return
     try:
-        for line in kafka_topics.undecided(kafka_topics.look(feed)):
+        for line in topics.undecided(topics.look(feed)):
             yield f"  not to be read yet: {line}"
     except UnreadableLanding as fault:
         yield f"  the topics cannot be asked now: {fault}"

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from assets.scoped_changes import Reached, told
+from assets.gold.changes.scoped_delete_effects import Reached, told
 from assets.wording import counted
 from orchestration.running import Outcome, is_blocked
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from assets import dealing, decisions, discovered_tables, gold_tables, ledger, verification
-from assets.comparing import Certificate
-from assets.dealing import Dealt
+from assets.audit import shuffle
+from assets.audit.comparing import Certificate
+from assets.audit.shuffle import Dealt
+from assets.audit.verify import NotProved, certificates, make_again
+from assets.bookkeeping import decisions, discovered_tables, ledger
+from assets.gold import gold_tables
 from assets.lake import Lake
-from assets.verification import NotProved
 from assets.wording import counted
 from orchestration import commands
 from orchestration.console import complain, say, waiting
@@ -65,13 +67,13 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
-    dealt = dealing.deal(lake, scratch, feed, seed)
+    dealt = shuffle.deal(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
-    faults = verification.rebuild(lake, scratch, feed, dealt.runs)
+    faults = make_again(lake, scratch, feed, dealt.runs)
     print(heading(feed, dealt, seed))
     tables = gold_tables.mirrors(lake, feed)
     found, not_proved = [], 0
-    for one in verification.certificates(lake, scratch, feed, tables, faults):
+    for one in certificates(lake, scratch, feed, tables, faults):
         if isinstance(one, NotProved):
             not_proved += 1
             print(f"  not proved: gold.{feed.name}.{one.table}: {one.reason}", flush=True)

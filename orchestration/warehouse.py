@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from assets.s3_client import fault_and_remedy, s3_client
+from assets.s3 import fault_and_remedy, s3_client
 from transforms.errors import UnreadableWarehouse
 
 

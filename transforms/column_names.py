@@ -2,7 +2,7 @@
 
 Ordinary databases have columns such as ``unit price``, ``a.b``, or ``id`` beside ``ID``. Silver keeps the source's
 names as they are. Not here: what a declared table may call its columns (``orchestration``, for the feed file is asked
-there), and putting the spelling to use (``assets/gold_columns/spelling.py``).
+there), and putting the spelling to use (``assets/columns/spelling.py``).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Retention:
 class Feed:
     """One configured source: what its file says, with defaults filled in.
 
-    ``landing`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
+    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
     None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
     waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
     landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones

@@ -1,6 +1,6 @@
 """The bronze row: one record of a drop, verbatim, with the place where it stood.
 
-Not here: what a record means (``formats``), and how objects are found (``assets/landing.py``).
+Not here: what a record means (``formats``), and how objects are found (``assets/landing/objects.py``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """When a source's schema or its declaration changes: the policies of a feed, and what counts as which kind of change.
 
-Not here: refusing a change (``assets/schema_changes.py``), and how policies are written (``orchestration``).
+Not here: refusing a change (``assets/gold/schema_changes.py``), and how policies are written (``orchestration``).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.gold_columns.current_state import POSITION
+from assets.columns.gold import POSITION
 from assets.lake import Lake
 from bench import textbook
 from bench.measuring import Line, Prepared, Told, say

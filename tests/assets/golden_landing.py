@@ -14,7 +14,7 @@ import dagster as dg
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from assets import accounting
+from assets.bookkeeping import accounting
 from assets.lake import Lake
 from orchestration import definitions, running
 from orchestration.jobs import job_name

@@ -8,8 +8,8 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets import delta_store
-from assets.bronze_schema import BRONZE
+from assets.columns.bronze import BRONZE
+from assets.delta import delta_rs
 from assets.lake import Lake
 from transforms.feed import Feed
 
@@ -40,5 +40,5 @@ def append(lake: Lake, feed: Feed, *objects: Object, first: int = 0) -> None:
         pa.Table.from_pylist(rows, schema=COLUMNS),
         mode="append",
         partition_by=["window"],
-        storage_options=delta_store.options(lake.warehouse),
+        storage_options=delta_rs.options(lake.warehouse),
     )

@@ -7,8 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets import arrow_values
-from assets.gold_columns import typed as columns
+from assets.arrow import typed_values
+from assets.columns import types as columns
 from tests.transforms import drawn_documents, drawn_texts
 from transforms.types import judge_of
 
@@ -27,9 +27,9 @@ def canonical_texts(kind: str) -> list[str]:
 def test_a_value_has_the_text_that_it_was_made_of(kind: str) -> None:
     texts = canonical_texts(kind)
     assert len(texts) > 1
-    values = arrow_values.typed([*texts, None], kind)
-    assert values.type == arrow_values.arrow_type(kind)
-    assert arrow_values.texts(values, kind) == [*texts, None]
+    values = typed_values.typed([*texts, None], kind)
+    assert values.type == typed_values.arrow_type(kind)
+    assert typed_values.texts(values, kind) == [*texts, None]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,7 +39,7 @@ def test_spark_reads_the_same_values(spark: SparkSession, kind: str) -> None:
     values = frame.select(
         "text", columns.typed(F.col("text"), kind, strictly=True).alias("value")
     ).toArrow()
-    ours = arrow_values.typed(values["text"].to_pylist(), kind)
+    ours = typed_values.typed(values["text"].to_pylist(), kind)
     # NaN is no NaN: what is compared is how values are written.
     theirs = pa.chunked_array(values["value"]).combine_chunks()
     differing = [

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assets.arrow_records import BATCH_BYTES
-from assets.arrow_rows import row_batches, rows_of
-from assets.bronze_files import BronzeFiles
+from assets.arrow.packed_rows import row_batches, rows_of
+from assets.arrow.record_batches import BATCH_BYTES
 from assets.lake import Lake
+from assets.silver.bronze_files import BronzeFiles
 from tests.assets import made_bronze
 from tests.assets.zoo import PETS
 from transforms.event import Event

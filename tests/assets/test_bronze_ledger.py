@@ -13,12 +13,13 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from assets import bronze_ledger, delta_store, ledger
-from assets.bronze_ledger import LEDGER
-from assets.bronze_log import BronzeLog
-from assets.delta_store import Files
-from assets.kafka_topics import Partition, Range
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.bookkeeping.bronze_ledger import LEDGER
+from assets.bookkeeping.bronze_log import BronzeLog
+from assets.delta import delta_rs
+from assets.delta.delta_rs import Files
 from assets.lake import Lake
+from assets.landing.kafka.topics import Partition, Range
 from orchestration.resources import lake_of
 from tests.assets import made_bronze
 from tests.assets.made_bronze import Object
@@ -54,9 +55,7 @@ def append(lake: Lake, *objects: Object, first: int = 0) -> None:
 
 
 def bronze(lake: Lake) -> DeltaTable:
-    return DeltaTable(
-        lake.path("bronze", "zoo"), storage_options=delta_store.options(lake.warehouse)
-    )
+    return DeltaTable(lake.path("bronze", "zoo"), storage_options=delta_rs.options(lake.warehouse))
 
 
 def told(lake: Lake) -> set[Object]:

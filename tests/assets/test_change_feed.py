@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets import compaction, current_state
-from assets.delta_store import CHANGE_FEED
-from assets.gold_tables import CONSTRAINT
+from assets.delta.delta_rs import CHANGE_FEED
+from assets.gold.apply import apply_table
+from assets.gold.gold_tables import CONSTRAINT
 from assets.lake import Lake
+from assets.upkeep import compaction
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed
 
@@ -35,7 +36,7 @@ def feed(folder: Path) -> Feed:
 def as_earlier_builds_made_it(lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that Spark made, with the feed that nobody had asked for."""
     with monkeypatch.context() as patched:
-        patched.setattr("assets.gold_local.MOST_CHANGES", -1)
+        patched.setattr("assets.gold.apply.local_apply.MOST_CHANGES", -1)
         bring(lake, feed)
     lake.table("gold", "zoo", "pets").set_properties({CHANGE_FEED: "true"})
 
@@ -70,7 +71,7 @@ def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_her
     assert names(lake, feed) == {1: "Ivy"}
     # Spark goes on with it, too.
     lay(folder, "2025-11-20/06/d.json", drop(change("U", 6, {"id": "1"}, {"name": "Zoe"})))
-    monkeypatch.setattr("assets.gold_local.MOST_CHANGES", -1)
+    monkeypatch.setattr("assets.gold.apply.local_apply.MOST_CHANGES", -1)
     bring(lake, feed)
     assert engine(lake) == "Spark"
     assert names(lake, feed) == {1: "Zoe"}
@@ -80,7 +81,7 @@ def test_a_rebuild_ends_a_feed_that_nobody_asks_for(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_earlier_builds_made_it(lake, feed, monkeypatch)
-    current_state.apply(lake, feed, PETS, ["2025-11-20T03"], anew=True)
+    apply_table.apply(lake, feed, PETS, ["2025-11-20T03"], anew=True)
     assert properties(lake).get(CHANGE_FEED) != "true"
     assert names(lake, feed) == {1: "Ada"}
 

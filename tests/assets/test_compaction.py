@@ -11,11 +11,14 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from assets import bases, compaction, explanation, gold_tables, transactions
-from assets import silver as silver_of
-from assets.history import History
-from assets.horizon_plans import Plan
+from assets.audit import explain
+from assets.bookkeeping import bases, transactions
+from assets.gold import gold_tables
+from assets.gold.changes.table_changes import History
 from assets.lake import Lake
+from assets.silver import silver_asset as silver_of
+from assets.upkeep import compaction
+from assets.upkeep.horizon_plans import Plan
 from orchestration import planning, rebuilding, verifying
 from orchestration.explaining import told
 from orchestration.resources import lake_of
@@ -101,11 +104,11 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert bytes(refused["payload"]).decode() == late
     assert "compacted beyond its position 0/1/" in refused["detail"]
 
-    story = told("gold.zoo.pets", PETS, explanation.explain(lake, feed, PETS, "pets", ["3"]))
+    story = told("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["3"]))
     assert "are compacted; they left this row: name = 'Cy'" in "\n".join(story)
     assert "name: 'Cy' -> 'Cyd'" in "\n".join(story)
     # A key is found however it is written, and what came too late for it is told.
-    found = explanation.explain(lake, feed, PETS, "pets", ["01"])
+    found = explain.explained(lake, feed, PETS, "pets", ["01"])
     assert found.key == ("1",)
     late_story = "\n".join(told("gold.zoo.pets", PETS, found))
     assert "does not count (too_late): the history of pets is compacted beyond" in late_story

@@ -11,8 +11,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from assets import current_state
-from assets.gold_tables import CONSTRAINT, WHOLE_KEY
+from assets.gold.apply import apply_table
+from assets.gold.gold_tables import CONSTRAINT, WHOLE_KEY
 from assets.lake import Lake
 from tests.assets.test_yugabyte import feed_of, message, object_name, response
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -102,4 +102,4 @@ def test_gold_of_a_table_without_a_key_refuses_a_row_that_is_none(lake: Lake, fo
     assert "_weir_copy" in gold.properties()[CONSTRAINT]
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
         gold.append(gold.read().withColumn("_weir_key", F.lit(None).cast("string")))
-    assert current_state.apply(lake, feed, feed.tables["pets"], [FIRST]).keys == 0
+    assert apply_table.apply(lake, feed, feed.tables["pets"], [FIRST]).keys == 0

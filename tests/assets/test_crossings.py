@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assets import accounting, crossings
+from assets.bookkeeping import accounting
+from assets.gold.changes import cross_stream_deletes
 from assets.lake import Lake
 from tests.assets.test_graph import LIKES, declared, edge, person, rows
 from tests.assets.zoo import bring, drop, lay
@@ -22,8 +23,8 @@ def feed(lake: Lake, folder: Path) -> Feed:
     feed = declared(folder, LIKES)
     lay(folder, "2025-11-20/03/a.jsonl", drop(person(1, 1, 10, "a"), person(1, 2, 20, "b")))
     bring(lake, feed)
-    assert not crossings.has_streams(lake, feed)
-    assert not crossings.may_have_streams(lake, feed)
+    assert not cross_stream_deletes.has_streams(lake, feed)
+    assert not cross_stream_deletes.may_have_streams(lake, feed)
     lay(folder, "2025-11-20/04/b.jsonl", drop(person(2, 1, 30, "c"), person(2, 2, 40, "d")))
     bring(lake, feed)
     return feed
@@ -41,17 +42,17 @@ def forget(lake: Lake, feed: Feed, window: str) -> None:
 
 
 def test_the_accounts_tell_streams_without_silver(lake: Lake, feed: Feed) -> None:
-    assert crossings.has_streams(lake, feed)
+    assert cross_stream_deletes.has_streams(lake, feed)
     shutil.rmtree(lake.path("silver", feed.name))
-    assert crossings.has_streams(lake, feed)
+    assert cross_stream_deletes.has_streams(lake, feed)
 
 
 def test_silver_tells_what_accounts_of_an_earlier_version_do_not(
     lake: Lake, folder: Path, feed: Feed
 ) -> None:
     forget(lake, feed, "2025-11-20T03")
-    assert crossings.may_have_streams(lake, feed)
-    assert crossings.has_streams(lake, feed)
+    assert cross_stream_deletes.may_have_streams(lake, feed)
+    assert cross_stream_deletes.has_streams(lake, feed)
     # A delete in the other partition still reaches the edge: it was made before that.
     lay(
         folder,
@@ -68,5 +69,5 @@ def test_one_stream_of_an_earlier_version_is_one_stream(lake: Lake, folder: Path
     lay(folder, "2025-11-20/03/a.jsonl", drop(person(1, 1, 10, "a"), edge(1, 2, 20, "ab")))
     bring(lake, feed)
     forget(lake, feed, "2025-11-20T03")
-    assert crossings.may_have_streams(lake, feed)
-    assert not crossings.has_streams(lake, feed)
+    assert cross_stream_deletes.may_have_streams(lake, feed)
+    assert not cross_stream_deletes.has_streams(lake, feed)

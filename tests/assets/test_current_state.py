@@ -10,10 +10,13 @@ from typing import Any, NoReturn
 
 import pytest
 
-from assets import bronze, compaction, current_state, gold_local, silver
-from assets.delta_files import DeltaFiles
+from assets.bronze import bronze_asset
+from assets.delta.lake_table import LakeTable
+from assets.delta.local_table import LocalTable
+from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
-from assets.lake_table import LakeTable
+from assets.silver import silver_asset
+from assets.upkeep import compaction
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
@@ -22,11 +25,11 @@ from tests.laws.model_histories import to_record
 from transforms.feed import Feed
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     inserts = [
         change("I", n, after={"id": str(n), "name": name}) for n, name in ((1, "Ada"), (2, "Bo"))
     ]
@@ -36,7 +39,7 @@ def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
 
-    commits: tuple[tuple[type, str], ...] = ((LakeTable, "replace_rows"), (DeltaFiles, "write"))
+    commits: tuple[tuple[type, str], ...] = ((LakeTable, "replace_rows"), (LocalTable, "write"))
     with monkeypatch.context() as patch:
         for kind, method in commits:
             patch.setattr(kind, method, dying_at("/pets", getattr(kind, method)))
@@ -126,9 +129,9 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     gold = lake.table("gold", "zoo", "pets")
     gold.append(gold.read())
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
-    bronze.land(lake, feed, ["2025-11-20T04"])
-    silver.derive(lake, feed, ["2025-11-20T04"])
-    assert current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
+    bronze_asset.land(lake, feed, ["2025-11-20T04"])
+    silver_asset.derive(lake, feed, ["2025-11-20T04"])
+    assert apply_table.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
 
 
 def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
@@ -147,11 +150,11 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     bring(lake, feed)
     # A run that dies after silver has its sum, and before the accounts say that there are sums.
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
-    bronze.land(lake, feed, ["2025-11-20T05"])
+    bronze_asset.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
-        broken.setattr("assets.small_table.SmallTable.replace_windows", interrupted)
+        broken.setattr("assets.delta.small_table.SmallTable.replace_windows", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            silver.derive(lake, feed, ["2025-11-20T05"])
+            silver_asset.derive(lake, feed, ["2025-11-20T05"])
     assert lake.table("silver", "zoo").read().count() == 2
     # A run on other windows meets it there; then comes its own.
     lay(folder, "2025-11-20/03/c.jsonl", event(0, "1", {}))
@@ -193,7 +196,7 @@ def interrupted(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
@@ -204,13 +207,13 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 5, after=ada)))
     lay(folder, "2025-11-20/06/d.json", drop(change("D", 7, ada)))
     # By Spark, the second delete's tombstone comes beside the first one's.
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
     for hour in ("03", "04", "05", "06"):
         bring(lake, feed, [f"2025-11-20T{hour}"])
     tombstones = lake.table("gold", "zoo", "pets__tombstones")
     assert tombstones.count() == 2
     # It is late for the newer one alone.
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     lay(folder, "2025-11-20/07/e.json", drop(change("I", 6, after=ada)))
     bring(lake, feed)
     assert names(lake, feed) == {2: "Bo"}
@@ -222,13 +225,13 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert 7 in left["_weir_position"]
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
     """As replicas tell it: another delivery of the delete stands earlier, and a row that it had hidden is there."""
     model_format.register(monkeypatch)
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
     def told(window: str, place: tuple[int, int], effect: str, identity: str, **after: str) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assets import compaction, decisions, ledger, silver
+from assets.bookkeeping import decisions, ledger
 from assets.lake import Lake
+from assets.silver import silver_asset
+from assets.upkeep import compaction
 from orchestration import deciding, dismissing, planning, rebuilding, status, verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -149,9 +151,9 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
     assert planning.due(lake, feed).windows == []
     (left, _) = dismissing.dismissed(lake, feed, [], None, all_of_them=False)
     assert left == listed[1]
-    assert silver.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
+    assert silver_asset.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
     dismissing.dismissed(lake, feed, [], "torn by the disk", all_of_them=True)
-    made = silver.derive(lake, feed, ["2025-11-20T03"])
+    made = silver_asset.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
         0,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from assets import current_state, gold_tables
+from assets.gold import gold_tables
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -29,7 +30,7 @@ def test_two_source_tables_do_not_share_a_gold_table(lake: Lake, folder: Path) -
     # The window is done all the same: only that table stays as it was, until the feed file says more.
     assert planning.due(lake, feed).windows == []
     assert names(lake, feed) == {1: "Ada"}
-    (stopped,) = current_state.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
+    (stopped,) = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"]).stopped.values()
     why = str(stopped.fault)
     assert "main.farm.pets and main.zoo.pets" in why
     assert "table_names: schema" in why
@@ -62,7 +63,7 @@ def test_a_changed_declaration_makes_every_window_due_and_gold_anew(
     # Windows far apart are separate runs: the first leaves gold as it was, the last brings it all.
     bring(lake, after, ["2025-11-20T03"])
     assert "age" not in lake.table("gold", "zoo", "pets").read().columns
-    waiting = current_state.apply(lake, after, wider, ["2025-11-20T03"])
+    waiting = apply_table.apply(lake, after, wider, ["2025-11-20T03"])
     assert waiting.waits_for == ("2025-11-20T05",)
     bring(lake, after, ["2025-11-20T05"])
     rows = lake.table("gold", "zoo", "pets").read().collect()

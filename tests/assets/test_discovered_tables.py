@@ -10,19 +10,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import (
-    bronze,
-    compaction,
-    current_state,
-    discovered_tables,
-    explanation,
-    gold_tables,
-    ledger,
-    silver,
-)
-from assets.history import History
-from assets.horizon_plans import Plan
+from assets.audit import explain
+from assets.bookkeeping import discovered_tables, ledger
+from assets.bronze import bronze_asset
+from assets.gold import gold_tables
+from assets.gold.apply import apply_table
+from assets.gold.changes.table_changes import History
 from assets.lake import Lake
+from assets.silver import silver_asset
+from assets.upkeep import compaction
+from assets.upkeep.horizon_plans import Plan
 from orchestration import planning, status, verifying
 from orchestration.definitions import build
 from orchestration.resources import lake_of
@@ -185,11 +182,11 @@ def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: 
 def run(lake: Lake, feed: Feed) -> None:
     """What a run does with the windows that are due, without Dagster around it."""
     windows = planning.due(lake, feed).windows
-    bronze.land(lake, feed, windows)
-    made = silver.derive(lake, feed, windows)
+    bronze_asset.land(lake, feed, windows)
+    made = silver_asset.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
-        current_state.apply(lake, feed, table, windows)
+        apply_table.apply(lake, feed, table, windows)
     ledger.finish(lake, feed, windows)
 
 
@@ -220,7 +217,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
     for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
         bring(lake, feed, [window])
         for table in discovered_tables.discovered(lake, feed).values():
-            current_state.apply(lake, feed, table, [window])
+            apply_table.apply(lake, feed, table, [window])
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
     waiting = lake.table("silver", "zoo").read().where("declared IS NULL").count()
     assert waiting == 4
@@ -267,7 +264,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     assert {name for one in images for name in one["after"]} == more.keys()
 
     (table,) = discovered_tables.discovered(lake, feed).values()
-    told = explanation.explain(lake, feed, table, "pets", ["1", "9"])
+    told = explain.explained(lake, feed, table, "pets", ["1", "9"])
     assert told.base is not None
     assert told.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
     assert told.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}

@@ -8,8 +8,10 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets import accounting, gold_local, gold_tables, ledger
-from assets.gold_columns.current_state import RESET
+from assets.bookkeeping import accounting, ledger
+from assets.columns.gold import RESET
+from assets.gold import gold_tables
+from assets.gold.apply import local_apply
 from assets.lake import Lake
 from orchestration import planning, verifying
 from orchestration.resources import lake_of
@@ -70,11 +72,11 @@ def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path
     assert planning.due(lake, feed).windows == []
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     columns = {"id": "int", "name": "string", "kind": "string"}
     feed = Feed(
         "zoo",
@@ -114,7 +116,7 @@ def without_reset(lake: Lake, feed: Feed) -> None:
         assert RESET not in table.read().columns
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_gold_without_reset_positions_is_brought_onward(
     lake: Lake,
     folder: Path,
@@ -122,7 +124,7 @@ def test_gold_without_reset_positions_is_brought_onward(
     monkeypatch: pytest.MonkeyPatch,
     most_changes: int,
 ) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     columns = {"id": "int", "name": "string", "kind": "string"}
     table = Table("pets", ("id",), columns, (*columns,))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table})

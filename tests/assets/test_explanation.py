@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assets import decisions, explanation, silver_files
-from assets.explanation import Explanation
+from assets.audit import explain
+from assets.audit.explain import Explanation
+from assets.bookkeeping import decisions
+from assets.gold.changes import silver_files
 from assets.lake import Lake
 from orchestration import explaining
 from tests.assets.zoo import PETS, bring, change, drop, lay
@@ -69,7 +71,7 @@ def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
     if most_bytes > 0:
         monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
     monkeypatch.setattr(silver_files, "MOST_BYTES", most_bytes)
-    found = explanation.explain(lake, feed, VISITS, "visits", ["north", "7"])
+    found = explain.explained(lake, feed, VISITS, "visits", ["north", "7"])
     assert explaining.told("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
         "",
@@ -148,7 +150,7 @@ def _explained(
 ) -> Explanation:
     with monkeypatch.context() as patched:
         patched.setattr(silver_files, "MOST_BYTES", most_bytes)
-        return explanation.explain(lake, feed, table, table.name, key)
+        return explain.explained(lake, feed, table, table.name, key)
 
 
 def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: Path) -> None:
@@ -158,7 +160,7 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
     decided = datetime(2025, 11, 21, tzinfo=UTC)
     decisions.open_epoch(lake, feed, Epoch(window="2025-11-20T04", complete=True), decided, "moved")
     told = explaining.told(
-        "gold.zoo.pets", PETS, explanation.explain(lake, feed, PETS, "pets", ["1"])
+        "gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"])
     )
     assert told[7:11] == [
         "   2  complete snapshot of everything in the table  at position 1",
@@ -170,7 +172,7 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
 
 def test_a_feed_of_which_nothing_was_read_tells_nothing(lake: Lake, folder: Path) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
-    found = explanation.explain(lake, feed, PETS, "pets", ["1"])
+    found = explain.explained(lake, feed, PETS, "pets", ["1"])
     assert explaining.told("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from assets import bronze, current_state, ledger, silver
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.silver import silver_asset
 from orchestration import planning
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.services.seaweed import Store
@@ -96,9 +99,9 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
         lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
         windows = [f"2025-11-20T{hour:02}"]
         assert due() == windows
-        bronze.land(lake, feed, windows)
-        silver.derive(lake, feed, windows)
-        done = current_state.apply(lake, feed, PETS, windows)
+        bronze_asset.land(lake, feed, windows)
+        silver_asset.derive(lake, feed, windows)
+        done = apply_table.apply(lake, feed, PETS, windows)
         assert done.rows == hour - 2
         ledger.finish(lake, feed, windows)
         assert due() == []
@@ -142,16 +145,16 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     lay(folder, "2025-11-20/04/b.json", drop(gone, moved, cleared, born[3]))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
-    bronze.land(lake, feed, ["2025-11-20T04"])
-    silver.derive(lake, feed, ["2025-11-20T04"])
-    done = current_state.apply(lake, feed, PETS, ["2025-11-20T04"])
+    bronze_asset.land(lake, feed, ["2025-11-20T04"])
+    silver_asset.derive(lake, feed, ["2025-11-20T04"])
+    done = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
 
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
     graves = lake.table("gold", "zoo", "pets__tombstones").read().collect()
     assert {row["id"] for row in graves} == {1, 2}
     assert (done.changes, done.repeats, done.keys, done.late_keys) == (4, 1, 4, 0)
     # The same window again is no news: not one row is written.
-    again = current_state.apply(lake, feed, PETS, ["2025-11-20T04"])
+    again = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
     # The last event of each key came again, and one that is older than it.
     assert (again.repeats, again.superseded, again.keys) == (4, 0, 0)
     assert (again.rows, again.tombstones) == (3, 2)
@@ -202,10 +205,10 @@ def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_int
         at = datetime(2025, 11, 20, 3, tzinfo=UTC).timestamp() + 60 * minute
         os.utime(folder / "pets.json", (at, at))
         assert planning.due(lake, feed).windows == [f"2025-11-20T{window}"]
-        arrived = bronze.land(lake, feed, [f"2025-11-20T{window}"])
+        arrived = bronze_asset.land(lake, feed, [f"2025-11-20T{window}"])
         assert len(arrived.new) == 1
         assert arrived.replaced == ([] if window == "03" else ["pets.json"])
-        silver.derive(lake, feed, [f"2025-11-20T{window}"])
+        silver_asset.derive(lake, feed, [f"2025-11-20T{window}"])
         ledger.finish(lake, feed, [f"2025-11-20T{window}"])
     assert planning.due(lake, feed).windows == []
-    assert bronze.land(lake, feed, ["2025-11-20T04"]).new == []
+    assert bronze_asset.land(lake, feed, ["2025-11-20T04"]).new == []

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from assets import delta_files, gold_local, gold_tasks
+from assets.delta import local_table
+from assets.gold.apply import local_apply, spark_apply
 from assets.lake import Lake
 from tests.assets.zoo import bring, change, drop, lay
 from transforms.feed import Feed, Table
@@ -21,17 +22,17 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_spark: list[int] = []
-    fold = gold_tasks.folded
+    fold = spark_apply.folded
 
-    def folded(*given: Any) -> gold_tasks.Folded:
+    def folded(*given: Any) -> spark_apply.Folded:
         by_spark.append(hour)
         return fold(*given)
 
-    monkeypatch.setattr(gold_tasks, "folded", folded)
+    monkeypatch.setattr(spark_apply, "folded", folded)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     # Of four windows the third is Spark's; before it and after it the table is written here.
     for hour, most in ((3, 20_000), (4, 20_000), (5, -1), (6, 20_000)):
-        monkeypatch.setattr(gold_local, "MOST_CHANGES", most)
+        monkeypatch.setattr(local_apply, "MOST_CHANGES", most)
         said = {"id": str(hour), "at": f"2024-03-31 02:30:00.00000{hour}"}
         moved = {"id": "3", "at": f"2024-03-31 0{hour}:00:00"}
         some = [change("I", 10 * hour, after=said, table="visits")]
@@ -52,13 +53,13 @@ def test_a_table_beyond_either_limit_is_sparks_work(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     by_spark: list[int] = []
-    fold = gold_tasks.folded
+    fold = spark_apply.folded
 
-    def folded(*given: Any) -> gold_tasks.Folded:
+    def folded(*given: Any) -> spark_apply.Folded:
         by_spark.append(hour)
         return fold(*given)
 
-    monkeypatch.setattr(gold_tasks, "folded", folded)
+    monkeypatch.setattr(spark_apply, "folded", folded)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     for hour in (3, 4):
         said = {"id": str(hour), "at": "2024-03-31 02:30:00"}
@@ -69,6 +70,6 @@ def test_a_table_beyond_either_limit_is_sparks_work(
         )
         bring(lake, feed)
         # One row, of some hundred bytes, is beyond it from now on.
-        monkeypatch.setattr(delta_files, limit, 0)
+        monkeypatch.setattr(local_table, limit, 0)
     assert by_spark == [4]
     assert lake.table("gold", "zoo", "visits").count() == 2

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from assets import gold_local, graph, horizon_plans
-from assets.gold_tables import mirrors
-from assets.history import History
+from assets.gold import tigergraph_checks
+from assets.gold.apply import local_apply
+from assets.gold.changes.table_changes import History
+from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
+from assets.upkeep import horizon_plans
 from expectations import graph as rules
 from orchestration import verifying
 from orchestration.feed_files import load_feed
@@ -75,11 +77,11 @@ def likes(ends: str, weight: int) -> tuple[object, ...]:
     return ("Person", ends[0], "Person", ends[1], "", weight)
 
 
-@pytest.mark.parametrize("most_changes", [-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def test_deletes_reach_other_partitions_whatever_comes_when(
     lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
 ) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", most_changes)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     feed = declared(folder, LIKES)
     # a is of partition 1, b and c are of partition 2.
     lay(
@@ -125,7 +127,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
     lay(folder, "2025-11-20/06/d.jsonl", drop(person(2, 5, 70, "e", visits=1)))
     bring(lake, feed)
     assert rows(lake, "vertex_Person") == {("b", 0), ("c", 2), ("d", 7), ("e", 1)}
-    assert graph.check(lake, feed).violations == dict.fromkeys(
+    assert tigergraph_checks.check(lake, feed).violations == dict.fromkeys(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
@@ -156,7 +158,7 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         ),
     )
     bring(lake, feed)
-    found = graph.check(lake, feed)
+    found = tigergraph_checks.check(lake, feed)
     assert found.violations == {
         "tids_rise_with_source_time": 1,
         "no_dangling_edge": 0,
@@ -175,4 +177,4 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "_weir_event_at + INTERVAL 1 HOUR AS _weir_event_at",
     )
     later.localCheckpoint().write.format("delta").mode("overwrite").save(graves.path)
-    assert graph.check(lake, feed).violations["no_dangling_edge"] == 1
+    assert tigergraph_checks.check(lake, feed).violations["no_dangling_edge"] == 1

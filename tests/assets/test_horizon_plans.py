@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets import compaction, horizon_plans, transactions, violations
-from assets.history import History
+from assets.bookkeeping import transactions
+from assets.gold.changes.table_changes import History
 from assets.lake import LAYERS, Lake
+from assets.silver import violations
+from assets.upkeep import compaction, horizon_plans
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Retention, Table

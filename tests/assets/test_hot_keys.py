@@ -10,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets import arrow_meetings, gold_tasks, silver_files
-from assets.arrow_gold import FromHistory, OntoGold
-from assets.arrow_meetings import CHANGE, Folding
-from assets.arrow_values import arrow_type
+from assets.arrow import meetings
+from assets.arrow.gold_fold import FromHistory, OntoGold
+from assets.arrow.meetings import CHANGE, Folding
+from assets.arrow.typed_values import arrow_type
+from assets.gold.apply import spark_apply
+from assets.gold.changes import silver_files
 from assets.lake import Lake
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
@@ -26,7 +28,7 @@ BATCHES, ROWS = 40, 500
 
 def batches(alive: Callable[[], None]) -> Iterator[pa.RecordBatch]:
     """Additions to one counter, in the order of their positions."""
-    kinds = {name: arrow_type(kind) for name, kind in arrow_meetings.COLUMNS.items()}
+    kinds = {name: arrow_type(kind) for name, kind in meetings.COLUMNS.items()}
     for batch in range(BATCHES):
         alive()
         rows = []
@@ -63,13 +65,13 @@ def test_a_table_with_more_changes_than_memory_may_hold_is_sparks_work(
     some = [change("I", at, after={"id": "1", "name": f"Ada {at}"}) for at in range(4)]
     lay(folder, "2025-11-20/03/a.json", drop(*some))
     by_spark: list[str] = []
-    fold = gold_tasks.folded
+    fold = spark_apply.folded
 
-    def folded(*given: Any) -> gold_tasks.Folded:
+    def folded(*given: Any) -> spark_apply.Folded:
         by_spark.append("pets")
         return fold(*given)
 
-    monkeypatch.setattr(gold_tasks, "folded", folded)
+    monkeypatch.setattr(spark_apply, "folded", folded)
     monkeypatch.setattr(silver_files, "MOST_ROWS", 3)
     bring(lake, feed)
     assert names(lake, feed) == {1: "Ada 3"}

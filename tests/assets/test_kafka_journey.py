@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import kafka_landing
+from assets.bronze import from_topics
 from assets.lake import Lake
 from orchestration import commands, explaining, planning, verifying
 from orchestration.definitions import build
@@ -105,7 +105,7 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
         ],
     )
     # As a run that is killed between its commits: bronze has the records, and nothing else does.
-    kafka_landing.land(lake, load_feed(feeds / "town.yaml"), lambda _: None)
+    from_topics.land(lake, load_feed(feeds / "town.yaml"), lambda _: None)
     assert commands.run(feeds, lake.warehouse, (), None) == 0
     assert cities(lake) == {1: "Neu-Ulm"}
     capsys.readouterr()

@@ -11,10 +11,12 @@ import pytest
 from confluent_kafka import KafkaError, Message
 from pyspark.sql import Row
 
-from assets import kafka_client, kafka_landing, kafka_source, kafka_topics, ledger
-from assets.kafka_client import Complaints
-from assets.kafka_landing import Arrived
+from assets.bookkeeping import ledger
+from assets.bronze import from_topics
+from assets.bronze.from_topics import Arrived
 from assets.lake import Lake
+from assets.landing.kafka import clients, read_topics, topics
+from assets.landing.kafka.clients import Complaints
 from orchestration import planning, status
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
@@ -35,7 +37,7 @@ def feed_of(broker: Broker, *topics: str, address: str | None = None) -> Feed:
 def land(lake: Lake, feed: Feed) -> tuple[Arrived, list[str]]:
     """One run, and what it said besides how far it was."""
     said: list[str] = []
-    arrived = kafka_landing.land(lake, feed, said.append)
+    arrived = from_topics.land(lake, feed, said.append)
     return arrived, [line for line in said if " read in " not in line]
 
 
@@ -183,12 +185,12 @@ def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(
 ) -> None:
     broker.create("kept_whole")
     broker.create("both_ways", settings={"cleanup.policy": "compact,delete"})
-    (line,) = kafka_topics.compacted(feed_of(broker, "kept_whole", "both_ways"))
+    (line,) = topics.compacted(feed_of(broker, "kept_whole", "both_ways"))
     assert "topic both_ways is compacted (cleanup.policy: compact,delete)" in line
     # One who may not ask, or whom nobody answers, reads all the same.
-    monkeypatch.setattr(kafka_client, "PATIENCE", 1.0)
-    assert kafka_topics.compacted(feed_of(broker, "nowhere")) == ()
-    assert kafka_topics.compacted(feed_of(broker, "t", address="127.0.0.1:1")) == ()
+    monkeypatch.setattr(clients, "PATIENCE", 1.0)
+    assert topics.compacted(feed_of(broker, "nowhere")) == ()
+    assert topics.compacted(feed_of(broker, "t", address="127.0.0.1:1")) == ()
 
 
 def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(
@@ -260,13 +262,13 @@ def test_two_runs_at_once_read_nothing_twice(lake: Lake, broker: Broker) -> None
 
     def meanwhile(_: str) -> None:
         with pytest.raises(TableBusy) as caught:
-            kafka_landing.land(lake, feed, lambda text: None)
+            from_topics.land(lake, feed, lambda text: None)
         refused.append(caught.value)
 
     broker.send("both", [Sent(b"b")])
     broker.delete_before("both", 1)
     # The warning on what was gone is said while the run still holds the table.
-    kafka_landing.land(lake, feed, meanwhile)
+    from_topics.land(lake, feed, meanwhile)
     assert refused
     assert values(lake) == [b"b"]
 
@@ -276,16 +278,16 @@ def test_two_machines_at_one_warehouse_read_nothing_twice(
 ) -> None:
     broker.create("race")
     broker.send("race", [Sent(b"a")])
-    feed, look = feed_of(broker, "race"), kafka_topics.look
+    feed, look = feed_of(broker, "race"), topics.look
     # An object store knows no locks.
-    monkeypatch.setattr(kafka_landing, "writing", lambda *_: nullcontext())
+    monkeypatch.setattr(from_topics, "writing", lambda *_: nullcontext())
 
-    def look_while_another_reads(of: Feed) -> list[kafka_topics.Partition]:
-        monkeypatch.setattr(kafka_topics, "look", look)
+    def look_while_another_reads(of: Feed) -> list[topics.Partition]:
+        monkeypatch.setattr(topics, "look", look)
         land(lake, of)
         return look(of)
 
-    monkeypatch.setattr(kafka_topics, "look", look_while_another_reads)
+    monkeypatch.setattr(topics, "look", look_while_another_reads)
     land(lake, feed)
     assert values(lake) == [b"a"]
 
@@ -301,7 +303,7 @@ def test_a_record_that_the_client_refuses_names_the_setting(
     heavy = b"x" * (5 << 20)
     broker.send("heavy", [Sent(b"a"), Sent(heavy)], {"message.max.bytes": str(8 << 20)})
     feed = feed_of(broker, "heavy")
-    monkeypatch.setattr(kafka_source, "SILENCE", 2.0)
+    monkeypatch.setattr(read_topics, "SILENCE", 2.0)
     sizes = ("WEIR_KAFKA_RECEIVE_MESSAGE_MAX_BYTES", "WEIR_KAFKA_FETCH_MAX_BYTES")
     with monkeypatch.context() as smaller:
         with_settings(lake, smaller, dict(zip(sizes, ("2000000", "1000000"), strict=True)))
@@ -317,28 +319,28 @@ def test_headers_that_the_client_cannot_read_cost_no_record() -> None:
             # So does the client where a header's name is no UTF-8.
             raise SystemError("returned a result with an exception set")
 
-    assert kafka_source.headers_of(Strange()) == kafka_source.UNREADABLE_HEADERS
+    assert read_topics.headers_of(Strange()) == read_topics.UNREADABLE_HEADERS
 
 
 def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kafka_topics, "SMALLEST", 500)
-    monkeypatch.setattr(kafka_landing, "INTERVAL", 0.2)
+    monkeypatch.setattr(topics, "SMALLEST", 500)
+    monkeypatch.setattr(from_topics, "INTERVAL", 0.2)
     # No topic's name is longer.
     topic = "large".ljust(249, "-")
     broker.create(topic, partitions=2)
     broker.send(topic, [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
     feed = feed_of(broker, topic)
-    parts = kafka_topics.divided(
-        kafka_topics.backlog(feed, kafka_topics.look(feed), {}).ranges,
+    parts = topics.divided(
+        topics.backlog(feed, topics.look(feed), {}).ranges,
         4,
     )
     assert len(parts) == 4
     assert sum(one.size for part in parts for one in part) == 3000
 
     said: list[str] = []
-    kafka_landing.land(lake, feed, said.append)
+    from_topics.land(lake, feed, said.append)
 
     assert sorted(int(value or b"") for value in values(lake)) == [*range(3000)]
     told = [line for line in said if "of 3,000 offsets read in" in line]
@@ -349,7 +351,7 @@ def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
 def test_a_broker_that_restarts_in_mid_read_costs_nothing(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kafka_landing, "INTERVAL", 0.05)
+    monkeypatch.setattr(from_topics, "INTERVAL", 0.05)
     broker.create("long", partitions=2)
     large = b"x" * 20_000
     broker.send("long", [Sent(b"%d %s" % (n, large), partition=n % 2) for n in range(4000)])
@@ -363,11 +365,11 @@ def test_a_broker_that_restarts_in_mid_read_costs_nothing(
 
     feed = feed_of(broker, "long")
     try:
-        kafka_landing.land(lake, feed, restart_once)
+        from_topics.land(lake, feed, restart_once)
     except UnreadableLanding:
         # Then it says so and has read nothing; the next run reads all.
         assert not lake.table("bronze", "shop").exists()
-        kafka_landing.land(lake, feed, restart_once)
+        from_topics.land(lake, feed, restart_once)
 
     assert restarts
     found = [int((value or b"").split()[0]) for value in values(lake)]
@@ -380,9 +382,9 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
     broker.create("away")
     broker.send("away", [Sent(b"a")])
     feed = feed_of(broker, "away")
-    monkeypatch.setattr(kafka_source, "SILENCE", 2.0)
-    looked = kafka_topics.look(feed)
-    monkeypatch.setattr(kafka_topics, "look", lambda _: looked)
+    monkeypatch.setattr(read_topics, "SILENCE", 2.0)
+    looked = topics.look(feed)
+    monkeypatch.setattr(topics, "look", lambda _: looked)
     broker.kill()
     try:
         with pytest.raises(
@@ -467,7 +469,7 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(UnreadableLanding) as caught:
-        kafka_topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
+        topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t"))
     assert said in str(caught.value)
     assert "hush" not in str(caught.value)
 
@@ -487,20 +489,20 @@ def test_a_broker_that_was_trusted_once_may_be_away() -> None:
 
 def test_what_the_client_logs_can_be_asked_for() -> None:
     feed = Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t")
-    assert kafka_client.settings(feed, {})["log_level"] == 0
-    assert kafka_client.settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
+    assert clients.settings(feed, {})["log_level"] == 0
+    assert clients.settings(feed, {"WEIR_KAFKA_LOG_LEVEL": "7"})["log_level"] == "7"
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(kafka_client, "PATIENCE", 2.0)
+    monkeypatch.setattr(clients, "PATIENCE", 2.0)
     yield
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_broker_that_does_not_answer_is_named_in_bounded_time() -> None:
     with pytest.raises(UnreadableLanding) as caught:
-        kafka_topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t,u"))
+        topics.look(Feed("shop", "arcion_s3_json", "kafka://127.0.0.1:1/t,u"))
     assert str(caught.value).startswith(
         "feed shop: cannot read kafka://127.0.0.1:1/t,u: the broker does not answer. Check the landing's brokers"
     )
@@ -509,10 +511,10 @@ def test_a_broker_that_does_not_answer_is_named_in_bounded_time() -> None:
 def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
     broker.create("there")
     with pytest.raises(UnreadableLanding) as caught:
-        kafka_topics.look(feed_of(broker, "there", "nowhere"))
+        topics.look(feed_of(broker, "there", "nowhere"))
     assert str(caught.value) == (
         f"feed shop: cannot read kafka://{broker.address}/nowhere: there is no such topic."
         " Correct the feed's landing, or create the topic."
     )
     with pytest.raises(UnreadableLanding, match=r"/\.\.: no topic can have this name"):
-        kafka_topics.look(feed_of(broker, ".."))
+        topics.look(feed_of(broker, ".."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assets import transactions
+from assets.bookkeeping import transactions
 from assets.lake import Lake
 from tests.assets import made_bronze
 from transforms.feed import Feed

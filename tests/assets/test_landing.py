@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.landing import FolderLanding, S3Landing, open_landing
+from assets.landing.objects import FolderLanding, S3Landing, open_landing
 from tests.services.seaweed import ACCESS_KEY, SECRET_KEY, Store
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets import bronze, current_state, gold_local, ledger, silver
-from assets.applied import Applied
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.applied import Applied
+from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
+from assets.silver import silver_asset
 from tests.assets.zoo import change, drop, lay
 from tests.laws.crashes import killed_at
 from transforms.feed import Feed, Table
@@ -46,9 +49,9 @@ class Zoo:
         """Bring these hours to gold."""
         feed = Feed("zoo", "arcion_s3_json", str(self.folder), tables={"pets": self.table})
         windows = [f"2025-11-20T{hour}" for hour in hours]
-        bronze.land(self.lake, feed, windows)
-        silver.derive(self.lake, feed, windows)
-        done = current_state.apply(self.lake, feed, self.table, windows)
+        bronze_asset.land(self.lake, feed, windows)
+        silver_asset.derive(self.lake, feed, windows)
+        done = apply_table.apply(self.lake, feed, self.table, windows)
         ledger.finish(self.lake, feed, windows)
         return done
 
@@ -71,12 +74,12 @@ class Zoo:
         return done
 
 
-@pytest.fixture(params=[-1, gold_local.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.fixture(params=[-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
 def zoo(
     request: pytest.FixtureRequest, lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Zoo:
     """Each way of an apply."""
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", request.param)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", request.param)
     return Zoo(lake, folder, PETS)
 
 

@@ -11,8 +11,9 @@ from typing import cast
 
 import pytest
 
-from assets import bronze, object_source
+from assets.bronze import bronze_asset
 from assets.lake import Lake
+from assets.landing import read_objects
 from assets.task_errors import WorkerLost
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -40,7 +41,7 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
                 os.kill(os.getpid(), signal.SIGKILL)
             yield record
 
-    monkeypatch.setattr(object_source, "MOST_BYTES", 0)
+    monkeypatch.setattr(read_objects, "MOST_BYTES", 0)
     given = Feed("shop", "arcion_s3_json", str(folder))
     once = replace(FORMATS[given.format], split=deadly)
     monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), given.format, once)
@@ -51,12 +52,12 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
 
     # On one machine Spark tries a task once.
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
-        bronze.land(lake, given, [WINDOW])
+        bronze_asset.land(lake, given, [WINDOW])
     table = lake.table("bronze", "shop")
     assert was_killed.exists()
     assert not table.exists()
 
-    bronze.land(lake, given, [WINDOW])
+    bronze_asset.land(lake, given, [WINDOW])
     (told,) = (
         table.read()
         .selectExpr(

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from assets.bronze_schema import BRONZE
-from assets.landing import open_landing
-from assets.object_source import rows_of
+from assets.columns.bronze import BRONZE
+from assets.landing.objects import open_landing
+from assets.landing.read_objects import rows_of
+from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches
 from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
-from assets.task_source import RecordReader, TaskPart, _Plan, batches
 from transforms.errors import RecordFailed
 from transforms.feed import Feed
 from transforms.formats import FORMATS

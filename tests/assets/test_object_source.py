@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from assets.bronze_schema import BRONZE
-from assets.landing import LandedObject, open_landing
-from assets.object_source import packed, read_objects
-from assets.task_source import raise_clearly
+from assets.columns.bronze import BRONZE
+from assets.landing.objects import LandedObject, open_landing
+from assets.landing.read_objects import packed, read_objects
+from assets.landing.spark_source import raise_clearly
 from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed import Feed, Table

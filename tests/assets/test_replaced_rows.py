@@ -10,9 +10,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from assets import delta_store, replaced_rows
+from assets.delta import delta_rs, replaced_rows
+from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
-from assets.lake_table import LakeTable
 
 pytestmark = pytest.mark.spark
 
@@ -58,8 +58,8 @@ def test_rows_are_replaced_added_and_taken_away(lake: Lake) -> None:
         assert names(table) == expected
         assert table.count() == len(expected)
     # Another reader sees the same, and so does Delta's own count of what it has.
-    opened = delta_store.opened(table.path, table.warehouse)
-    assert opened is not None and delta_store.count(opened) == len(expected)
+    opened = delta_rs.opened(table.path, table.warehouse)
+    assert opened is not None and delta_rs.count(opened) == len(expected)
 
 
 def test_each_turn_is_one_commit_and_none_where_there_is_nothing_to_do(lake: Lake) -> None:
@@ -83,7 +83,7 @@ def test_columns_that_no_row_has_are_null_and_others_keep_the_type_of_the_table(
 def test_a_file_all_of_whose_rows_go_is_a_file_no_more(lake: Lake) -> None:
     table = made(lake, 40)
     put(table, dict.fromkeys(range(10)))
-    opened = delta_store.opened(table.path, table.warehouse)
+    opened = delta_rs.opened(table.path, table.warehouse)
     assert opened is not None and len(opened.file_uris()) == 3
     assert sorted(names(table)) == [*range(10, 40)]
 

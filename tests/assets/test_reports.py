@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from assets import bronze, current_state, silver
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_table
+from assets.gold.changes.scoped_delete_effects import told
 from assets.lake import Lake
-from assets.scoped_changes import told
+from assets.silver import silver_asset
 from tests.assets.zoo import PETS, bring, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event, Transaction
@@ -55,11 +57,11 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     ]
     lay(folder, "2025-11-20/05/b.jsonl", lines(*truncates, born(3, 6)))
     window = ["2025-11-20T05"]
-    bronze.land(lake, feed, window)
-    made = silver.derive(lake, feed, window)
+    bronze_asset.land(lake, feed, window)
+    made = silver_asset.derive(lake, feed, window)
     assert made.violations["no_transaction_is_overdue"] == 1
     assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
-    done = current_state.apply(lake, feed, PETS, window)
+    done = apply_table.apply(lake, feed, PETS, window)
     # That all are told would be too much: a stream may have as many as it has events.
     assert told(done.tables[0].scoped) == [
         "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows",

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from assets import current_state, decisions
+from assets.bookkeeping import decisions
+from assets.gold.apply import apply_table
+from assets.gold.schema_changes import with_added
 from assets.lake import Lake
-from assets.schema_changes import with_added
 from orchestration import deciding, planning, verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
@@ -137,7 +138,7 @@ def test_a_declaration_that_changed_is_followed_or_refused(lake: Lake, folder: P
     def refused(table: Table) -> str:
         after = replace(feed, tables={**feed.tables, table.name: table})
         with pytest.raises((SchemaChangeRefused, KeyDrift)) as caught:
-            current_state.apply(lake, after, table, [FIRST])
+            apply_table.apply(lake, after, table, [FIRST])
         return str(caught.value)
 
     narrow = replace(before, columns={**before.columns, "age": "int"})
@@ -238,7 +239,7 @@ def test_a_wrong_since_is_refused(lake: Lake, folder: Path) -> None:
     with pytest.raises(
         SchemaChangeRefused, match=r"since 2025-11-20T05, and events of window 2025-11-20T03"
     ):
-        current_state.apply(lake, after, aged, [FIRST])
+        apply_table.apply(lake, after, aged, [FIRST])
     assert names(lake, feed) == {1: "Ada"}
 
 

@@ -14,9 +14,9 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from assets import delta_store
+from assets.delta import delta_rs
+from assets.delta.small_table import SmallTable
 from assets.lake import Lake
-from assets.small_table import SmallTable
 from tests.services.seaweed import SECRET_KEY, Store
 from transforms.errors import TableBusy, UnreadableWarehouse, WarehouseFailed, WarehouseFull
 
@@ -151,15 +151,15 @@ def test_a_commit_that_another_writer_forestalls_is_told_as_such(
     small: SmallTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small.append([row("a")])
-    opened = delta_store.opened
+    opened = delta_rs.opened
 
     def opened_just_before_another_writes(path: str, warehouse: str) -> DeltaTable | None:
-        monkeypatch.setattr(delta_store, "opened", opened)
+        monkeypatch.setattr(delta_rs, "opened", opened)
         before = opened(path, warehouse)
         small.replace_windows([row("a", 2)], ["a"])
         return before
 
-    monkeypatch.setattr(delta_store, "opened", opened_just_before_another_writes)
+    monkeypatch.setattr(delta_rs, "opened", opened_just_before_another_writes)
     with pytest.raises(TableBusy, match=r"^progress\.zoo: another run is writing"):
         small.replace_windows([row("a", 3)], ["a"])
     assert numbers(small) == {"a": 2}
@@ -181,7 +181,7 @@ def test_tidying_leaves_one_file_and_all_rows(small: SmallTable) -> None:
     for number in range(5):
         small.append([row(f"w{number}", number)])
     small.tidy()
-    opened = delta_store.opened(small.path, small.warehouse)
+    opened = delta_rs.opened(small.path, small.warehouse)
     assert opened is not None
     assert len(opened.file_uris()) == 1
     assert len(numbers(small)) == 5
@@ -284,14 +284,14 @@ def test_credentials_are_those_that_boto3_finds(
     use({"AWS_SHARED_CREDENTIALS_FILE": str(profile), "AWS_PROFILE": "night"}, monkeypatch)
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://store:1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://other:1")
-    found = delta_store.options("s3a://lake/tables")
+    found = delta_rs.options("s3a://lake/tables")
     assert found["aws_access_key_id"] == "one"
     assert found["aws_secret_access_key"] == "two"
     assert found["aws_session_token"] == "three"
     assert found["aws_endpoint_url"] == "http://store:1"
     assert found["aws_allow_http"] == "true"
     assert found["aws_virtual_hosted_style_request"] == "false"
-    assert delta_store.options("/a/folder") == {}
+    assert delta_rs.options("/a/folder") == {}
 
 
 def test_a_full_disk_is_told_with_what_is_free(tmp_path: Path) -> None:
@@ -321,6 +321,6 @@ def test_other_failures_are_left_as_they_are(tmp_path: Path) -> None:
 def test_the_folders_beside_a_table_are_known(small: SmallTable) -> None:
     """As gold's tables are: in a folder and in a store."""
     parent = small.path.rpartition("/")[0]
-    assert delta_store.folders(parent, small.warehouse) == frozenset()
+    assert delta_rs.folders(parent, small.warehouse) == frozenset()
     small.append([row("2025-11-20T03")])
-    assert delta_store.folders(parent, small.warehouse) == {small.path.rpartition("/")[2]}
+    assert delta_rs.folders(parent, small.warehouse) == {small.path.rpartition("/")[2]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets import verdicts
-from assets.applied import Applied
-from assets.gold import samples_of, violations_of
+from assets import checks
+from assets.gold.applied import Applied
+from assets.gold.gold_asset import samples_of, violations_of
 from expectations import gold as rules
 from transforms.errors import WeirError
 from transforms.silver.discovered_tables import Stopped
@@ -20,7 +20,7 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     done = Applied(stopped={"pets": Stopped(WeirError("two keys"), ("zoo.pets",))})
     found = {
         one.check_name: one
-        for one in verdicts.results(
+        for one in checks.results(
             ["gold", "zoo", "pets"],
             rules.RULES,
             violations_of(done),
@@ -32,6 +32,6 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     assert (failed.passed, failed.severity) == (False, dg.AssetCheckSeverity.ERROR)
     assert "gold stays as it was of pets: two keys" in str(failed.description)
     assert all(one.passed for one in found.values())
-    specs = {one.name: one.blocking for one in verdicts.specs(["gold", "zoo"], rules.RULES)}
+    specs = {one.name: one.blocking for one in checks.specs(["gold", "zoo"], rules.RULES)}
     assert specs["every_table_is_made"] is False
     assert specs["one_row_per_key"] is True

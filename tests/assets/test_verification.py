@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from delta.tables import DeltaTable
 
-from assets import bronze, comparing, dealing, delta_files
+from assets.audit import comparing, shuffle
+from assets.bronze import bronze_asset
+from assets.delta import local_table
 from assets.lake import Lake
 from orchestration import verifying
 from orchestration.resources import lake_of
@@ -43,8 +45,8 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
     by_spark: bool,
 ) -> None:
     if by_spark:
-        monkeypatch.setattr(dealing, "MOST_BYTES", 0)
-        monkeypatch.setattr(delta_files, "MOST_BYTES", 0)
+        monkeypatch.setattr(shuffle, "MOST_BYTES", 0)
+        monkeypatch.setattr(local_table, "MOST_BYTES", 0)
         monkeypatch.setattr(comparing, "here", None)
     else:
         monkeypatch.setattr(comparing, "by_spark", None)
@@ -65,14 +67,14 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
 
 def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: Path) -> None:
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 10, after={"id": "4", "name": "Dan"})))
-    bronze.land(lake, feed, ["2025-11-20T05"])
+    bronze_asset.land(lake, feed, ["2025-11-20T05"])
     assert (
         verifying.not_yet(lake, feed)
         == "1 window not in gold yet (2025-11-20T05); `weir run` first"
     )
 
 
-@pytest.mark.parametrize("most_bytes", [dealing.MOST_BYTES, 0], ids=["here", "by Spark"])
+@pytest.mark.parametrize("most_bytes", [shuffle.MOST_BYTES, 0], ids=["here", "by Spark"])
 def test_records_of_days_are_dealt_into_days(
     lake: Lake,
     folder: Path,
@@ -80,12 +82,12 @@ def test_records_of_days_are_dealt_into_days(
     monkeypatch: pytest.MonkeyPatch,
     most_bytes: int,
 ) -> None:
-    monkeypatch.setattr(dealing, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(shuffle, "MOST_BYTES", most_bytes)
     born = [change("I", n, after={"id": str(n), "name": "Ada"}) for n in range(1, 9)]
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
-    bronze.land(lake, feed, ["2025-11-20"])
-    dealt = dealing.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    bronze_asset.land(lake, feed, ["2025-11-20"])
+    dealt = shuffle.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
     assert dealt.records == 8
     made = lake_of(str(tmp_path / "proof")).table("bronze", feed.name)
     assert made.count() == 8 + dealt.repeated

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from assets import compaction
 from assets.lake import Lake
+from assets.upkeep import compaction
 from orchestration import verifying
 from orchestration.resources import lake_of
 from tests.assets.zoo import PETS, bring, change, drop, lay, names

@@ -9,8 +9,11 @@ from random import Random
 import pytest
 from pyspark.sql import DataFrame
 
-from assets import bronze, current_state, gold_local, ledger, silver, whole_images
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_table, local_apply, whole_images
 from assets.lake import Lake
+from assets.silver import silver_asset
 from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format, model_histories
 from tests.laws.event import Event, Image
@@ -21,7 +24,7 @@ NAMES = ("id", "kind", "key", "blob", "what", "rows", "last", "first", "event", 
 
 @pytest.fixture(autouse=True)
 def _by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
 
 
 def test_columns_may_have_any_of_the_names_that_weir_uses_on_the_way(
@@ -108,10 +111,10 @@ def test_the_counts_are_those_of_the_fold(
     for window in (*windows, windows[0]):
         made = []
         for one, least in ((lake, 0), (by_fold, whole_images.LEAST)):
-            bronze.land(one, feed, [window])
-            silver.derive(one, feed, [window])
+            bronze_asset.land(one, feed, [window])
+            silver_asset.derive(one, feed, [window])
             monkeypatch.setattr(whole_images, "LEAST", least)
-            made.append(current_state.apply(one, feed, table, [window]))
+            made.append(apply_table.apply(one, feed, table, [window]))
             ledger.finish(one, feed, [window])
         assert made[0] == made[1]
         both = [one.table("gold", "zoo", "stock").read() for one in (lake, by_fold)]

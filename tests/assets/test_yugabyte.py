@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from assets import bronze, offsets
+from assets.bookkeeping import yugabyte_checkpoints_asset
+from assets.bronze import bronze_asset
 from assets.lake import Lake
 from tests.assets.zoo import bring, lay, names
 from transforms.feed import Feed, Table
@@ -58,7 +59,7 @@ def offset(lake: Lake, feed: Feed) -> dict[str, tuple[object, ...]]:
     """Per tablet the stream, term, index and window of the offset."""
     return {
         row["tablet"]: (row["stream"], row["term"], row["index"], row["window"])
-        for row in offsets.write(lake, feed)
+        for row in yugabyte_checkpoints_asset.write(lake, feed)
     }
 
 
@@ -125,7 +126,7 @@ def test_each_feed_is_a_consumer_of_its_own(lake: Lake, folder: Path) -> None:
     for name in ("audit", "mirror"):
         feed = replace(feed_of(folder), name=name)
         bring(lake, feed, [FIRST])
-        assert [row["consumer"] for row in offsets.write(lake, feed)] == [name]
+        assert [row["consumer"] for row in yugabyte_checkpoints_asset.write(lake, feed)] == [name]
 
 
 def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path) -> None:
@@ -135,7 +136,7 @@ def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path)
     bring(lake, feed, [FIRST, SECOND])
     assert offset(lake, feed) == {"t1": ("s1", 1, 5, SECOND)}
     lay(folder, object_name(SECOND).replace("a.jsonl", "b.jsonl"), reached(6))
-    bronze.land(lake, feed, [FIRST])
+    bronze_asset.land(lake, feed, [FIRST])
     assert offset(lake, feed) == {"t1": ("s1", 1, 4, FIRST)}
 
 

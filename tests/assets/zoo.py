@@ -6,8 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets import bronze, feed_gold, ledger, silver
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_feed
 from assets.lake import Lake
+from assets.silver import silver_asset
 from orchestration import planning
 from transforms.feed import Feed, Table
 
@@ -56,12 +59,12 @@ def drop(*records: str) -> bytes:
 
 def bring(
     lake: Lake, feed: Feed, windows: Sequence[str] | None = None
-) -> tuple[bronze.Arrivals, silver.Derived]:
+) -> tuple[bronze_asset.Arrivals, silver_asset.Derived]:
     """What a run does, without Dagster around it: the windows that are due, or those asked for."""
     windows = planning.due(lake, feed).windows if windows is None else windows
-    arrived = bronze.land(lake, feed, windows)
-    made = silver.derive(lake, feed, windows)
-    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    arrived = bronze_asset.land(lake, feed, windows)
+    made = silver_asset.derive(lake, feed, windows)
+    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
     ledger.finish(lake, feed, windows)
     return arrived, made
 

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.applied import Applied
-from assets.gold_columns.current_state import POSITION, RESET
+from assets.columns.gold import POSITION, RESET
+from assets.gold.applied import Applied
 from bench import late_keys, lines
 from bench.restoring import Workspace
 from bench.sizes import Sizes

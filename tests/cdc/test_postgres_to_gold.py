@@ -12,16 +12,11 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka import Message as Record
 from pyspark.sql import SparkSession
 
-from assets import (
-    bronze,
-    current_state,
-    discovered_tables,
-    kafka_landing,
-    ledger,
-    silver,
-    transactions,
-)
+from assets.bookkeeping import discovered_tables, ledger, transactions
+from assets.bronze import bronze_asset, from_topics
+from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.silver import silver_asset
 from orchestration import planning
 from orchestration.resources import lake_of
 from tests.services.debezium import running_connector, wait_until
@@ -246,14 +241,14 @@ def run(lake: Lake, feed: Feed) -> None:
     """What a run does with the windows that are due, without Dagster around it."""
     windows = planning.due(lake, feed).windows
     if feed.reads_topics:
-        kafka_landing.land(lake, feed, lambda _: None)
+        from_topics.land(lake, feed, lambda _: None)
         windows = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
     else:
-        bronze.land(lake, feed, windows)
-    made = silver.derive(lake, feed, windows)
+        bronze_asset.land(lake, feed, windows)
+    made = silver_asset.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
-        current_state.apply(lake, feed, table, windows)
+        apply_table.apply(lake, feed, table, windows)
     ledger.finish(lake, feed, windows)
 
 

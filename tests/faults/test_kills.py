@@ -18,7 +18,8 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets import bases, compaction
+from assets.bookkeeping import bases
+from assets.upkeep import compaction
 from orchestration import planning
 from orchestration.resources import lake_of
 from tests.assets.zoo import bring

@@ -10,17 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from assets import (
-    bronze,
-    compaction,
-    feed_gold,
-    gold_local,
-    ledger,
-    silver,
-    silver_derive,
-    whole_images,
-)
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_feed, local_apply, whole_images
 from assets.lake import Lake
+from assets.silver import derive_windows, silver_asset
+from assets.upkeep import compaction
 from orchestration import planning, quickly
 from orchestration.resources import lake_of
 from tests.faults.drawn import feed_of
@@ -46,11 +41,11 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
             begin("done")
             return
         begin("bronze", *due)
-        bronze.land(lake, feed, due)
+        bronze_asset.land(lake, feed, due)
         begin("silver", *due)
-        silver.derive(lake, feed, due)
+        silver_asset.derive(lake, feed, due)
         begin("gold", *due)
-        feed_gold.apply_tables(lake, feed, [*feed.tables.values()], due)
+        apply_feed.apply_tables(lake, feed, [*feed.tables.values()], due)
         begin("progress", *due)
         ledger.finish(lake, feed, due)
         begin("compaction", *due)
@@ -64,7 +59,7 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     """
     feed = feed_of(landing)
     if way == "spark":
-        silver_derive.SMALL_RECORDS = gold_local.MOST_CHANGES = -1
+        derive_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
         whole_images.LEAST = 0
     lake = quickly.fitted(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.

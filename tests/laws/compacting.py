@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assets import compaction
-from assets.history import History
-from assets.horizon_plans import Plan
+from assets.gold.changes.table_changes import History
 from assets.lake import Lake
+from assets.upkeep import compaction
+from assets.upkeep.horizon_plans import Plan
 from tests.laws.event import Event, Position, event_id
 from transforms.feed import Feed
 from transforms.horizons import Horizon

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from assets.delta_files import DeltaFiles
-from assets.lake_table import LakeTable
-from assets.small_table import SmallTable
+from assets.delta.lake_table import LakeTable
+from assets.delta.local_table import LocalTable
+from assets.delta.small_table import SmallTable
 
 WRITES_NOTHING = {
     LakeTable: {"exists", "read", "version", "count", "properties"},
-    DeltaFiles: {"read", "each", "has_types", "can_put"},
+    LocalTable: {"read", "each", "has_types", "can_put"},
     SmallTable: {"exists", "version", "count", "read", "rows"},
 }
 """The methods that only look."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets import arrow_changes, crossings, silver_columns
-from assets.silver_schema import OUTPUT, SILVER_ARROW
+from assets.arrow import read_changes
+from assets.columns.silver import OUTPUT, SILVER_ARROW
+from assets.gold.changes import cross_stream_deletes
+from assets.silver import written_rows
 from tests.transforms.formats.folded import InScenario, gold_rows
 from transforms.change import CONTROL
 from transforms.feed import Feed, Table
@@ -42,7 +44,7 @@ class Lake:
         """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
-            self.silver[window] = silver_columns.as_arrow(rows, self.feed, SILVER_ARROW)
+            self.silver[window] = written_rows.as_arrow(rows, self.feed, SILVER_ARROW)
 
     def run(self, windows: Sequence[str]) -> None:
         """Bring these windows to all gold tables."""
@@ -61,7 +63,7 @@ class Lake:
 
     def _apply(self, name: str, table: Table, windows: Sequence[str]) -> None:
         own: dict[Key, list[Change]] = defaultdict(list)
-        keyed: dict[Key, list[arrow_changes.SilverRow]] = defaultdict(list)
+        keyed: dict[Key, list[read_changes.SilverRow]] = defaultdict(list)
         scoped: list[Scoped] = []
         for row, is_new in self._of_table(name, windows):
             if row.scoped is not None:
@@ -73,9 +75,10 @@ class Lake:
                     own[row.key].append(row.change)
         before = self.finished.difference(windows)
         rows = (
-            (rows.select(crossings.COLUMNS), one not in before) for one, rows in self.silver.items()
+            (rows.select(cross_stream_deletes.COLUMNS), one not in before)
+            for one, rows in self.silver.items()
         )
-        told = crossings.here(self.feed, table, scoped, rows)
+        told = cross_stream_deletes.here(self.feed, table, scoped, rows)
         new = New(own, scoped)
         if told is not None:
             new = replace(new, crossing=told.crossing, places=told.places, placed=told.placed)
@@ -89,10 +92,10 @@ class Lake:
 
     def _of_table(
         self, name: str, windows: Sequence[str]
-    ) -> Iterable[tuple[arrow_changes.SilverRow, bool]]:
+    ) -> Iterable[tuple[read_changes.SilverRow, bool]]:
         for window, rows in self.silver.items():
             for batch in rows.combine_chunks().to_batches():
                 tables = batch.column("table").to_pylist()
-                for row, of_table in zip(arrow_changes.silver_rows(batch), tables, strict=True):
+                for row, of_table in zip(read_changes.silver_rows(batch), tables, strict=True):
                     if of_table == name and row.change.effect not in CONTROL:
                         yield row, window in windows

@@ -18,9 +18,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets import bronze, feed_gold, gold_local, ledger, silver, whole_images
-from assets.arrow_gold_rows import Tally
+from assets.arrow.gold_rows import Tally
+from assets.bookkeeping import ledger
+from assets.bronze import bronze_asset
+from assets.gold.apply import apply_feed, local_apply, whole_images
 from assets.lake import Lake
+from assets.silver import silver_asset
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
 from tests.laws.compacting import Compacted
@@ -55,28 +58,28 @@ def _model_format(monkeypatch: pytest.MonkeyPatch) -> None:
     model_format.register(monkeypatch)
 
 
-def run(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
+def run(lake: Lake, feed: Feed, windows: list[str]) -> silver_asset.Derived:
     """What a run over these windows does, without Dagster around it."""
     made = to_silver(lake, feed, windows)
     to_gold(lake, feed, windows)
     return made
 
 
-def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> silver.Derived:
+def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> silver_asset.Derived:
     """The first half of a run."""
-    bronze.land(lake, feed, windows)
-    return silver.derive(lake, feed, windows)
+    bronze_asset.land(lake, feed, windows)
+    return silver_asset.derive(lake, feed, windows)
 
 
 def to_gold(lake: Lake, feed: Feed, windows: list[str]) -> None:
     """The second half of a run."""
-    feed_gold.apply_tables(lake, feed, [*feed.tables.values()], windows)
+    apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
     ledger.finish(lake, feed, windows)
 
 
 def ends_early(
     monkeypatch: pytest.MonkeyPatch, lake: Lake, feed: Feed, order: list[str], chance: Random
-) -> silver.Derived:
+) -> silver_asset.Derived:
     """Runs that end behind gold, behind silver, and between the commits of each table; and one that does not.
 
     They leave the first two windows to be finished; what silver made of these. The third is in gold.
@@ -123,7 +126,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     landing = tmp_path / "landing"
     # What the fold does in this process is drawn by the ten thousand in tests/laws/gold; here it meets real tables.
     histories = HISTORIES if is_spark else max(1, HISTORIES // 3)
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1 if is_spark else 10**9)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1 if is_spark else 10**9)
     by_newest = told_by_newest(monkeypatch)
     drawn = world(kind, landing, histories)
     feed = drawn.feed
@@ -148,7 +151,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 
     # What is in gold comes once more: nothing of it is late, and there is nothing to write.
     before = commits(lake, feed)
-    for one in feed_gold.apply_tables(lake, feed, [*feed.tables.values()], WINDOWS):
+    for one in apply_feed.apply_tables(lake, feed, [*feed.tables.values()], WINDOWS):
         assert (one.table.name, one.done.keys, one.done.late_keys) == (one.table.name, 0, 0)
     assert commits(lake, feed) == before
 
@@ -180,7 +183,7 @@ def commits(lake: Lake, feed: Feed) -> dict[str, int]:
 def agrees(
     lake: Lake,
     drawn: World,
-    made: silver.Derived,
+    made: silver_asset.Derived,
     windows: list[str],
     read: set[str],
     compacted: Compacted | None,
@@ -211,7 +214,7 @@ def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
 
 
 def accounts_for_every_event(
-    drawn: World, made: silver.Derived, windows: list[str], compacted: Compacted | None
+    drawn: World, made: silver_asset.Derived, windows: list[str], compacted: Compacted | None
 ) -> None:
     """Law 3: per window, source events = changes + control + duplicates + too late, counted here by hand."""
     assert made.violations["accounting_is_exact"] == 0

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from assets import current_state, gold_tables
+from assets.gold import gold_tables
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from orchestration import commands, compacting, planning, rebuilding, verifying
 from orchestration.feed_files import load_feeds
@@ -118,7 +119,7 @@ def test_a_rebuild_goes_on_behind_a_table_that_fails_and_leaves_its_windows_due(
 ) -> None:
     (zoo,) = (feed for feed in load_feeds(feeds) if feed.name == "zoo")
     with monkeypatch.context() as patched:
-        patched.setattr(current_state, "apply", failing(current_state.apply, "keepers"))
+        patched.setattr(apply_table, "apply", failing(apply_table.apply, "keepers"))
         assert rebuilding.rebuild(feeds, lake.warehouse, "zoo") == 2
     said = capsys.readouterr()
     assert "gold.zoo.pets: 1 row" in said.out

@@ -11,9 +11,9 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets import current_state, feed_gold, gold_local
+from assets.gold.apply import apply_feed, apply_table, local_apply
 from assets.lake import Lake
-from assets.writing import writing
+from assets.locks import writing
 from expectations import gold as rules
 from orchestration import definitions
 from orchestration.jobs import job_name
@@ -168,7 +168,7 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
     instance: dg.DagsterInstance,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gold_local, "MOST_CHANGES", -1)
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
     run(lake, feed, instance)
     assert zoo.names(lake, feed) == zoo.names(lake, feed, "keepers") == {1: "Ada"}
     for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
@@ -232,10 +232,10 @@ def test_nobody_else_writes_a_table_of_the_step_until_all_are_done(
     _, result = run(lake, feed, instance, *ABOVE)
     assert result.success
     tables = [*feed.tables.values()]
-    step = feed_gold.apply_all(lake, feed, tables, [WINDOW])
+    step = apply_feed.apply_all(lake, feed, tables, [WINDOW])
     assert next(step).error is None
     for table in tables:
         with pytest.raises(TableBusy):
-            current_state.apply(lake, feed, table, [WINDOW])
+            apply_table.apply(lake, feed, table, [WINDOW])
     assert [one.error for one in step] == [None, None]
-    assert current_state.apply(lake, feed, PETS, [WINDOW]).keys == 0
+    assert apply_table.apply(lake, feed, PETS, [WINDOW]).keys == 0

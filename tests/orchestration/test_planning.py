@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assets import bronze, kafka_peek, kafka_topics, ledger
-from assets.kafka_topics import Partition, Read
+from assets.bookkeeping import ledger
+from assets.bookkeeping.ledger import ReadObject
+from assets.bronze import bronze_asset
 from assets.lake import Lake
-from assets.landing import LandedObject
-from assets.ledger import ReadObject
+from assets.landing.kafka import peek, topics
+from assets.landing.kafka.topics import Partition, Read
+from assets.landing.objects import LandedObject
 from orchestration import planning
 from orchestration.planning import Plan
 from orchestration.resources import lake_of
@@ -37,8 +39,8 @@ def landed(
     """What the landing and the tables would say: windows with new objects, and those not finished."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
-    found = bronze.Arrivals(objects, [], list(left_out), len(objects), [])
-    monkeypatch.setattr(bronze, "arrivals", lambda *_: found)
+    found = bronze_asset.Arrivals(objects, [], list(left_out), len(objects), [])
+    monkeypatch.setattr(bronze_asset, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
     monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
 
@@ -140,8 +142,8 @@ def peeked(
         return {*found}, {}
 
     read = {("t/0", "id"): Read(10, "2025-11-20T03")}
-    monkeypatch.setattr(kafka_topics, "look", lambda _: [Partition("t", "id", 0, 0, end)])
-    monkeypatch.setattr(kafka_peek, "windows_in", windows_in)
+    monkeypatch.setattr(topics, "look", lambda _: [Partition("t", "id", 0, 0, end)])
+    monkeypatch.setattr(peek, "windows_in", windows_in)
     monkeypatch.setattr(ledger, "read_offsets", lambda *_: read)
     held = [ReadObject("2025-11-20T03", "t/0", "id", 9)]
     monkeypatch.setattr(ledger, "read_objects", lambda *_: held)

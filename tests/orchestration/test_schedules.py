@@ -9,8 +9,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import bronze_ledger, ledger
-from assets.landing import open_landing
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.landing.objects import open_landing
 from orchestration import definitions, schedules
 from orchestration.resources import lake_of
 from tests.assets.made_bronze import append

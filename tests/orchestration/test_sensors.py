@@ -12,9 +12,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets import bronze_ledger, ledger
-from assets.landing import LandedObject, open_landing
-from assets.ledger import ReadObject
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.bookkeeping.ledger import ReadObject
+from assets.landing.objects import LandedObject, open_landing
 from orchestration import definitions, sensors
 from orchestration.resources import lake_of
 from tests.assets.made_bronze import append

@@ -12,7 +12,7 @@ SIZE = 200 << 20
 
 READ = r"""
 import gzip, resource, sys
-from assets.object_source import records_of
+from assets.landing.read_objects import records_of
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 from transforms.splitting.limits import Limits

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from assets.gold_columns import typed
+from assets.columns import types as spark_types
 from tests.transforms import drawn_documents, drawn_texts
 from transforms import types
 
@@ -46,9 +46,9 @@ def found_of(spark: SparkSession, kind: str, texts: list[str]) -> list[Found]:
     is_simple = kind in drawn_texts.SIMPLE
     # Of a nested type Spark's reader is no judge: it reads 200 as a tinyint, and 1e400 as infinity.
     raw = text.try_cast(kind) if is_simple else value
-    gold = typed.typed(new, kind)
+    gold = spark_types.typed(new, kind)
     is_same = raw.eqNullSafe(value) if is_simple else F.lit(True)
-    is_gold = typed.text_of(gold, kind).eqNullSafe(typed.text_of(value, kind))
+    is_gold = spark_types.text_of(gold, kind).eqNullSafe(spark_types.text_of(value, kind))
     rows = frame.select(text, new, raw.isNull(), again, in_full, is_same, is_gold).collect()
     return [Found(kind, *row) for row in rows]
 
@@ -63,7 +63,7 @@ def read_again(text: Column, kind: str) -> tuple[Column, Column, Column]:
         return value, value.cast("string"), value.cast("string")
     read = F.from_json(text, types.written(kind), {"mode": "FAILFAST"})
     value = read.cast(types.stored(kind))
-    again = typed.text_of(value, kind)
+    again = spark_types.text_of(value, kind)
     if "timestamp" not in kind or kind.startswith("map<timestamp"):
         return value, again, again
     return value, again, F.to_json(value, MICROSECONDS)

@@ -1,6 +1,7 @@
 """Which of a key's events a run brings, and which of these are known to have come before.
 
-Asked of keys that are folded from their history. Not here: whether an event came late (``onto_gold``, ``history``).
+Asked of keys that are folded from their history. Not here: whether an event came late (``onto_gold``,
+``table_changes``).
 """
 
 from __future__ import annotations

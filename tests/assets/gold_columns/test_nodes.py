@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.gold_columns import nodes
+from assets.columns import dgraph_nodes
 from transforms.feed import Predicate
 
 TRIPLES = (
@@ -41,7 +41,7 @@ def test_a_node_is_one_row_with_a_column_for_each_predicate(spark: SparkSession)
         (0, 3, "name", "Brigitte Helm", "string"),
     ]
     rows = [(Decimal(ns), Decimal(uid), *rest) for ns, uid, *rest in said]
-    wide = nodes.wide(spark.createDataFrame(rows, TRIPLES), "Film", PREDICATES)
+    wide = dgraph_nodes.wide(spark.createDataFrame(rows, TRIPLES), "Film", PREDICATES)
     assert dict(wide.dtypes) == {
         **dict.fromkeys(("namespace", "uid"), "decimal(20,0)"),
         **{"title": "string", "year": "bigint", "score": "double", "seen": "timestamp"},
@@ -68,11 +68,11 @@ def test_a_node_is_one_row_with_a_column_for_each_predicate(spark: SparkSession)
     ],
 )
 def test_a_column_is_called_as_its_predicate(predicate: str, column: str) -> None:
-    assert nodes.column_of("Film", predicate) == column
+    assert dgraph_nodes.column_of("Film", predicate) == column
 
 
 def test_no_moment_is_made_up(spark: SparkSession) -> None:
     rows = [(Decimal(0), Decimal(1), "seen", None, "datetime")]
-    wide = nodes.wide(spark.createDataFrame(rows, TRIPLES), "Film", PREDICATES)
+    wide = dgraph_nodes.wide(spark.createDataFrame(rows, TRIPLES), "Film", PREDICATES)
     found: list[datetime | None] = [row["seen"] for row in wide.collect()]
     assert found == [None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from assets.silver_schema import REFUSED
+from assets.columns.silver import REFUSED
 from tests.laws.event import Position
 from tests.laws.events.product import Cut, Kept, Outcome
 from tests.laws.events.told import Drawn, Row, Told

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import arrow_outcomes, silver_local
-from assets.object_source import records_of
-from assets.silver_schema import ACCOUNT, COVERED, OUTPUT
+from assets.arrow import outcomes
+from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
+from assets.landing.read_objects import records_of
+from assets.silver import local_stages
 from tests.laws.event import Key, Position
 from tests.laws.events.told import Drawn, Record, Row
 from tests.transforms.formats.in_process import ARROW
@@ -112,7 +113,7 @@ def dealt(rows: pa.RecordBatch, rng: Random) -> list[pa.RecordBatch]:
 
 def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> pa.Table:
     """What becomes of the records (``OUTPUT``), those at or below a horizon judged by what the base has."""
-    table = silver_local.classified(drawn.feed, batches, horizons_of(drawn))
+    table = local_stages.classified(drawn.feed, batches, horizons_of(drawn))
     covered = table.filter(pc.equal(table["kind"], COVERED))
     if not covered.num_rows:
         return table
@@ -120,7 +121,7 @@ def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> 
         drawn.in_base(bronze.drawn[window, name, offset].told[ordinal])
         for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
     ]
-    judge = arrow_outcomes.JudgeCovered(drawn.feed, keeps_known=False)
+    judge = outcomes.JudgeCovered(drawn.feed, keeps_known=False)
     told = covered.append_column("is_known", pa.array(known)).combine_chunks()
     judged = pa.Table.from_batches(judge(told.to_batches()), schema=OUTPUT)
     return pa.concat_tables([table.filter(pc.not_equal(table["kind"], COVERED)), judged])
@@ -156,7 +157,7 @@ def outcome_of(table: pa.Table) -> Outcome:
 def accounts_of(table: pa.Table) -> list[Account]:
     """The accounts of what the stages left."""
     accounts = Accounts()
-    for text in silver_local.texts_of(table, ACCOUNT):
+    for text in local_stages.texts_of(table, ACCOUNT):
         accounts.read(text)
     return accounts.rows()
 

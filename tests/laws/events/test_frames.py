@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from assets import silver_frames, silver_local
-from assets.silver_schema import ACCOUNT, OUTPUT
+from assets.arrow import in_spark
+from assets.columns.silver import ACCOUNT, OUTPUT
+from assets.silver import local_stages, spark_stages
 from tests.laws.events import product
 from tests.laws.events.drawing import DRAWINGS
 from tests.laws.events.test_laws_of_events import SEED
@@ -45,20 +46,20 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
         drawn.horizons = DRAWINGS[format_name].horizons(numbers)
         rows = product.cut(drawn).rows
         horizons = product.horizons_of(drawn)
-        here = silver_local.classified(drawn.feed, [rows], horizons)
+        here = local_stages.classified(drawn.feed, [rows], horizons)
     shuffled = pa.Table.from_batches(product.dealt(rows, Random(SEED))).combine_chunks()
     bronze = spark.createDataFrame(shuffled).repartition(5)
-    assert silver_frames.tasks_for(bronze, rows.num_rows) > 1
-    frame, kept = silver_frames.classified(drawn.feed, bronze, rows.num_rows, horizons)
+    assert in_spark.tasks_for(bronze, rows.num_rows) > 1
+    frame, kept = spark_stages.classified(drawn.feed, bronze, rows.num_rows, horizons)
     accounts = Accounts()
-    for text in silver_frames.texts_of(frame, ACCOUNT):
+    for text in spark_stages.texts_of(frame, ACCOUNT):
         accounts.read(text)
-    in_spark = frame.toArrow()
+    from_spark = frame.toArrow()
     for one in kept:
         one.unpersist()
 
     assert accounts.rows() == product.accounts_of(here)
-    expected, found = product.sorted_rows(here), product.sorted_rows(in_spark)
+    expected, found = product.sorted_rows(here), product.sorted_rows(from_spark)
     assert found.num_rows == expected.num_rows
     for name in OUTPUT.names:
         assert found[name].to_pylist() == expected[name].to_pylist(), name

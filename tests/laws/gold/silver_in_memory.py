@@ -15,9 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets import arrow_changes, silver_local
-from assets.arrow_changes import SilverRow
-from assets.silver_schema import CHANGES
+from assets.arrow import read_changes
+from assets.arrow.read_changes import SilverRow
+from assets.columns.silver import CHANGES
+from assets.silver import local_stages
 from tests.laws import model_histories
 from tests.laws.oracle import Event
 from tests.transforms.formats.in_process import ARROW
@@ -50,7 +51,7 @@ class Silver:
             self._read[window, name] = [
                 row
                 for batch in mine.to_batches()
-                for row in arrow_changes.silver_rows(batch)
+                for row in read_changes.silver_rows(batch)
                 if row.change.effect not in CONTROL
             ]
         return self._read[window, name]
@@ -116,5 +117,5 @@ def derived(feed: Feed, window: str, events: Iterable[Event]) -> pa.Table:
         for number, event in enumerate(events, start=1)
     ]
     bronze = pa.RecordBatch.from_pylist(rows, schema=ARROW)
-    made = silver_local.classified(feed, [bronze], {})
+    made = local_stages.classified(feed, [bronze], {})
     return made.filter(pc.equal(made["kind"], CHANGES))

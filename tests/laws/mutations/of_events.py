@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.laws.mutations.mutation import Mutation
 
-OUTCOMES, CONFORM = "assets/arrow_outcomes.py", "transforms/silver/conform.py"
+OUTCOMES, CONFORM = "assets/arrow/outcomes.py", "transforms/silver/conform.py"
 CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
 GRAPH = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
 

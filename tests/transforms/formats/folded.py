@@ -16,9 +16,12 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from assets import arrow_changes, arrow_values, crossings, open_transactions, silver_columns
-from assets.arrow_changes import SilverRow
-from assets.silver_schema import OUTPUT, SILVER_ARROW
+from assets.arrow import read_changes, typed_values
+from assets.arrow.read_changes import SilverRow
+from assets.bookkeeping import open_transactions
+from assets.columns.silver import OUTPUT, SILVER_ARROW
+from assets.gold.changes import cross_stream_deletes
+from assets.silver import written_rows
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.change import CONTROL, HOLD
@@ -59,13 +62,13 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, tuple[Table, Mapping[Key,
     """What the keys of each gold table are after all changes of one scenario, and how the table is declared."""
     if not rows.num_rows:
         return {}
-    silver = silver_columns.as_arrow(rows, feed, SILVER_ARROW)
+    silver = written_rows.as_arrow(rows, feed, SILVER_ARROW)
     complete = completed(rows) if FORMATS[feed.format].transactional else {}
     every: dict[tuple[str, str], list[SilverRow]] = defaultdict(list)
     for batch in silver.combine_chunks().to_batches():
         cells = zip(*(batch.column(name).to_pylist() for name in _WHOSE), strict=True)
         for row, (_, declared, table, effect) in zip(
-            arrow_changes.silver_rows(batch), cells, strict=True
+            read_changes.silver_rows(batch), cells, strict=True
         ):
             placed = at_its_place(row, complete)
             if declared in feed.tables and effect not in (HOLD, *CONTROL) and placed is not None:
@@ -148,7 +151,9 @@ def folded_whole(
     moves = any(one.change.effect == "move" for one in rows)
     new = New({}, scoped, moves=moves)
     if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
-        told = crossings.here(feed, table, scoped, [(silver.select(crossings.COLUMNS), True)])
+        told = cross_stream_deletes.here(
+            feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
+        )
         if told is not None:
             new = replace(new, crossing=told.crossing, places=told.places)
     return whole(Fold.of(table), new, InScenario(keyed))
@@ -164,7 +169,7 @@ def gold_rows(table: Table, states: Mapping[Key, State]) -> Iterator[dict[str, o
     ]
     at = {name: number for number, name in enumerate(table.identity)}
     cells = {
-        name: arrow_values.typed(
+        name: typed_values.typed(
             [key[at[name]] if name in at else state.columns.get(name) for key, state in present],
             kind,
         ).to_pylist(maps_as_pydicts="strict")

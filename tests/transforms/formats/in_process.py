@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets import silver_local
-from assets.bronze_schema import BRONZE
-from assets.object_source import records_of
-from assets.silver_schema import ACCOUNT, CHANGES, REFUSED
+from assets.columns.bronze import BRONZE
+from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
+from assets.landing.read_objects import records_of
+from assets.silver import local_stages
 from transforms.feed import Feed, TableNames
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account, Accounts
@@ -77,9 +77,9 @@ def outcomes_of(feed: Feed, rows: Iterable[Mapping[str, object]]) -> dict[str, O
     for row in landed:
         found[str(row["window"])].records += 1
     batch = pa.RecordBatch.from_pylist(landed, schema=ARROW)
-    table = silver_local.classified(feed, [batch], {})
+    table = local_stages.classified(feed, [batch], {})
     accounts = Accounts()
-    for text in silver_local.texts_of(table, ACCOUNT):
+    for text in local_stages.texts_of(table, ACCOUNT):
         accounts.read(text)
     for account in accounts.rows():
         found[account["window"]].accounts.append(account)

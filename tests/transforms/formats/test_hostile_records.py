@@ -17,9 +17,11 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from assets import accounting, arrow, silver_derive
-from assets.arrow_records import bounded
-from assets.arrow_rows import row_batch
+from assets.arrow import silver_stages
+from assets.arrow.packed_rows import row_batch
+from assets.arrow.record_batches import bounded
+from assets.bookkeeping import accounting
+from assets.silver import derive_windows
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
 from transforms.families import kafka_records
@@ -185,7 +187,7 @@ def test_damaged_records_are_changes_or_in_quarantine(format_name: str, is_decla
 
 def written_down(of_format: Feed, outcome: Outcome) -> None:
     """The accounts as their table has them: names of columns and tables are a source's, too."""
-    stored = silver_derive.stored(of_format, outcome.accounts)
+    stored = derive_windows.stored(of_format, outcome.accounts)
     pa.Table.from_pylist(stored, schema=accounting.COLUMNS)
 
 
@@ -196,7 +198,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     """Straight from a topic, where a key is bytes; keys that a dump could not hold among them."""
     source, of_dumps = FORMATS[format_name], feed(format_name)
     of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
-    decode = arrow.decoder_of(of_topic, source, {})
+    decode = silver_stages.decoder_of(of_topic, source, {})
     conform = conformer(of_topic, tells_tables=source.tells_tables)
     tried = 0
     for record in records(of_dumps):

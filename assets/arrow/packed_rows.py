@@ -1,0 +1,159 @@
+"""Rows on their way to silver as Arrow batches: packed while Spark shuffles and sorts them, and then as columns.
+
+A packed row is one value to Spark. Its images, as maps, would be taken apart and put together again at every step.
+Not here: the rows (``transforms/silver/changes.py``), and the stages that give and take them (``silver_stages``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+from zlib import crc32
+
+import msgspec
+import pyarrow as pa
+
+from assets.arrow.record_batches import BATCH_BYTES
+from assets.columns.silver import OUTPUT, ROWS
+from transforms.event import Transaction
+from transforms.fault import Fault
+from transforms.silver import duplicates, transactions
+from transforms.silver.changes import Row
+
+SHARDS = 1 << 20
+"""Rows are dealt to tasks by a number below this one."""
+
+_ROW_COST = 256
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder().decode
+_FIELDS: tuple[str, ...] = Row.__match_args__
+_cells = attrgetter(*_FIELDS)
+
+
+def row_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of bounded size.
+
+    Every refused event of a record has the record with it, and a record may have thousands.
+    """
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += _ROW_COST + (0 if row.payload is None else len(row.payload))
+        if size >= BATCH_BYTES:
+            yield row_batch(batch)
+            batch, size = [], 0
+    if batch:
+        yield row_batch(batch)
+
+
+def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
+    """The rows as a batch of ``ROWS``."""
+    groups = [duplicates.group_key(row) for row in rows]
+    waiting = [_is_part(row) for row in rows]
+    columns: dict[str, Sequence[Any]] = {
+        "group": groups,
+        "sort_key": [
+            duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)
+        ],
+        "shard": [crc32(group) % SHARDS for group in groups],
+        "row": [_pack(_cells(row)) for row in rows],
+        "transaction": [
+            _pack((row.window, row.transaction and row.transaction.id)) if is_part else None
+            for row, is_part in zip(rows, waiting, strict=True)
+        ],
+        "part": [
+            _pack(_part_of(row)) if is_part else None
+            for row, is_part in zip(rows, waiting, strict=True)
+        ],
+        "commit": [None] * len(rows),
+    }
+    arrays = [pa.array(columns[one.name], one.type) for one in ROWS]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def _is_part(row: Row) -> bool:
+    return row.transaction is not None and row.fault is None
+
+
+def _part_of(row: Row) -> transactions.Part:
+    told, event_id = row.transaction, row.event_id
+    assert told is not None and event_id is not None  # it is a part
+    position: Any = row.position
+    is_derived = row.derived is not None
+    return transactions.Part(
+        event_id, row.effect, is_derived, position, told.expected, told.has_begin
+    )
+
+
+def part_of(packed: bytes) -> transactions.Part:
+    """The part of a transaction that ``part`` holds."""
+    event_id, effect, is_derived, position, *told = _unpack(packed)
+    return transactions.Part(event_id, effect, is_derived, tuple(position), *told)
+
+
+def rows_of(batch: pa.RecordBatch) -> list[Row]:
+    """The rows of a batch of ``ROWS``; lists stand where tuples stood."""
+    rows = [Row(*_unpack(packed)) for packed in batch.column("row").to_pylist()]
+    for row in rows:
+        if row.fault is not None:
+            row.fault = Fault(*row.fault)
+        if row.transaction is not None:
+            row.transaction = Transaction(*row.transaction)
+    return rows
+
+
+def output_batch(
+    rows: Sequence[Row], kinds: Sequence[str], commits: Sequence[Sequence[int] | None]
+) -> pa.RecordBatch:
+    """Rows of which is known what becomes of them as a batch of ``OUTPUT``."""
+    cells = zip(*map(_cells, rows), strict=True) if rows else [()] * len(_FIELDS)
+    columns: dict[str, Sequence[Any]] = {
+        **dict(zip(_FIELDS, cells, strict=True)),
+        "kind": kinds,
+        "reason": [row.fault and row.fault.reason for row in rows],
+        "detail": [row.fault and row.fault.detail for row in rows],
+    }
+    arrays = []
+    for one in OUTPUT:
+        values = columns[one.name]
+        if pa.types.is_map(one.type):
+            arrays.append(map_array(values, one.type))
+        elif one.name == "transaction":
+            arrays.append(_transactions(values, commits, one.type))
+        else:
+            arrays.append(pa.array(values, one.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+
+
+def map_array(values: Iterable[Mapping[str, str | None] | None], kind: pa.DataType) -> pa.Array:
+    """Maps as one array: from flat lists, which is the fast way."""
+    offsets: list[int | None] = []
+    keys: list[str] = []
+    items: list[str | None] = []
+    for value in values:
+        if value is None:
+            offsets.append(None)
+            continue
+        offsets.append(len(keys))
+        keys += value
+        items += value.values()
+    offsets.append(len(keys))
+    return pa.MapArray.from_arrays(
+        pa.array(offsets, pa.int32()),
+        pa.array(keys, pa.string()),
+        pa.array(items, pa.string()),
+        type=kind,
+    )
+
+
+def _transactions(
+    values: Sequence[Transaction | None],
+    commits: Sequence[Sequence[int] | None],
+    kind: pa.DataType,
+) -> pa.Array:
+    if not any(values):
+        return pa.nulls(len(values), kind)
+    pairs = zip(values, commits, strict=True)
+    return pa.array([one and {**one._asdict(), "commit": commit} for one, commit in pairs], kind)

@@ -1,0 +1,103 @@
+"""Batches as records: those of bronze in lists of bounded size, pending ones in groups; and how errors leave a task.
+
+Not here: what a record means (``transforms/formats``), and what becomes of it (``silver_stages``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from assets.task_errors import MEMORY, Place, TaskFailed, failed_at
+from transforms.errors import RecordFailed, WeirError
+from transforms.feed import Feed
+from transforms.record import BronzeRecord
+from transforms.tables import table_of_object
+
+BATCH_BYTES = 8 << 20
+"""About so many bytes of records go into one batch of rows."""
+
+
+@contextmanager
+def told_clearly(feed: Feed) -> Iterator[None]:
+    """Errors leave a task as Weir's own, which name the feed."""
+    try:
+        yield
+    except WeirError as error:
+        raise TaskFailed(error) from None
+    except MemoryError:
+        fault = f"a record or a group of records does not fit into {MEMORY}"
+        raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
+
+
+def place_of(feed: Feed, record: BronzeRecord) -> Place:
+    """Where a record stands, for whoever has to be told."""
+    return Place(feed.name, record.object, record.line)
+
+
+def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
+    """The records of a batch of bronze; the mark of an object without any is none."""
+    columns = [_column(batch, name) for name in _RECORD_FIELDS]
+    tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
+    records = [BronzeRecord(*cells) for cells in zip(*columns, strict=True) if cells[3] > 0]
+    for record in records:
+        record.path_table = tables[record.object]
+    return records
+
+
+_RECORD_FIELDS = (
+    *("window", "object", "generation", "line", "byte_offset", "header", "payload", "defect"),
+    *("landed_at", "key", "headers"),
+)
+
+
+def _column(batch: pa.RecordBatch, name: str) -> list[Any]:
+    column = batch.column(name)
+    if name == "landed_at":
+        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    if name == "headers" and column.null_count == len(column):
+        return [None] * len(column)
+    values: list[Any] = column.to_pylist()
+    if name == "headers":
+        return [[(part["key"], part["value"]) for part in one] if one else None for one in values]
+    return values
+
+
+def bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[BronzeRecord]]:
+    """The records of batches of bronze, in lists of bounded size."""
+    for batch in batches:
+        size = batch.nbytes
+        pieces = max(1, -(-size // BATCH_BYTES))
+        step = max(1, -(-batch.num_rows // pieces))
+        for start in range(0, batch.num_rows, step):
+            records = records_of(feed, batch.slice(start, step))
+            if records:
+                yield records
+
+
+def groups(
+    feed: Feed, batches: Iterable[pa.RecordBatch]
+) -> Iterator[list[tuple[BronzeRecord, Any]]]:
+    """The items of each group, in order: batches are sorted."""
+    last: bytes | None = None
+    held: list[tuple[BronzeRecord, Any]] = []
+    for batch in batches:
+        for group, blob in zip(
+            batch.column("group").to_pylist(), batch.column("blob").to_pylist(), strict=True
+        ):
+            if group != last:
+                if held:
+                    yield held
+                last, held = group, []
+            try:
+                held.append(pickle.loads(blob))
+            except MemoryError as fault:
+                if not held:
+                    raise
+                raise failed_at(place_of(feed, held[0][0]), fault, len(held) + 1) from fault
+    if held:
+        yield held

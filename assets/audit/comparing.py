@@ -1,0 +1,175 @@
+"""A gold table compared with its proof, row by row: in this process where both are small, else by Spark.
+
+Not here: how the proof is made (``verify``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import digests
+from assets.columns.gold import (
+    EVENT_AT,
+    EVENT_ID,
+    POSITION,
+    grave_columns,
+    key_columns,
+)
+from assets.gold import history
+from assets.gold.apply.gold_files import GoldFiles
+from assets.lake import Lake
+from assets.upkeep import tombstones as tombstones_of
+from transforms.feed import Feed, Table
+from transforms.horizons import Horizon
+from transforms.table_names import HISTORY, TOMBSTONES
+
+SHOWN = 10
+"""So many keys of those that differ are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key whose row in gold is not what its events make of it: missing there, missing here, or another row."""
+
+    key: str
+    in_gold: bool
+    in_proof: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What one table's proof came to."""
+
+    table: str
+    rows: int
+    tombstones: int
+    digest: str
+    differing: int
+    differences: tuple[Difference, ...]
+
+
+def compared(
+    both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
+) -> Certificate:
+    """Compare one gold table, its tombstones and its history; ``both``: the warehouse, and that of the proof."""
+    if not table.history:
+        ours, theirs = (GoldFiles.of(lake, feed, table, name) for lake in both)
+        if ours.exists and theirs.exists and ours.is_small and theirs.is_small:
+            return here(ours, theirs, name, horizon)
+    return by_spark(both, feed, name, table, horizon)
+
+
+_Digests = Counter[tuple[str, str]]
+"""How many rows there are of each key, as JSON, and digest."""
+
+
+def here(ours: GoldFiles, theirs: GoldFiles, name: str, horizon: Horizon | None) -> Certificate:
+    """Compare two tables in this process."""
+    rows, proof_rows = (_rows(one) for one in (ours, theirs))
+    graves, proof_graves = (_tombstones(one, horizon) for one in (ours, theirs))
+    found = sorted(_differing(rows, proof_rows) + _differing(graves, proof_graves), key=str)
+    whole = sorted(rows.elements())
+    return Certificate(
+        *(name, len(whole), graves.total(), sha256(repr(whole).encode()).hexdigest()),
+        *(len(found), tuple(found[:SHOWN])),
+    )
+
+
+def _rows(files: GoldFiles) -> _Digests:
+    own = key_columns(files.table)
+    names = dict.fromkeys((*own, *files.table.columns, POSITION, EVENT_ID, EVENT_AT))
+    return _digested(files.rows.select([*names]), own)
+
+
+def _tombstones(files: GoldFiles, horizon: Horizon | None) -> _Digests:
+    own = grave_columns(files.table)
+    there = set(files.keys)
+    places = [tuple(one) for one in files.tombstone_rows[POSITION].to_pylist()]
+    left = [
+        key not in there and not (horizon is not None and horizon.covers(place, len(place)))
+        for key, place in zip(files.tombstone_keys, places, strict=True)
+    ]
+    rows = files.tombstone_rows.filter(pa.array(left, pa.bool_()))
+    return _digested(rows.select([*own, POSITION, EVENT_ID, EVENT_AT]), own)
+
+
+def _digested(rows: pa.Table, own: tuple[str, ...]) -> _Digests:
+    found: _Digests = Counter()
+    for row in rows.to_pylist():
+        key = json.dumps(
+            {name: row[name] for name in own},
+            default=str,
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        values = [_ordered(row[one.name], one.type) for one in rows.schema]
+        found[key, sha256(repr(values).encode()).hexdigest()] += 1
+    return found
+
+
+def _ordered(value: Any, kind: pa.DataType) -> Any:
+    """The order in which a map holds its entries means nothing."""
+    return sorted(value, key=repr) if pa.types.is_map(kind) and value is not None else value
+
+
+def _differing(ours: _Digests, theirs: _Digests) -> list[Difference]:
+    more, less = {key for key, _ in ours - theirs}, {key for key, _ in theirs - ours}
+    return [Difference(key, key in more, key in less) for key in more | less]
+
+
+def by_spark(
+    both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
+) -> Certificate:
+    """The same as jobs of Spark's, history included."""
+    gold, graves = (
+        [one.table("gold", feed.name, part).read() for one in both]
+        for part in (name, name + TOMBSTONES)
+    )
+    ours, theirs = (digests.of_rows(one, table) for one in gold)
+    graves_ours, graves_theirs = (
+        digests.of_tombstones(grave.where(~tombstones_of.is_expired(horizon)), row, table)
+        for grave, row in zip(graves, gold, strict=True)
+    )
+    pairs = {"rows": (ours, theirs), "tombstones": (graves_ours, graves_theirs)}
+    if table.history:
+        told, made = (
+            history.above(one.table("gold", feed.name, name + HISTORY).read(), horizon)
+            for one in both
+        )
+        pairs["versions"] = digests.of_versions(told, table), digests.of_versions(made, table)
+    mine, proof = _sums(pairs)
+    sizes = (mine["rows"][0], mine["tombstones"][0], mine["rows"][1])
+    if mine == proof:
+        return Certificate(name, *sizes, 0, ())
+    differ = reduce(DataFrame.unionByName, (digests.differing(*pair) for pair in pairs.values()))
+    differ = differ.localCheckpoint()
+    some = [
+        Difference(row["key"], row["ours"], row["theirs"])
+        for row in differ.orderBy("key").limit(SHOWN).collect()
+    ]
+    return Certificate(name, *sizes, differ.count(), tuple(some))
+
+
+def _sums(
+    pairs: Mapping[str, tuple[DataFrame, DataFrame]],
+) -> tuple[dict[str, tuple[int, str]], dict[str, tuple[int, str]]]:
+    """How many rows each table has and their digest, of both sides, all in one query: most tables are small."""
+    every = [
+        digests.of_table(one).select(F.lit(what).alias("what"), F.lit(side).alias("side"), "*")
+        for what, pair in pairs.items()
+        for side, one in enumerate(pair)
+    ]
+    found: tuple[dict[str, tuple[int, str]], dict[str, tuple[int, str]]] = ({}, {})
+    for row in reduce(DataFrame.unionByName, every).collect():
+        found[row["side"]][row["what"]] = row["rows"], row["digest"]
+    return found

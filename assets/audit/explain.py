@@ -1,0 +1,205 @@
+"""Why a row is as it is: every event of one key in the order in which they apply, and what each did.
+
+The fold that made the row is run once more for this key, and tells its state after every step. Not here: how it is
+printed (``orchestration/explaining.py``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.audit import key_events
+from assets.audit.key_events import KeyEvents, Row
+from assets.bookkeeping import bases, decisions
+from assets.columns.silver import REFUSALS_ARROW
+from assets.lake import Lake
+from transforms.decisions import Coordinates
+from transforms.feed import Feed, Table
+from transforms.gold.fold import Fold, State
+from transforms.horizons import Horizon
+from transforms.types import judge_of
+
+Image = Mapping[str, str | None] | None
+"""A row's columns as texts; None where there is no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where one delivery of an event stood."""
+
+    window: str
+    object: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event of the key, or of a scope that it is in, and the row after it."""
+
+    operation: str
+    effect: str
+    position: Sequence[int]
+    event_at: datetime | None
+    attribute_ops: Mapping[str, str]
+    before_image: Mapping[str, str | None]
+    after_image: Mapping[str, str | None]
+    scope: Mapping[str, str | None] | None
+    moved_from: Sequence[str | None] | None
+    derived: str | None
+    is_tied: bool
+    counted: bool
+    row: Image
+    copies: int
+    deliveries: tuple[Delivery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One change of the key that waits for its transaction."""
+
+    operation: str
+    transaction: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """One event of the key, or over the whole table, that does not count: why, and where it stands."""
+
+    reason: str
+    detail: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What the key was at the horizon: the history before it is compacted."""
+
+    horizon: Sequence[int]
+    row: Image
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is known of one key, its parts as silver writes them."""
+
+    key: tuple[str | None, ...]
+    steps: tuple[Step, ...]
+    waiting: tuple[Waiting, ...]
+    ignored: tuple[Ignored, ...] = ()
+    base: Base | None = None
+
+
+def explained(
+    lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
+) -> Explanation:
+    """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
+    feed = decisions.with_recorded(lake, feed)
+    key = canonical(table, key)
+    known = key_events.read(lake, feed, table, name, tuple(key))
+    counted = {one.event_id for one in known.changes}
+    horizon = bases.drawn(lake, feed).get(name)
+    return Explanation(
+        tuple(key),
+        tuple(_steps(Fold.of(table), known, list(key))),
+        tuple(_waiting(one) for one in known.waiting if one["event_id"] not in counted),
+        (*_held(known.held), *_refused(lake, feed, name, list(key))),
+        None if horizon is None else _base(horizon, known.before),
+    )
+
+
+def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
+    """The key as silver writes it: ``042`` is the int 42. A part that is no such value stays, and is found nowhere."""
+    kinds = [table.columns[column] for column in table.identity]
+    return [
+        part if part is None else judge_of(kind)(part) or part
+        for part, kind in zip(key, kinds, strict=True)
+    ]
+
+
+def _base(horizon: Horizon, state: State) -> Base:
+    if state.effect == "remove":
+        return Base(horizon.position, None, 0)
+    return Base(horizon.position, state.columns, state.copies)
+
+
+def _steps(fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
+    state, rows = known.before, defaultdict[str, list[Row]](list)
+    for row in known.rows:
+        rows[row["event_id"]].append(row)
+    positions = Counter(one.position for one in known.changes)
+    for change in known.changes:
+        state = fold.step(state, change)
+        of_event = rows[change.event_id]
+        # A key change is two rows of one event: the one for this key tells its story.
+        mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
+        places = {(row["window"], row["object"], row["line"]) for row in of_event}
+        yield Step(
+            operation=mine["operation"],
+            effect=mine["effect"],
+            position=change.position,
+            event_at=mine["event_at"],
+            attribute_ops=mine["attribute_ops"],
+            before_image=mine["before"],
+            after_image=mine["after"],
+            scope=mine["scope"],
+            moved_from=mine["moved_from"],
+            derived=mine["derived"],
+            is_tied=positions[change.position] > 1,
+            counted=state.last is not None and state.last.event_id == change.event_id,
+            row=None if state.effect == "remove" else state.columns,
+            copies=state.copies,
+            deliveries=tuple(Delivery(*place) for place in sorted(places)),
+        )
+
+
+def _waiting(row: Row) -> Waiting:
+    return Waiting(row["operation"], row["transaction"]["id"], _delivery(row))
+
+
+def _held(held: Sequence[Row]) -> list[Ignored]:
+    """The scoped deletes over the whole table that wait for a decision."""
+    return [
+        Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(row))
+        for row in held
+        if row["scope"] == {}
+    ]
+
+
+def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
+    """The key's events in quarantine, those that came too late included."""
+    refused = lake.local_table("quarantine", feed.name).each(_REFUSED)
+    mine = [
+        row
+        for rows in refused
+        for row in rows.filter(pc.equal(rows["table"], name)).to_pylist()
+        if row["key"] == key
+    ]
+    mine.sort(key=lambda row: (row["window"], row["object"], row["line"]))
+    dismissed = feed.decisions.dismissed()
+    return [
+        Ignored(
+            row["reason"],
+            row["detail"] + ("; dismissed" if _place(row) in dismissed else ""),
+            _delivery(row),
+        )
+        for row in mine
+    ]
+
+
+_REFUSED = pa.schema([one for one in REFUSALS_ARROW if one.name not in ("feed", "payload")])
+
+
+def _place(row: Row) -> Coordinates:
+    return row["object"], row["generation"], row["line"], row["byte_offset"]
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(row["window"], row["object"], row["line"])

@@ -1,0 +1,148 @@
+"""All that silver has of one key of one gold table: the changes that count, in their order, and the rows they came in.
+
+Silver that is small is read in this process, for which no session is needed; larger silver is Spark's work. Not here:
+what each change did to the row (``explain``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import decisions
+from assets.columns import silver_rows, spelling
+from assets.columns.silver import CHANGE
+from assets.gold.apply import spark_apply
+from assets.gold.changes import cross_stream_deletes, new_changes
+from assets.gold.changes.silver_files import SilverFiles, TooLarge
+from assets.gold.changes.table_changes import History, booked
+from assets.lake import Lake
+from transforms.change import HOLD
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.table import steps, with_linked
+
+Row: TypeAlias = "Mapping[str, Any]"
+"""One row of silver by its columns' names (``silver_schema.CHANGE``); maps are dicts, times are in UTC."""
+
+_TOLD = [
+    *("operation", "effect", "key", "moved_from", "derived", *spelling.IMAGES, "transaction"),
+    *("event_id", "event_at", "object", "line", "ordinal"),
+]
+"""What a person is told of a row; its window is its file's."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEvents:
+    """One key: ``before`` is what it was at the table's horizon, ``changes`` are those that count, in their order.
+
+    ``rows``: every delivery of these. ``waiting``: rows of the key whose transaction is not complete. ``held``: scoped
+    deletes that wait for a decision. All in the order of windows, objects and lines.
+    """
+
+    before: State
+    changes: Sequence[Change]
+    rows: Sequence[Row]
+    waiting: Sequence[Row]
+    held: Sequence[Row]
+
+
+def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+    """What silver has of the key of this gold table (``name``); the feed has its recorded decisions."""
+    if lake.opened("silver", feed.name) is None:
+        return KeyEvents(ABSENT, (), (), (), ())
+    try:
+        return _here(lake, feed, table, name, key)
+    except TooLarge:
+        return _by_spark(lake, feed, table, name, key)
+
+
+def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+    kinds, _ = booked(lake, feed, name, [])
+    silver, kinds = new_changes.silver_of(lake, feed, table, name, [], kinds)
+    epochs = new_changes.epochs(feed, silver)
+    run = new_changes.run(silver, silver.everything, epochs, kinds)
+    if cross_stream_deletes.crosses(feed, kinds):
+        run, _ = new_changes.crossing(lake, feed, run, silver, table)
+    wanted = with_linked({key}, silver.links()) if run.new.moves else {key}
+    stories, before = steps(Fold.of(table), run.new, silver, wanted)
+    changes = stories.get(key, [])
+    counted = {one.event_id for one in changes}
+    counting = pa.array(counted, pa.string())
+    delivered = _rows(silver, lambda batch: pc.is_in(batch["event_id"], counting))
+    epoch_rows = (
+        {**dict.fromkeys(CHANGE.names), **one}
+        for one in decisions.scoped_rows(feed, table.name, name)
+        if one["event_id"] in counted
+    )
+    return KeyEvents(
+        before.get(key, ABSENT),
+        changes,
+        _landed([*delivered, *epoch_rows]),
+        _landed(one for one in _rows(silver, _is_open) if one["key"] == [*key]),
+        _landed(_held(silver)),
+    )
+
+
+def _rows(
+    silver: SilverFiles, wanted: Callable[[pa.RecordBatch], pa.Array]
+) -> Iterator[dict[str, Any]]:
+    """Those of the table's rows that may count of which this is true, with gold's names in their images."""
+    spelled = spelling.both(silver.table)
+    for batch, window in silver.batches(_TOLD):
+        for row in _dicts(batch.filter(wanted(batch)), window):
+            images = ((one, row[one]) for one in spelling.IMAGES)
+            yield row | {
+                one: image and {spelled.get(name, name): text for name, text in image.items()}
+                for one, image in images
+            }
+
+
+def _held(silver: SilverFiles) -> Iterator[dict[str, Any]]:
+    for path, size, window in silver.parts:
+        rows = silver.files.read(path, size, ["table", *_TOLD])
+        held = pc.and_(pc.equal(rows["table"], silver.name), pc.equal(rows["effect"], HOLD))
+        yield from _dicts(rows.filter(held), window)
+
+
+def _dicts(rows: pa.Table | pa.RecordBatch, window: str) -> Iterator[dict[str, Any]]:
+    for row in rows.to_pylist(maps_as_pydicts="strict"):
+        yield row | {"window": window}
+
+
+def _is_open(batch: pa.RecordBatch) -> pa.Array:
+    told = batch["transaction"]
+    return pc.and_(pc.is_valid(told), pc.is_null(pc.struct_field(told, "commit")))
+
+
+def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+    history = History.read(lake, feed, table, name, [])
+    before, changes = spark_apply.story_of(feed, history, key)
+    counted = sorted({one.event_id for one in changes})
+    may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
+    silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
+    is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
+    same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
+    mine = silver.where(silver_rows.are_of(name, table.name) & may_be)
+    return KeyEvents(
+        before,
+        changes,
+        _collected(history.changes.where(may_be & F.col("event_id").isin(counted))),
+        _collected(mine.where(is_open & same)),
+        _collected(silver.where(silver_rows.are_held(name))),
+    )
+
+
+def _collected(rows: DataFrame) -> list[Row]:
+    return _landed(rows.toArrow().to_pylist(maps_as_pydicts="strict"))
+
+
+def _landed(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["window"], row["object"], row["line"], row["ordinal"]))

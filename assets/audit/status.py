@@ -1,0 +1,137 @@
+"""How a feed stands: what is in gold, what waits and why, by the tables alone, which are read in this process.
+
+Not here: what a run found at its time (asset checks), and how it is told (``orchestration/status.py``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping import (
+    accounting,
+    decisions,
+    discovered_tables,
+    dismissals,
+    ledger,
+    transactions,
+)
+from assets.bookkeeping.transactions import OpenTransaction
+from assets.columns.gold import EVENT_AT
+from assets.columns.silver import REFUSALS_ARROW
+from assets.delta import delta_rs
+from assets.gold import gold_tables
+from assets.lake import Lake
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.silver.accounting import OUTCOMES
+from transforms.silver.discovered_tables import told
+from transforms.table_names import TOMBSTONES
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSize:
+    """One gold table: its rows and tombstones, and when the source made the newest change that stands in it."""
+
+    name: str
+    rows: int
+    tombstones: int
+    newest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One feed. ``unfinished``: windows whose bronze is not in gold yet.
+
+    ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine;
+    ``dismissed``: how many of these a person has let go.
+    ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
+    whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
+    ``stopped``: gold tables that are not made now, with the reason.
+    """
+
+    windows: int
+    newest: str | None
+    unfinished: tuple[str, ...]
+    fates: Mapping[str, int]
+    reasons: Mapping[str, int]
+    dismissed: int
+    warnings: Mapping[str, int]
+    waiting_tables: Mapping[str, int]
+    open: tuple[OpenTransaction, ...]
+    gold: tuple[GoldSize, ...]
+    stopped: tuple[str, ...]
+
+
+def standing(lake: Lake, feed: Feed) -> Standing | None:
+    """How the feed stands; None where nothing was read yet."""
+    known = ledger.read_objects(lake, feed)
+    if not known:
+        return None
+    unfinished = tuple(ledger.unfinished(lake, feed, known))
+    windows = sorted({one.window for one in known} - set(unfinished))
+    fates, warnings, lost = _booked(lake, feed)
+    is_transactional = FORMATS[feed.format].transactional
+    return Standing(
+        windows=len(windows),
+        newest=windows[-1] if windows else None,
+        unfinished=unfinished,
+        fates=fates,
+        reasons=_reasons(lake, feed),
+        dismissed=dismissals.count(lake, decisions.with_recorded(lake, feed)),
+        warnings=warnings,
+        waiting_tables=lost,
+        open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
+        gold=tuple(_sizes(lake, feed)),
+        stopped=tuple(told(discovered_tables.stopped(lake, feed))),
+    )
+
+
+def _booked(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    names = ("events", *OUTCOMES)
+    rows = accounts.rows(["source_table", "declared", "warnings", *names])
+    if not rows:
+        return {}, {}, {}
+    fates = {name: sum(row[name] or 0 for row in rows) for name in names}
+    words, waiting = Counter[str](), Counter[str]()
+    for row in rows:
+        words.update(row["warnings"] or {})
+        if row["declared"] is None and row["changes"]:
+            waiting[row["source_table"]] += row["changes"]
+    rules = {
+        one.rule: words[one.word] for one in FORMATS[feed.format].warnings if one.word in words
+    }
+    return fates, rules, dict(waiting)
+
+
+def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
+    reasons = Counter[str]()
+    for rows in lake.local_table("quarantine", feed.name).each(_REASON):
+        counted = rows["reason"].value_counts().to_pylist()
+        reasons.update({one["values"]: one["counts"] for one in counted})
+    return dict(reasons)
+
+
+def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
+    for name in gold_tables.mirrors(lake, feed):
+        gold, tombstones = (
+            lake.local_table("gold", feed.name, one) for one in (name, name + TOMBSTONES)
+        )
+        if gold.table is None or tombstones.table is None:
+            continue
+        # One column of all rows: of rows that were marked as deleted, a file's statistics still tell.
+        moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each(_EVENT_AT)]
+        newest = max((one for one in moments if one is not None), default=None)
+        yield GoldSize(
+            *(name, delta_rs.count(gold.table), delta_rs.count(tombstones.table)),
+            None if newest is None else newest.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        )
+
+
+_REASON = pa.schema([REFUSALS_ARROW.field("reason")])
+_EVENT_AT = pa.schema([(EVENT_AT, pa.timestamp("us", "UTC"))])

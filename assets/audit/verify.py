@@ -1,0 +1,73 @@
+"""The proof on real data: gold made anew from bronze in another order must be the gold that there is, row for row.
+
+Bronze's records are dealt out anew: into windows that have nothing to do with their own, some of them twice, and the
+windows are run in an order of their own. Everything is done in a warehouse of its own, which may be thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assets.audit import comparing
+from assets.audit.comparing import Certificate
+from assets.bookkeeping import bases, discovered_tables
+from assets.gold import gold_tables
+from assets.gold.apply import apply_feed
+from assets.gold.table_faults import in_words
+from assets.lake import Lake
+from assets.silver import silver_asset
+from transforms.feed import Feed, Table
+
+
+def make_again(
+    lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
+) -> dict[str, Exception]:
+    """Bring the dealt windows to gold, run by run, and the first of them once more.
+
+    From the first event on, without base rows; but what came too late for compacted history is left out here, too.
+    Returns the errors of the declared tables that could not be made; the others are.
+    """
+    faults: dict[str, Exception] = {}
+    wanted = discovered_tables.tables_of(lake, feed)
+    for windows in [*runs, *runs[:1]]:
+        silver_asset.derive(scratch, feed, windows, judged_by=lake)
+        tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
+        mine = [table for name, table in tables.items() if name in wanted]
+        for one in apply_feed.apply_all(scratch, feed, mine, windows):
+            if one.error is not None:
+                faults[one.table.name] = one.error
+    return faults
+
+
+@dataclass(frozen=True, slots=True)
+class NotProved:
+    """A gold table that could not be compared, and why."""
+
+    table: str
+    reason: str
+
+
+def certificates(
+    lake: Lake,
+    scratch: Lake,
+    feed: Feed,
+    tables: Mapping[str, Table],
+    faults: Mapping[str, Exception],
+) -> Iterator[Certificate | NotProved]:
+    """Compare every gold table of the feed with its proof; ``faults``: of declared tables whose proof failed."""
+    for name, table in tables.items():
+        if table.name in faults:
+            yield NotProved(name, in_words(faults[table.name]))
+            continue
+        try:
+            yield compared(lake, scratch, feed, name, table)
+        except Exception as fault:  # whatever it is, the other tables have nothing to do with it
+            yield NotProved(name, in_words(fault))
+
+
+def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
+    """Compare one gold table, its tombstones and its history, with the proof's."""
+    gold_tables.refuse_behind(lake, feed, table, name)
+    horizon = bases.drawn(lake, feed).get(name)
+    return comparing.compared((lake, scratch), feed, name, table, horizon)

@@ -1,0 +1,163 @@
+"""The accounts of a feed, ``accounting.<feed>``: what is known of its windows beside their changes.
+
+Not here: how events are counted (``transforms/silver/accounting.py``), what the counts say (``violations``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from assets.delta.small_table import SmallTable
+from transforms.silver import accounting
+
+STREAM_SCHEMA = T.StructType(
+    [
+        T.StructField("key", T.ArrayType(T.StringType()), True),
+        T.StructField(
+            "columns",
+            T.ArrayType(
+                T.StructType(
+                    [
+                        T.StructField("name", T.StringType(), True),
+                        T.StructField("type", T.StringType(), True),
+                    ]
+                )
+            ),
+            True,
+        ),
+        T.StructField("encoded", T.ArrayType(T.StringType()), True),
+    ]
+)
+"""A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.
+
+The key is null where the event does not tell it, as that of a whole table.
+
+Gold needs it only for tables that the feed file does not declare.
+"""
+
+SEGMENT = T.StructType(
+    [
+        T.StructField("epoch", T.LongType(), True),
+        T.StructField("segment", T.LongType(), True),
+        T.StructField("event_at", T.TimestampType(), True),
+        T.StructField("extracted_at", T.TimestampType(), True),
+    ]
+)
+"""A log file of one epoch: when the source made the newest change in it, and when the extractor first read that."""
+
+ACCOUNTING = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("source_table", T.StringType(), True),
+        T.StructField("declared", T.StringType(), True),
+        T.StructField("records", T.LongType(), False),
+        T.StructField("events", T.LongType(), False),
+        T.StructField("changes", T.LongType(), False),
+        T.StructField("control", T.LongType(), False),
+        T.StructField("duplicates", T.LongType(), False),
+        T.StructField("quarantined", T.LongType(), False),
+        T.StructField("held", T.LongType(), False),
+        T.StructField("too_late", T.LongType(), False),
+        T.StructField("derived", T.LongType(), False),
+        T.StructField("derived_quarantined", T.LongType(), False),
+        T.StructField("null_keys", T.LongType(), False),
+        T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
+        T.StructField("change_kinds", T.ArrayType(T.StringType()), True),
+        T.StructField("segments", T.ArrayType(SEGMENT), True),
+        T.StructField("warnings", T.MapType(T.StringType(), T.LongType()), False),
+        T.StructField("stream_schemas", T.ArrayType(STREAM_SCHEMA), True),
+        T.StructField("declaration", T.StringType(), False),
+    ]
+)
+"""One row per window and table (null: events that name none). Counts are of source events, ``records`` of bronze
+records (one may hold many events), ``derived`` and ``derived_quarantined`` of rows that are no events.
+
+``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
+``change_kinds``: what kinds of change the window has for the table, and, where scoped changes may reach other streams,
+from which these came (``transforms/change_kinds.py``).
+``segments``: the newest times seen in each of the source's log files. ``warnings``: how many events have each of the
+format's. ``stream_schemas``: what the stream says of a table that the feed does not declare. ``declaration``: the
+digest of what the feed declared when the window was derived.
+"""
+
+ANNOUNCED = ""
+"""The ``declaration`` of a row that only says what kinds of change are on their way: its window is not derived."""
+
+
+COLUMNS: pa.Schema = to_arrow_schema(ACCOUNTING, timezone="UTC")
+"""The columns of ``accounting.<feed>``."""
+
+StoredAccount = Mapping[str, Any]
+"""One row of it."""
+
+
+def announce(
+    table: SmallTable, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
+) -> None:
+    """Make known which kinds of change these windows bring, before silver has them.
+
+    Gold folds by the kinds that all windows have together. Silver and its accounts are two commits: a run that dies
+    between them, or one on other windows that looks just then, would fold these changes as if they were of no kind.
+    """
+    known: dict[str | None, set[str]] = {}
+    for row in earlier:
+        known.setdefault(row["table"], set()).update(row["change_kinds"] or ())
+    new = [
+        row
+        for row in accounts
+        if row["change_kinds"] and not set(row["change_kinds"]) <= known.get(row["table"], set())
+    ]
+    if new:
+        table.append([_announced(row) for row in new])
+
+
+def _announced(row: StoredAccount) -> StoredAccount:
+    """The row without anything that was counted."""
+    empty: dict[str, object] = {
+        field.name: 0 if isinstance(field.dataType, T.LongType) else []
+        for field in ACCOUNTING.fields
+        if isinstance(field.dataType, (T.LongType, T.ArrayType))
+    } | {"warnings": {}}
+    return {**row, **empty, "change_kinds": row["change_kinds"], "declaration": ANNOUNCED}
+
+
+def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
+    """Where a log file ends before an earlier one does (``accounting.falls``), with times as moments."""
+    found = [
+        {
+            "table": row["table"],
+            "segments": [
+                (
+                    one["epoch"],
+                    one["segment"],
+                    _micros(one["event_at"]),
+                    _micros(one["extracted_at"]),
+                )
+                for one in row["segments"] or ()
+            ],
+        }
+        for row in accounts
+    ]
+    return [
+        {**fall, **{name: _moment(fall[name]) for name in ("newest", "newest_before")}}
+        for fall in accounting.falls(found)
+    ]
+
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - _1970) // _MICROSECOND
+
+
+def _moment(microseconds: int) -> datetime:
+    return _1970 + microseconds * _MICROSECOND

@@ -1,0 +1,153 @@
+"""The tables that compaction keeps: ``base.<feed>``, and the identities of what went into it, ``compacted.<feed>``.
+
+A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Not here: when
+and how far history is compacted (``assets/upkeep/compaction.py``).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import base_rows, spelling
+from assets.columns.horizons import kept_identity
+from assets.delta.delta_rs import Files
+from assets.delta.store_faults import told_in_words
+from assets.lake import Lake
+from transforms import compacted_past
+from transforms.errors import DecisionRefused
+from transforms.feed import Feed, Table
+from transforms.horizons import Horizon
+
+
+def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
+    """The horizon of every gold table of the feed that has one."""
+    return {name: Horizon(tuple(told["position"])) for name, told in _horizons(lake, feed).items()}
+
+
+def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+    """What the base says of the horizon of each gold table that has one (``base_rows.HORIZON``)."""
+    found: dict[str, dict[str, Any]] = lake.once(
+        ("horizons", feed.name), lambda: _read_horizons(lake, feed)
+    )
+    return found
+
+
+def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+    path = lake.path("base", feed.name)
+    with told_in_words(f"base.{feed.name}", lake.warehouse):
+        table = lake.opened("base", feed.name)
+        if table is None:
+            return {}
+        files = Files.of(table, path, lake.warehouse)
+        listed = pa.table(table.get_add_actions(flatten=True))
+        columns = ("path", "size_bytes", "partition.table")
+        found = {}
+        for name, size, of in zip(*(listed[one].to_pylist() for one in columns), strict=True):
+            told = files.read(unquote(name), size, ["horizon"])["horizon"]
+            for one in told.filter(pc.is_valid(told)).to_pylist():
+                found[of] = one
+        return found
+
+
+def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
+    """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
+    mine = (F.col("table") == name) & F.col("key").isNotNull()
+    base = lake.table("base", feed.name).read().where(mine).select("key", "streams", "state")
+    return spelling.base_in_gold(base, table)
+
+
+def write(
+    lake: Lake, feed: Feed, name: str, table: Table, base: DataFrame, horizon: Horizon, newest: str
+) -> None:
+    """Put a table's base and horizon in place of those before them, in one commit.
+
+    ``newest``: the newest window that has a change of the base.
+    """
+    meaning = compacted_past.meaning(feed, table, newest)
+    facts = {
+        "newest_window": F.lit(newest),
+        "declared": F.lit(table.name),
+        "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
+        "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
+    }
+    base = spelling.base_of_source(base, table)
+    marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
+    written = lake.table("base", feed.name)
+    written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
+
+
+def newest_window(lake: Lake, feed: Feed, name: str) -> str:
+    """The newest window that has a change of the table's base; empty where there is no base."""
+    told = _horizons(lake, feed).get(name)
+    return told["newest_window"] if told else ""
+
+
+def refuse_altered_past(lake: Lake, feed: Feed) -> None:
+    """Raise where the feed says now what would make other changes of events that are compacted already.
+
+    Raises:
+        DecisionRefused: only a rebuild reads those events again.
+    """
+    for name, row in _horizons(lake, feed).items():
+        if row["declared"] not in feed.tables:
+            continue
+        newest = row["newest_window"]
+        now = compacted_past.meaning(feed, feed.tables[row["declared"]], newest)
+        if words := compacted_past.altered(json.loads(row["judged_by"]), now):
+            raise DecisionRefused(
+                feed.name,
+                f"table {name}: history up to window {newest} is compacted, and the feed now says otherwise"
+                f" what it depends on: {'; '.join(words)}. `weir rebuild {feed.name}` makes the tables anew from"
+                " bronze; or undo the change",
+            )
+
+
+def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
+    """The gold tables that have a base, each with the feed file's name of its table."""
+    return {name: told["declared"] for name, told in _horizons(lake, feed).items()}
+
+
+def added(lake: Lake, feed: Feed, name: str) -> list[str]:
+    """The columns of one gold table's base that no declaration had when gold took them."""
+    told = _horizons(lake, feed).get(name)
+    return list(told["added"]) if told else []
+
+
+def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
+    """Add the identities of these silver rows to those that are known to be in the base."""
+    known = lake.table("compacted", feed.name)
+    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
+    if known.exists():
+        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
+    known.append(new, partition_by=("table",))
+
+
+def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
+    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
+    known = lake.table("compacted", feed.name)
+    if not known.exists():
+        return changes.withColumn("is_known", F.lit(False))
+    # A crash between the two commits of a compaction can leave an identity twice.
+    identities = known.read().distinct().withColumn("is_known", F.lit(True))
+    return (
+        changes.withColumn("identity_kept", kept_identity())
+        .join(
+            identities.withColumnRenamed("identity", "identity_kept"),
+            on=["table", "identity_kept"],
+            how="left",
+        )
+        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
+        .drop("identity_kept")
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as it stands between quotes in SQL."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")

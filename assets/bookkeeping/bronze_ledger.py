@@ -1,0 +1,168 @@
+"""The ledger of bronze, ``ledger.<feed>``: what each of bronze's commits brought, so that nobody has to read bronze.
+
+Bronze's own commits are the truth, for records and the fact of their reading come in one. The ledger only remembers
+them: whoever asks reads it, and of bronze what it does not have yet. Lost, or of another bronze, it costs one look at
+all of bronze. Not here: what a commit brought (``bronze_log``), and what anybody wants to know of it (``ledger``).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
+from assets.delta.small_table import SmallTable
+from assets.lake import Lake
+from transforms.errors import TableBusy
+from transforms.feed import Feed
+
+LEDGER = pa.schema(
+    [
+        pa.field("bronze", pa.string()),
+        pa.field("version", pa.int64()),
+        pa.field("is_whole", pa.bool_()),
+        *GROUPS,
+    ]
+)
+"""One row per commit of bronze and object generation that it brought (``GROUPS``), and one without any as its mark.
+
+``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row is of all commits up to
+that one; rows of earlier commits mean nothing then. Of two writers that note one commit the rows are the same.
+"""
+
+STEPS = 20
+"""After so many commits noted one by one they are made whole: reading many small files takes time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What bronze holds: ``rows`` as ``GROUPS``, some object generations perhaps in several; ``version`` of bronze.
+
+    ``news`` are the rows of the ledger that are not written yet, ``steps`` how many commits are noted one by one.
+    """
+
+    version: int
+    rows: pa.Table
+    news: pa.Table
+    steps: int
+    bronze: str
+
+
+def held(lake: Lake, feed: Feed) -> Held | None:
+    """What bronze holds now; None where nothing was ever read. It asks, and writes nothing."""
+    # The ledger first: what it has, bronze has.
+    noted = ledger_of(lake, feed).read()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return None
+    known, steps, rows = trusted(noted, bronze.id, bronze.version)
+    if known < 0:
+        news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
+    else:
+        try:
+            news = _one_by_one(bronze, known)
+            steps += bronze.version - known
+        except NotTold:
+            news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
+    brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
+    return Held(bronze.version, pa.concat_tables([rows, brought]), news, steps, bronze.id)
+
+
+def noted(lake: Lake, feed: Feed) -> pa.Table:
+    """What the ledger says that bronze holds (``GROUPS``), without a look at commits that it does not have yet.
+
+    For whoever has little time: a look at all of bronze, where the ledger is lost, may take minutes.
+    """
+    written = ledger_of(lake, feed).read()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return GROUPS.empty_table()
+    return trusted(written, bronze.id, bronze.version)[2]
+
+
+def catch_up(lake: Lake, feed: Feed) -> None:
+    """Write down what the ledger does not have yet; where another writer just does so, that is as good."""
+    found = held(lake, feed)
+    if found is None or not found.news.num_rows:
+        return
+    table = ledger_of(lake, feed)
+    with suppress(TableBusy):
+        if found.steps > STEPS:
+            table.rewrite(_noted(merged(found.rows), found.bronze, found.version, is_whole=True))
+        elif found.steps == 0:
+            # What it has is of another bronze, or cannot be built upon.
+            table.rewrite(found.news)
+        else:
+            table.append(found.news)
+
+
+def version(lake: Lake, feed: Feed) -> int:
+    """The number of bronze's newest commit; -1 where nothing was ever read."""
+    bronze = BronzeLog.opened(lake, feed)
+    return -1 if bronze is None else bronze.version
+
+
+def ledger_of(lake: Lake, feed: Feed) -> SmallTable:
+    """The table itself."""
+    return lake.small_table("ledger", feed.name, LEDGER)
+
+
+def trusted(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:
+    """Up to which commit the ledger's rows tell of this bronze, in how many single steps, and what (``GROUPS``).
+
+    -1 and nothing where they are of a bronze that is not there any more, or not yet again.
+    """
+    mine = noted.filter(pc.equal(noted["bronze"], bronze))
+    marks = mine.filter(pc.is_null(mine["object"]))
+    whole = pc.max(marks.filter(marks["is_whole"])["version"]).as_py()
+    known = -1 if whole is None else int(whole)
+    steps = 0
+    single = marks.filter(pc.invert(marks["is_whole"]))["version"].to_pylist()
+    for step in sorted({one for one in single if one > known}):
+        if step != known + 1:
+            break
+        known, steps = step, steps + 1
+    if known > version:
+        # Bronze was put back to an earlier state, and may have gone on from there.
+        return -1, 0, GROUPS.empty_table()
+    begun = -1 if whole is None else int(whole)
+    at = mine["version"]
+    of_whole = pc.and_(mine["is_whole"], pc.equal(at, begun))
+    of_steps = pc.and_(
+        pc.invert(mine["is_whole"]), pc.and_(pc.greater(at, begun), pc.less_equal(at, known))
+    )
+    rows = mine.filter(pc.and_(pc.or_(of_whole, of_steps), pc.is_valid(mine["object"])))
+    if marks.num_rows > len({*single}) + (whole is not None):
+        # Two writers noted one commit, or two looked at all of bronze at once.
+        rows = rows.group_by(LEDGER.names, use_threads=False).aggregate([])
+    return known, steps, rows.select(GROUPS.names)
+
+
+def _one_by_one(bronze: BronzeLog, known: int) -> pa.Table:
+    steps = [
+        _noted(bronze.brought_by(version), bronze.id, version, is_whole=False)
+        for version in range(known + 1, bronze.version + 1)
+    ]
+    return pa.concat_tables([LEDGER.empty_table(), *steps])
+
+
+def _whole(bronze: BronzeLog) -> pa.Table:
+    return _noted(bronze.everything(), bronze.id, bronze.version, is_whole=True)
+
+
+def _noted(groups: pa.Table, bronze: str, version: int, *, is_whole: bool) -> pa.Table:
+    """The ledger's rows of one commit, or of all up to it, with their mark."""
+    mark = pa.Table.from_pylist([dict.fromkeys(GROUPS.names)], schema=GROUPS)
+    rows = pa.concat_tables([groups, mark])
+    size = rows.num_rows
+    told = {"bronze": [bronze] * size, "version": [version] * size, "is_whole": [is_whole] * size}
+    return pa.table(
+        [
+            *[pa.array(told[one.name], one.type) for one in LEDGER if one.name in told],
+            *rows.columns,
+        ],
+        schema=LEDGER,
+    )

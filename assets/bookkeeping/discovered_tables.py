@@ -1,0 +1,77 @@
+"""The tables of a feed: those that its file declares, those that only its stream describes, and those that stop.
+
+What a stream says of a table, and which tables have changes, is in the accounts of its windows. Not here: what a
+description makes of a table, and what stops one (``transforms/silver/discovered_tables.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assets.bookkeeping import accounting
+from assets.delta import delta_rs
+from assets.lake import Lake
+from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.silver import discovered_tables
+from transforms.silver.discovered_tables import Met, Stopped, Tables
+
+_MET = ["table", "source_table", "declared", "changes"]
+
+
+def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """All tables of the feed, by the name that silver has under ``declared``."""
+    return {**feed.tables, **discovered(lake, feed)}
+
+
+def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
+    """The tables that the feed file does not declare and that the stream has described, in whatever window.
+
+    One that its stream describes with two keys is none of them.
+    """
+    return look(lake, feed).described
+
+
+def look(lake: Lake, feed: Feed) -> Tables:
+    """The tables that only the stream describes, and the gold tables that are not made, of all tables."""
+    found, met = _found(lake, feed)
+    if len(found.described) <= lake.most_tables:
+        return found
+    standing = delta_rs.folders(lake.path("gold", feed.name), lake.warehouse)
+    return discovered_tables.within(feed, found, met, lake.most_tables, standing)
+
+
+def everything(lake: Lake, feed: Feed) -> Tables:
+    """The same, however many tables the stream describes."""
+    return _found(lake, feed)[0]
+
+
+def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
+    tells = FORMATS[feed.format].tells_tables
+    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
+    said: dict[str, set[discovered_tables.Description]] = {}
+    for row in rows if tells else ():
+        if row["declared"] is None or row["declared"] in feed.tables:
+            continue
+        for one in row["stream_schemas"] or ():
+            # A description without a key says what an event of the whole table was for, and no more.
+            if one["key"] is not None:
+                columns = tuple((column["name"], column["type"]) for column in one["columns"])
+                description = (tuple(one["key"]), columns, tuple(one["encoded"] or ()))
+                said.setdefault(row["declared"], set()).add(description)
+    met = _met(rows)
+    return discovered_tables.tables(feed, said, met), met
+
+
+def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
+    """The gold tables that cannot be made, of declared tables and of others, by their names."""
+    return look(lake, feed).stopped
+
+
+def _met(rows: list[dict[str, object]]) -> set[Met]:
+    return {
+        Met(str(row["table"]), str(row["source_table"]), str(row["declared"]))
+        for row in rows
+        if row["changes"] and row["declared"] is not None
+    }

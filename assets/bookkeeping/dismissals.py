@@ -1,0 +1,66 @@
+"""Events in quarantine that nobody will mend: a person has let them go, so that they hold nothing up any more.
+
+They stay in quarantine as they are; the decision stands in ``decisions.<feed>``. What came too late for compacted
+history is no matter of these: it is decided already. Not here: how a person says so (``orchestration/dismissing.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns.silver import REFUSALS_ARROW
+from assets.lake import Lake
+from transforms.decisions import Coordinates
+from transforms.feed import Feed
+from transforms.record import COORDINATES
+from transforms.silver.too_late import REASON
+
+_REFUSED = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
+_SCHEMA = "object string, generation string, line bigint, byte_offset bigint"
+
+
+def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
+    """The rows of quarantine that may yet be mended; None where there is no quarantine.
+
+    The feed has its recorded decisions.
+    """
+    table = lake.table("quarantine", feed.name)
+    if not table.exists():
+        return None
+    rows = table.read().where(F.col("reason") != REASON)
+    known = feed.decisions.dismissed()
+    if not known:
+        return rows
+    return rows.join(_frame(rows, known), on=[*COORDINATES], how="left_anti")
+
+
+def count(lake: Lake, feed: Feed) -> int:
+    """How many events in quarantine are dismissed; no session is needed for it.
+
+    The feed has its recorded decisions.
+    """
+    known = feed.decisions.dismissed()
+    if not known:
+        return 0
+    refused = lake.local_table("quarantine", feed.name).each(_REFUSED)
+    return sum(
+        row["reason"] != REASON and tuple(row[name] for name in COORDINATES) in known
+        for rows in refused
+        for row in rows.to_pylist()
+    )
+
+
+def among(refused: DataFrame, known: Collection[Coordinates]) -> int:
+    """How many of these refused rows are of the dismissed records (``known``)."""
+    if not known:
+        return 0
+    rows = refused.where(F.col("reason") != REASON)
+    return rows.join(_frame(rows, known), on=[*COORDINATES], how="left_semi").count()
+
+
+def _frame(rows: DataFrame, known: Collection[Coordinates]) -> DataFrame:
+    return rows.sparkSession.createDataFrame([*known], _SCHEMA)

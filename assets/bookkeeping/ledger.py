@@ -1,0 +1,224 @@
+"""What has been read and what has been finished, derived from the tables themselves.
+
+An object generation is read when bronze holds a row of it, an offset of a topic when it holds that one or a later one:
+the rows and the fact come in one commit, which ``bronze_ledger`` remembers. A window is finished when ``progress`` says
+so for as many object generations as bronze holds of it now (records, where topics are read: their partitions grow),
+under the declaration that the feed has now. Losing ``progress`` costs time, never truth: every step can be repeated.
+Nothing here needs a Spark session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import bronze_ledger, decisions
+from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
+from assets.lake import Lake
+from assets.landing.kafka.topics import Range, Read
+from assets.locks import writing
+from transforms.errors import WindowSizeChanged
+from transforms.feed import Feed
+from transforms.feed_digest import feed_digests
+from transforms.windows import WINDOW_LENGTHS
+
+PROGRESS = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("objects", pa.int64()),
+        pa.field("declaration", pa.string()),
+        pa.field("finished_at", pa.timestamp("us", "UTC")),
+    ]
+)
+"""One row per window that is in gold: with how many object generations or records, and under which declaration."""
+
+BOOKED = pa.schema(
+    [
+        pa.field("window", pa.string()),
+        pa.field("records", pa.int64()),
+        pa.field("declaration", pa.string()),
+    ]
+)
+"""Of the accounts, what says which records silver was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadObject:
+    """One object generation that bronze holds, and how many records it gave."""
+
+    window: str
+    name: str
+    generation: str
+    records: int
+
+
+def read_objects(
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    rows: DataFrame | None = None,
+) -> list[ReadObject]:
+    """The object generations in bronze: all, those of these windows, or those of these names.
+
+    ``rows``: bronze as somebody has read it, for whom it must not have grown meanwhile.
+    """
+    found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
+    for column, texts in (("window", windows), ("object", names)):
+        if texts is not None:
+            found = found.filter(pc.is_in(found[column], pa.array([*texts], pa.string())))
+    return _objects(found)
+
+
+def noted_objects(lake: Lake, feed: Feed) -> list[ReadObject]:
+    """The object generations in bronze, as far as that is noted (``bronze_ledger``): quickly known, perhaps not all."""
+    return _objects(bronze_ledger.noted(lake, feed))
+
+
+def _objects(rows: pa.Table) -> list[ReadObject]:
+    found = merged(rows)
+    columns = ("window", "object", "generation", "records")
+    cells = zip(*[found[name].to_pylist() for name in columns], strict=True)
+    return [ReadObject(*one) for one in cells]
+
+
+def _rows(lake: Lake, feed: Feed) -> pa.Table:
+    held = bronze_ledger.held(lake, feed)
+    return GROUPS.empty_table() if held is None else held.rows
+
+
+def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
+    """The same of a frame, by Spark."""
+    if windows is not None:
+        rows = rows.where(F.col("window").isin(list(windows)))
+    # Line 0 is the mark of an object without records.
+    records = F.count_if(F.col("line") > 0).alias("records")
+    places = [F.min("byte_offset"), F.max("byte_offset")]
+    grouped = rows.groupBy("window", "object", "generation").agg(records, *places)
+    told = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
+    return pa.Table.from_pylist(told, schema=GROUPS)
+
+
+def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+    """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
+    return _offsets(_rows(lake, feed))
+
+
+def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+    """The same, as far as that is noted."""
+    return _offsets(bronze_ledger.noted(lake, feed))
+
+
+def _offsets(rows: pa.Table) -> dict[tuple[str, str], Read]:
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for row in rows.to_pylist():
+        whose, reached = (row["object"], row["generation"]), (row["last_offset"], row["window"])
+        last[whose] = max(last.get(whose, reached), reached)
+    return {whose: Read(offset + 1, window) for whose, (offset, window) in last.items()}
+
+
+def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) -> dict[str, int]:
+    """How many records at or behind the beginning of each range came to bronze after a version of it, by window."""
+    begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
+    counts: Counter[str] = Counter()
+    bronze = BronzeLog.opened(lake, feed)
+    if bronze is None:
+        return {}
+    # Somebody who takes rows out of bronze meanwhile leaves the count short, and nothing else.
+    with suppress(NotTold):
+        for version in range(seen + 1, bronze.version + 1):
+            for row in bronze.brought_by(version).to_pylist():
+                first = begun.get((row["object"], row["generation"]))
+                if first is not None and row["first_offset"] >= first and row["records"]:
+                    counts[row["window"]] += row["records"]
+    return dict(counts)
+
+
+def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
+    """What bronze has of each window, as ``progress`` counts it: object generations, or records of topics."""
+    counts: Counter[str] = Counter()
+    for one in known:
+        counts[one.window] += one.records if feed.reads_topics else 1
+    return counts
+
+
+def other_windows(lake: Lake, feed: Feed) -> list[str]:
+    """A window in bronze that is none of the feed's size, if there is any."""
+    windows = _rows(lake, feed)["window"].unique().to_pylist()
+    return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
+
+
+def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
+    """Raise where bronze was read by the hour and the feed now says day, or the other way round.
+
+    Raises:
+        WindowSizeChanged: the same drops would be read once more, into other windows.
+    """
+    for window in windows:
+        if len(window) != WINDOW_LENGTHS[feed.window]:
+            raise WindowSizeChanged(feed.name, feed.window, window)
+
+
+def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
+    """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
+    digest = feed_digests(decisions.with_recorded(lake, feed))
+    finished = {
+        row["window"]: row["objects"]
+        for row in lake.small_table("progress", feed.name, PROGRESS).rows()
+        if row["declaration"] == digest(row["window"])
+    }
+    counts = amounts(feed, known)
+    return sorted(window for window, count in counts.items() if finished.get(window) != count)
+
+
+def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
+    """The windows besides these that are in gold whole; what silver has of others may not be in gold yet."""
+    rows = lake.small_table("progress", feed.name, PROGRESS).rows(["window"])
+    return frozenset(row["window"] for row in rows).difference(windows)
+
+
+def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    """Write down that these windows are in gold; returns what is in them, as ``amounts`` counts it.
+
+    A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
+    may have died before it came to silver. So is one that was derived under other decisions than there are by now.
+    """
+    with writing(lake, "progress", feed.name):
+        return _finish(lake, decisions.with_recorded(lake, feed), windows)
+
+
+def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
+    known = read_objects(lake, feed, windows)
+    late = behind(lake, feed, known)
+    counts = amounts(feed, (one for one in known if one.window not in late))
+    now, digest = datetime.now(UTC), feed_digests(feed)
+    rows = [
+        {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
+        for window, count in counts.items()
+    ]
+    lake.small_table("progress", feed.name, PROGRESS).replace_windows(rows, windows)
+    return counts.total()
+
+
+def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
+    """The windows whose accounts speak of other records than bronze has, or of what the feed no longer says."""
+    landed: Counter[str] = Counter()
+    for one in known:
+        landed[one.window] += one.records
+    digest = feed_digests(feed)
+    booked: Counter[str] = Counter()
+    stale: set[str] = set()
+    accounts = lake.small_table("accounting", feed.name, BOOKED)
+    for row in accounts.rows(where={"window": landed}) if landed else ():
+        booked[row["window"]] += row["records"]
+        if row["declaration"] != digest(row["window"]):
+            stale.add(row["window"])
+    return stale | {window for window in landed if landed[window] != booked[window]}

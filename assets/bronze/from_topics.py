@@ -1,0 +1,119 @@
+"""Topics to bronze: every record that is new, of all partitions, in one commit, each in the window of its timestamp.
+
+What was read is known from bronze's own commits (``ledger.read_offsets``), so that a run that dies before its commit
+has read nothing, and one that dies after it has read everything. Not here: which windows are brought to gold.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.lake import Lake
+from assets.landing.kafka import topics
+from assets.landing.kafka.read_topics import read_ranges
+from assets.landing.kafka.topics import Range
+from assets.landing.spark_source import raise_clearly
+from assets.locks import writing
+from assets.wording import counted
+from transforms.feed import Feed
+
+Tell = Callable[[str], None]
+"""How a line of progress is said."""
+
+INTERVAL = 5.0
+"""Seconds between two lines of progress."""
+
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What came from the topics: how many records by window, the offsets of each partition, and what to know of it."""
+
+    records: dict[str, int]
+    ranges: tuple[Range, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def offsets(self) -> list[str]:
+        """One line per partition of which anything was read."""
+        return [
+            f"{one.partition.name}: offsets {one.first:,} to {one.end - 1:,}" for one in self.ranges
+        ]
+
+    def beyond(self, windows: Sequence[str]) -> list[str]:
+        """The windows that got records and are none of these: they are still to be brought to gold."""
+        return sorted(set(self.records) - set(windows))
+
+
+def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
+    """Append every record that bronze does not have, whatever its window.
+
+    Raises:
+        OffsetsLost: Kafka has deleted records that were never read.
+        UnreadableLanding: the broker does not answer, or refuses.
+    """
+    with writing(lake, "bronze", feed.name):
+        ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+        # Before the offsets are read: what they say is of this version, or of a later one.
+        seen = bronze_ledger.version(lake, feed)
+        bronze_ledger.catch_up(lake, feed)
+        read = ledger.read_offsets(lake, feed)
+        found = topics.backlog(feed, topics.look(feed), read)
+        if found.ranges or seen < 0:
+            with reporting(feed, found.ranges, tell) as folder, raise_clearly():
+                rows = read_ranges(lake.spark, feed, found.ranges, folder)
+                bronze = lake.table("bronze", feed.name)
+                bronze.append(rows, partition_by=["window"], seen=seen)
+            bronze_ledger.catch_up(lake, feed)
+        records = ledger.records_since(lake, feed, found.ranges, seen)
+        warnings = (*found.warnings, *topics.compacted(feed))
+        for warning in warnings:
+            tell(f"bronze.{feed.name}: {warning}")
+        return Arrived(records, found.ranges, warnings)
+
+
+@contextmanager
+def reporting(feed: Feed, ranges: Sequence[Range], tell: Tell) -> Iterator[str]:
+    """A folder in which tasks say how far they are; every few seconds one line says it of all of them."""
+    over = threading.Event()
+    began = monotonic()
+    with tempfile.TemporaryDirectory(prefix="weir-topics-") as folder:
+
+        def keep_saying() -> None:
+            while not over.wait(INTERVAL):
+                tell(progress_line(feed, ranges, Path(folder), monotonic() - began))
+
+        voice = threading.Thread(target=keep_saying, daemon=True)
+        voice.start()
+        try:
+            yield folder
+        finally:
+            over.set()
+            voice.join()
+
+
+def progress_line(feed: Feed, ranges: Sequence[Range], folder: Path, seconds: float) -> str:
+    """How many offsets are read of how many, in all and of the first partitions that are not through."""
+    done: dict[str, int] = {}
+    for file in folder.glob("*/*"):
+        name = f"{file.parent.name}/{file.name.partition('.')[0]}"
+        # A task may be just writing it.
+        done[name] = done.get(name, 0) + int(file.read_text() or 0)
+    total, read = sum(one.size for one in ranges), sum(done.values())
+    going = [
+        f"{one.partition.name} {done.get(one.partition.name, 0):,} of {one.size:,}"
+        for one in ranges
+        if done.get(one.partition.name, 0) < one.size
+    ]
+    some = ", ".join(going[:_SHOWN]) + (", …" if len(going) > _SHOWN else "")
+    return f"bronze.{feed.name}: {read:,} of {counted(total, 'offset')} read in {seconds:.0f} s" + (
+        f" ({some})" if going else ", writing"
+    )

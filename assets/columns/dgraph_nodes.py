@@ -1,0 +1,67 @@
+"""Nodes of a graph of triples as wide rows: what a feed declares under ``types``.
+
+Not here: the triples themselves (``transforms/formats/dgraph``), and when the tables are written
+(``assets/gold/dgraph_nodes_asset.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import types
+from transforms.feed import Predicate
+from transforms.schema_changes import UNFIT_IN_COLUMN
+
+TABLE: Final = "node_"
+"""What the names of tables of nodes begin with."""
+
+KEY: Final = ("namespace", "uid")
+
+_STORED: Final = {
+    "int": "bigint",
+    "float": "double",
+    "bool": "boolean",
+    "datetime": "timestamp",
+    "uid": "decimal(20,0)",
+    "float32vector": "array<float>",
+}
+"""The Spark SQL types of Dgraph's; all others are texts."""
+
+
+def column_of(node_type: str, predicate: str) -> str:
+    """The column of a predicate: without the type's name in front, and with ``_`` for signs that no column can have."""
+    return UNFIT_IN_COLUMN.sub("_", predicate.removeprefix(f"{node_type}."))
+
+
+def type_of(predicate: Predicate) -> str:
+    """The Spark SQL type of a predicate's column."""
+    one = _STORED.get(predicate.type or "", "string")
+    return f"array<{one}>" if predicate.list else one
+
+
+def wide(triples: DataFrame, node_type: str, predicates: Sequence[Predicate]) -> DataFrame:
+    """One row per node that has any of these predicates: ``namespace``, ``uid``, and a column for each of them.
+
+    A predicate that the node lacks is null; a list's values are sorted.
+    """
+    mine = triples.where(F.col("predicate").isin([one.name for one in predicates]))
+    columns = {column_of(node_type, one.name): _values(one) for one in predicates}
+    return (
+        mine.groupBy(*KEY)
+        .agg(*[column.alias(name) for name, column in columns.items()])
+        .select(*KEY, *[F.col(f"`{name}`") for name in columns])
+    )
+
+
+def _values(predicate: Predicate) -> Column:
+    one = _STORED.get(predicate.type or "", "string")
+    value = F.when(F.col("predicate") == predicate.name, types.typed(F.col("value"), one))
+    if not predicate.list:
+        return F.first(value, ignorenulls=True)
+    # Sorted, so that the same triples make the same row.
+    found = F.array_sort(F.collect_list(value))
+    return F.when(F.size(found) > 0, found)

@@ -1,0 +1,86 @@
+"""Row digests: what two gold tables are compared by, whoever made them.
+
+Not here: which tables (``assets/audit/verify.py``, ``assets/upkeep/compaction.py``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns.gold import (
+    EVENT_AT,
+    EVENT_ID,
+    POSITION,
+    grave_columns,
+    key_columns,
+    newest_tombstones,
+)
+from assets.columns.history import BEGAN_BY, OWN, VALID_FROM
+from transforms.feed import Table
+
+
+def of_rows(gold: DataFrame, table: Table) -> DataFrame:
+    """One row per gold row: ``key`` (what tells it apart, as JSON) and ``digest`` (SHA-256 over all its columns)."""
+    own = key_columns(table)
+    names = dict.fromkeys((*own, *table.columns, POSITION, EVENT_ID, EVENT_AT))
+    return _digested(gold, own, list(names))
+
+
+def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
+    """The same for tombstones, the newest of each key, without those whose key is back.
+
+    Compaction may drop the others at any time.
+    """
+    own = grave_columns(table)
+    newest = newest_tombstones(tombstones, table)
+    same = [newest[name].eqNullSafe(gold[name]) for name in own]
+    absent = newest.join(gold, on=same, how="left_anti")
+    return _digested(absent, own, [*own, POSITION, EVENT_ID, EVENT_AT])
+
+
+def of_versions(history: DataFrame, table: Table) -> DataFrame:
+    """The same for the versions of a table's history."""
+    own = (*table.key, VALID_FROM, BEGAN_BY)
+    return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OWN))))
+
+
+def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:
+    keep_nulls = {"ignoreNullFields": "false"}
+    key = F.to_json(F.struct(*[F.col(f"`{name}`") for name in own]), keep_nulls)
+    # The order in which a map holds its entries means nothing.
+    whole = F.to_json(F.struct(*[_ordered(rows, name) for name in names]), keep_nulls)
+    return rows.select(key.alias("key"), F.sha2(whole, 256).alias("digest"))
+
+
+def _ordered(rows: DataFrame, name: str) -> Column:
+    column = F.col(f"`{name}`")
+    if rows.schema[name].dataType.typeName() == "map":
+        return F.array_sort(F.map_entries(column)).alias(name)
+    return column
+
+
+def of_table(digests: DataFrame) -> DataFrame:
+    """One row: ``rows``, and ``digest``, the same for the same rows in whatever order."""
+    # Sums of parts of the digests do not depend on order, and count a row that stands twice twice.
+    part = F.conv(F.substring("digest", 1, 12), 16, 10).cast("decimal(38,0)")
+    other = F.conv(F.substring("digest", 13, 12), 16, 10).cast("decimal(38,0)")
+    return digests.agg(
+        F.count("*").alias("rows"),
+        F.sha2(F.concat_ws("/", F.count("*"), F.sum(part), F.sum(other)), 256).alias("digest"),
+    )
+
+
+def differing(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """One row per key whose digests differ: ``key``, and whether each side has it (``ours``, ``theirs``)."""
+    one = ours.select("key", F.col("digest").alias("ours"))
+    other = theirs.select("key", F.col("digest").alias("theirs"))
+    return (
+        one.join(other, on="key", how="full_outer")
+        .where(~F.col("ours").eqNullSafe(F.col("theirs")))
+        .select(
+            "key",
+            F.col("ours").isNotNull().alias("ours"),
+            F.col("theirs").isNotNull().alias("theirs"),
+        )
+    )

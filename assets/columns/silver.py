@@ -1,0 +1,193 @@
+"""The columns of the tables around silver, and of the frames between its stages, for Spark and for Arrow.
+
+Not here: what they mean (``transforms/change.py``, ``transforms/silver/changes.py``).
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+TEXTS = T.MapType(T.StringType(), T.StringType(), True)
+"""Column name to value as text. A name that is missing was not mentioned (absent); a null value is null."""
+
+TRANSACTION = T.StructType(
+    [
+        T.StructField("id", T.StringType(), True),
+        T.StructField("expected", T.LongType(), True),
+        T.StructField("has_begin", T.BooleanType(), True),
+        T.StructField("at_commit", T.BooleanType(), True),
+        T.StructField("commit", T.ArrayType(T.LongType()), True),
+    ]
+)
+"""Which transaction a change is part of (docs/change_model.md); ``expected`` only on its ``commit`` row.
+
+``commit``: the position of its commit, where this window alone holds all of it; else null, and gold asks
+``transactions.<feed>`` whether it is complete by now. Formats leave it out.
+"""
+
+KEY_TEXT = "key_text"
+_MADE_LAST = ("feed", KEY_TEXT)
+"""Columns that follow from others, and are made as the rows are written."""
+
+CHANGE = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("feed", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("source_table", T.StringType(), True),
+        T.StructField("declared", T.StringType(), True),
+        T.StructField("operation", T.StringType(), False),
+        T.StructField("effect", T.StringType(), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
+        T.StructField("moved_from", T.ArrayType(T.StringType()), True),
+        T.StructField("derived", T.StringType(), True),
+        T.StructField("before", TEXTS, False),
+        T.StructField("after", TEXTS, False),
+        T.StructField("attribute_ops", TEXTS, False),
+        T.StructField("scope", TEXTS, True),
+        T.StructField("stream", T.StringType(), True),
+        T.StructField("transaction", TRANSACTION, True),
+        T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("stable_prefix", T.IntegerType(), False),
+        T.StructField("event_id", T.StringType(), False),
+        T.StructField("event_at", T.TimestampType(), True),
+        T.StructField("extracted_at", T.TimestampType(), True),
+        T.StructField("object", T.StringType(), False),
+        T.StructField("generation", T.StringType(), False),
+        T.StructField("line", T.LongType(), False),
+        T.StructField("byte_offset", T.LongType(), False),
+        T.StructField("ordinal", T.IntegerType(), False),
+        T.StructField(KEY_TEXT, T.StringType(), True),
+    ]
+)
+"""One row per change of one key, per scoped change, or per control row. docs/change_model.md is the reference.
+
+``table``: the gold table (null only on control rows); ``source_table``: the table as the stream names it,
+``catalog.schema.table``; ``declared``: the feed file's name for it; of a table that it does not declare, the stream's,
+where that tells the key and the types; else null.
+``operation``: what the source did: insert, update, delete, replace, read (a snapshot row), truncate and so on.
+``effect``: what it does to the current row: put, merge, remove, remove_if, move, add, take; begin, commit
+and note for control rows, hold for scoped deletes that wait for a decision.
+``key``: the key's values as canonical text, in declared order; null where the table is not declared, and on scoped and
+control rows.
+``moved_from``: the old key, on the second half of a key change; ``derived``: why a change that is no event of its own
+exists (``key_change``), null for the others.
+``before``, ``after``: the images, absent and null kept apart; ``attribute_ops``: what is done to columns in ``after``
+that are not plainly overwritten.
+``scope``: of a scoped change, the key columns' values that it is for (empty: the whole table); null for the others.
+``stream``: the part of the source within which positions compare, and which a scope with a stream is bound to.
+``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
+``stable_prefix``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
+mutation differ in the others, and the smallest position counts.
+``event_id``: the same for every delivery of one event (design: order and identity per format).
+``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
+``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
+``key_text``: the key's parts in one text, by which readers of a few keys pass over most of a file, whose rows are in
+the order of their keys (``silver_rows.may_be_of``); null where a part is, and in files that an
+earlier version of Weir wrote.
+"""
+
+QUARANTINE = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("feed", T.StringType(), False),
+        T.StructField("table", T.StringType(), True),
+        T.StructField("reason", T.StringType(), False),
+        T.StructField("detail", T.StringType(), False),
+        T.StructField("key", T.ArrayType(T.StringType()), True),
+        T.StructField("position", T.ArrayType(T.LongType()), True),
+        T.StructField("object", T.StringType(), False),
+        T.StructField("generation", T.StringType(), False),
+        T.StructField("line", T.LongType(), False),
+        T.StructField("byte_offset", T.LongType(), False),
+        T.StructField("payload", T.BinaryType(), True),
+    ]
+)
+"""One row per source event that could not become a change.
+
+``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
+``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
+``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
+"""
+
+CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
+COVERED, IN_BASE = "covered", "in base"
+"""What a row of ``OUTPUT`` is: a row of silver, one of quarantine, or a part of the window's accounts.
+
+Or a change at or below its table's horizon, of which it is still to be told whether the base has it (``COVERED``), and
+one that the base has (``IN_BASE``).
+"""
+
+
+def _nullable(fields: list[T.StructField]) -> T.StructType:
+    return T.StructType([T.StructField(one.name, one.dataType, True) for one in fields])
+
+
+_MICROSECONDS = ("event_at", "extracted_at")
+_OF_CHANGE = [
+    T.StructField(one.name, T.LongType() if one.name in _MICROSECONDS else one.dataType)
+    for one in CHANGE.fields
+    if one.name not in _MADE_LAST
+]
+"""Silver's columns but those that are made last; moments are microseconds since 1970 until then."""
+
+_REASON = [
+    T.StructField("reason", T.StringType()),
+    T.StructField("detail", T.StringType()),
+    T.StructField("payload", T.BinaryType()),
+]
+
+_COUNTED = [
+    T.StructField("tally", T.StringType()),
+    T.StructField("facts", T.StringType()),
+    T.StructField("segment", T.LongType()),
+    T.StructField("is_first", T.BooleanType()),
+]
+"""What accounting needs of a row."""
+
+ROWS_SCHEMA = _nullable(
+    [
+        T.StructField("group", T.BinaryType()),
+        T.StructField("sort_key", T.BinaryType()),
+        T.StructField("shard", T.IntegerType()),
+        T.StructField("row", T.BinaryType()),
+        T.StructField("transaction", T.BinaryType()),
+        T.StructField("part", T.BinaryType()),
+        T.StructField("commit", T.ArrayType(T.LongType())),
+    ]
+)
+"""One row per change or refused event, before repeats are told apart: packed (``assets/arrow/packed_rows.py``).
+
+``row`` is the ``transforms/silver/changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard``
+says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name,
+``part`` what it tells of it (``transactions.Part``), and ``commit`` the place of its commit, where the window holds all
+of it.
+"""
+
+PENDING_SCHEMA = _nullable(
+    [
+        T.StructField("group", T.BinaryType()),
+        T.StructField("order", T.ArrayType(T.LongType())),
+        T.StructField("shard", T.IntegerType()),
+        T.StructField("blob", T.BinaryType()),
+    ]
+)
+"""One row per record that its neighbours decide about."""
+
+OUTPUT_SCHEMA = _nullable([T.StructField("kind", T.StringType()), *_OF_CHANGE, *_REASON, *_COUNTED])
+"""What becomes of a window: silver's rows, quarantine's, and accounts (their text in ``payload``)."""
+
+
+def _arrow(schema: T.StructType) -> pa.Schema:
+    arrow: pa.Schema = to_arrow_schema(schema, timezone="UTC")
+    return arrow
+
+
+ROWS, PENDING, OUTPUT = _arrow(ROWS_SCHEMA), _arrow(PENDING_SCHEMA), _arrow(OUTPUT_SCHEMA)
+"""The same for Arrow."""
+
+SILVER, REFUSALS = CHANGE, QUARANTINE
+SILVER_ARROW = _arrow(_nullable(CHANGE.fields))
+REFUSALS_ARROW = _arrow(_nullable(QUARANTINE.fields))

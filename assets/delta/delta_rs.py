@@ -1,0 +1,235 @@
+"""Delta tables as delta-rs finds them: with what it may enter the warehouse, and the files of a table.
+
+delta-rs reads and commits Delta tables in this process, without Spark. Not here: what is in the tables
+(``small_table``, ``bronze_log``), and the landing's client (``s3``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+import boto3
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.fs as fs
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+from deltalake.fs import DeltaStorageHandler
+
+Item = TypeVar("Item")
+
+_PATIENCE = {
+    # A store that does not answer is told of within seconds, as Spark's client is set to do.
+    "connect_timeout": "5s",
+    "timeout": "60s",
+    "max_retries": "3",
+    "retry_timeout": "30s",
+}
+WRITTEN = frozenset(
+    {
+        *("appendOnly", "invariants", "checkConstraints", "deletionVectors", "timestampNtz"),
+        # delta-rs 1.6.6 gives it to each table with times that have no zone, though no column is a variant.
+        "variantType",
+        # Delta lets no table lose it again, but asks nothing of writers once the property is off.
+        "changeDataFeed",
+    }
+)
+"""Delta's features of tables that delta-rs writes as Spark does."""
+
+CHANGE_FEED = "delta.enableChangeDataFeed"
+"""Others can follow a table change by change where this property is on: table_changes() in Spark SQL."""
+
+# A smaller object costs less than the requests for its parts.
+_WHOLE_BYTES = 8 << 20
+_READERS = 8
+
+
+def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """delta-rs's settings for this warehouse; none for a folder.
+
+    Credentials are those that boto3 finds (variables, a profile, the machine's role), as it does for a landing.
+    """
+    if not warehouse.startswith("s3a://"):
+        return {}
+    values = os.environ if environment is None else environment
+    # A commit is a file that must not be there yet, and the store is the judge of it.
+    settings = {"aws_conditional_put": "etag", **_PATIENCE}
+    session = boto3.session.Session()
+    region = values.get("AWS_REGION") or session.region_name
+    endpoint = values.get("AWS_ENDPOINT_URL_S3") or values.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        settings["aws_endpoint_url"] = endpoint
+        settings["aws_allow_http"] = str(endpoint.startswith("http://")).lower()
+        # Stores other than Amazon's seldom resolve a host per bucket, nor care for the region.
+        settings["aws_virtual_hosted_style_request"] = "false"
+        region = region or "us-east-1"
+    if region:
+        settings["aws_region"] = region
+    found = session.get_credentials()
+    if found is not None:
+        frozen = found.get_frozen_credentials()
+        settings |= {
+            name: value
+            for name, value in (
+                ("aws_access_key_id", frozen.access_key),
+                ("aws_secret_access_key", frozen.secret_key),
+                ("aws_session_token", frozen.token),
+            )
+            if value
+        }
+    return settings
+
+
+def at_once(work: Callable[[Item], pa.Table], items: Iterable[Item]) -> list[pa.Table]:
+    """What the work makes of each item, some at once: a store answers slowly, and many at a time."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        return [*readers.map(work, items)]
+
+
+def address(path: str) -> str:
+    """The path as delta-rs takes it: of a store it is an URL, in which `#`, `?` and `%` of a table's name would act.
+
+    delta-rs 1.6.6 decodes it twice when it opens a table, so that no name may have ``%`` before two hexadecimal digits
+    (``transforms/table_names.UNFIT``).
+    """
+    scheme, separator, rest = path.partition("://")
+    return f"{scheme}{separator}{quote(rest)}" if separator else path
+
+
+def opened(path: str, warehouse: str) -> DeltaTable | None:
+    """The Delta table at this path of the warehouse, as it is now; None where there is none."""
+    try:
+        return DeltaTable(address(path), storage_options=options(warehouse))
+    except TableNotFoundError:
+        return None
+
+
+def count(table: DeltaTable) -> int:
+    """How many rows a table has, by its log and by the marks of those that are deleted and still in their file."""
+    found = sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
+    if "deletionVectors" in (table.protocol().reader_features or ()):
+        marked = pa.table(table.deletion_vectors())
+        found -= sum(len(rows.values) - (pc.sum(rows.values).as_py() or 0) for rows in marked[1])
+    return int(found)
+
+
+def is_written_here(table: DeltaTable) -> bool:
+    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know.
+
+    Nor does it write one that is followed change by change.
+    """
+    if table.metadata().configuration.get(CHANGE_FEED) == "true":
+        # What changed would be missing from the files that tell it.
+        return False
+    return WRITTEN.issuperset(table.protocol().writer_features or ())
+
+
+def folders(path: str, warehouse: str) -> frozenset[str]:
+    """The names of the folders in this one of the warehouse; none where it is not there."""
+    try:
+        handler = DeltaStorageHandler(address(path), options(warehouse))
+    except TableNotFoundError:
+        return frozenset()
+    found = fs.PyFileSystem(handler).get_file_info(fs.FileSelector("", allow_not_found=True))
+    return frozenset(one.base_name for one in found if one.type == fs.FileType.Directory)
+
+
+def conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows with these columns, and null in those that they do not have."""
+    cells = [
+        rows[one.name].cast(one.type)
+        if one.name in rows.column_names
+        else pa.nulls(rows.num_rows, one.type)
+        for one in schema
+    ]
+    return pa.table(cells, schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of one Delta table, by their paths below it.
+
+    Not read through delta-rs's own dataset: that hands Python's files to threads of Arrow's, and a process that ends
+    soon after is aborted by them, now and then, whatever it has done.
+    """
+
+    root: str
+    handler: DeltaStorageHandler
+    kept: Mapping[str, pa.BooleanArray]
+
+    @classmethod
+    def of(cls, table: DeltaTable, path: str, warehouse: str) -> Files:
+        """The files of a table that was opened at this path."""
+        kept: dict[str, pa.BooleanArray] = {}
+        if "deletionVectors" in (table.protocol().reader_features or ()):
+            # Spark may be set up to mark rows as deleted and leave them in their file.
+            marked = pa.table(table.deletion_vectors())
+            for name, rows in zip(marked["filepath"].to_pylist(), marked[1], strict=True):
+                kept[name.rpartition("/")[2]] = rows.values
+        return cls(path, DeltaStorageHandler(address(path), options(warehouse)), kept)
+
+    def read(
+        self, name: str, size: int, columns: Sequence[str], repeated: Sequence[str] = ()
+    ) -> pa.Table:
+        """These of the columns that a data file of so many bytes has, of its rows that are not deleted.
+
+        ``repeated``: columns that have few values, which are read as numbers of these.
+        """
+        file = self.parquet(name, size, repeated)
+        there = [column for column in columns if column in file.schema_arrow.names]
+        # By this thread alone where the file is Python's: see above.
+        found = file.read(there, use_threads=self._is_local)
+        kept = self.kept.get(name.rpartition("/")[2])
+        # Rows behind the end of the marks are all there.
+        if kept is None:
+            return found
+        marks = pa.concat_arrays(
+            [kept, pa.array([True] * (found.num_rows - len(kept)), pa.bool_())]
+        )
+        return found.filter(marks)
+
+    def content(self, name: str) -> bytes:
+        """A whole file.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        if self._is_local:
+            return self._local(name).read_bytes()
+        data: bytes = self.handler.open_input_file(name).read()
+        return data
+
+    def parquet(self, name: str, size: int, repeated: Sequence[str] = ()) -> pq.ParquetFile:
+        """A data file of so many bytes, to be read column by column; times are in microseconds.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        source: object
+        if self._is_local:
+            source = self._local(name)
+        elif size <= _WHOLE_BYTES:
+            source = pa.BufferReader(self.content(name))
+        else:
+            source = self.handler.open_input_file(name)
+        # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.
+        return pq.ParquetFile(
+            source,
+            pre_buffer=False,
+            coerce_int96_timestamp_unit="us",
+            read_dictionary=[*repeated],
+        )
+
+    @property
+    def _is_local(self) -> bool:
+        return "://" not in self.root or self.root.startswith("file://")
+
+    def _local(self, name: str) -> Path:
+        return Path(self.root.removeprefix("file://"), name)

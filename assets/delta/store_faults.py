@@ -1,0 +1,107 @@
+"""What a failure of the warehouse means, in words: no room, another run's commit, a store that answers with an error.
+
+Spark and delta-rs tell of the same faults in different ways; both are read here. Not here: who is alone at a table
+(``locks``), and faults of a landing (``assets.s3``, ``assets.landing``).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from assets.s3 import fault_of_code
+from transforms.errors import (
+    TableBusy,
+    UnreadableWarehouse,
+    WarehouseFailed,
+    WarehouseFull,
+    WeirError,
+)
+
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_CONFLICT = re.compile(
+    r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
+    r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
+)
+_STORE = re.compile(
+    r"software\.amazon\.awssdk\.[\w.]*Exception: ([^\n]*)|(AWS\w+Exception: [^\n]*)"
+)
+# delta-rs says the whole story of a request, in colours, over several lines.
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_OF_OBJECT_STORE = re.compile(r"Error performing [A-Z]+|Generic S3 error|Error after \d+ retries")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_STATUS = re.compile(r"\b([345]\d\d [A-Z][A-Za-z ]+)")
+
+
+@contextmanager
+def told_in_words(name: str, warehouse: str) -> Iterator[None]:
+    """Around what delta-rs does with a table of this name: raises in words what the warehouse is at fault for.
+
+    Raises:
+        TableBusy: another writer has committed meanwhile.
+        WarehouseFull: there is no room.
+        WarehouseFailed: the store answers with an error.
+        UnreadableWarehouse: the store does not let Weir in.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        # That a file is gone is the caller's matter: another writer may have put its rows into another.
+        raise
+    except (DeltaError, OSError) as failure:
+        told = in_words(failure, name, warehouse)
+        if told is None:
+            raise
+        # What delta-rs says has the store's address and whole answers in it.
+        raise told from None
+
+
+def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:
+    """What a failure of the warehouse means to the person who runs Weir; None for any other failure."""
+    text = str(failure)
+    if _FULL.search(text) or getattr(failure, "errno", None) == errno.ENOSPC:
+        return WarehouseFull(name, _room(warehouse))
+    if isinstance(failure, CommitFailedError) or _CONFLICT.search(text):
+        return TableBusy(name)
+    if "://" in warehouse:
+        if found := _STORE.search(text):
+            return WarehouseFailed(name, warehouse, (found[1] or found[2])[:200])
+        if _OF_OBJECT_STORE.search(text):
+            return _of_object_store(_COLOURS.sub("", text), name, warehouse)
+    return None
+
+
+def _of_object_store(text: str, name: str, warehouse: str) -> WeirError:
+    """What delta-rs tells of a store: never quoted, for its text has addresses and whole answers in it."""
+    code = _CODE.search(text)
+    if code and (known := fault_of_code(code[1])):
+        fault, remedy = known
+        return UnreadableWarehouse(
+            warehouse, fault, remedy.replace("the feed's landing", "the warehouse")
+        )
+    if code:
+        return WarehouseFailed(name, warehouse, f"the store answers {code[1]}")
+    if status := _STATUS.search(text):
+        return WarehouseFailed(name, warehouse, f"the store answers {status[1].strip()}")
+    return WarehouseFailed(name, warehouse, "nothing answers at the store's address")
+
+
+def _room(warehouse: str) -> str:
+    """How much is free where the tables are, and where Spark keeps its own files while it works."""
+    places = {"Spark's own files": os.environ.get("SPARK_LOCAL_DIRS") or tempfile.gettempdir()}
+    if "://" not in warehouse:
+        places = {"the warehouse": warehouse, **places}
+    free = {
+        what: f"{shutil.disk_usage(place).free / 2**20:,.1f} MB free in {place} ({what})"
+        for what, place in places.items()
+        if Path(place).exists()
+    }
+    return ", ".join(free.values())

@@ -1,0 +1,158 @@
+"""How new changes get into a gold table: what is read, what is folded anew, what is merged.
+
+Not here: the order and the fold (``transforms/gold``), and the Dagster asset (``gold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from assets.bookkeeping import bases, decisions, discovered_tables
+from assets.columns.gold import PARTS
+from assets.delta.lake_table import LakeTable
+from assets.gold import history, schema_changes
+from assets.gold.applied import Applied, GoldTable
+from assets.gold.apply import commits, local_apply, spark_apply
+from assets.gold.apply.read_once import ReadOnce
+from assets.gold.changes import scoped_delete_effects
+from assets.gold.changes.scoped_delete_effects import of_counts
+from assets.gold.changes.table_changes import History
+from assets.gold.gold_tables import (
+    CONSTRAINT,
+    DECLARATION,
+    delta_properties,
+    due_tables,
+    properties_of,
+    require_whole_key,
+    stale_windows,
+)
+from assets.lake import Lake
+from assets.locks import writing
+from transforms.feed import Feed, Table
+from transforms.feed_digest import table_digest
+from transforms.silver.discovered_tables import Stopped
+from transforms.table_names import HISTORY, TOMBSTONES
+
+
+def apply(
+    lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
+) -> Applied:
+    """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver.
+
+    One that cannot be made stays as it was (``discovered_tables.stopped``).
+    """
+    with writing(lake, "gold", feed.name, table.name):
+        return apply_known(Known.of(lake, feed), table, windows, anew=anew)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What all tables of a feed ask for: the feed with its decisions, and the gold tables that cannot be made.
+
+    ``once``: the warehouse, of which what is written down of the feed is read once: for tables that are made in this
+    process. Whoever asks holds the locks of the tables: what came to gold since it was read would be undone.
+    """
+
+    lake: Lake
+    once: Lake
+    feed: Feed
+    stopped: Mapping[str, Stopped]
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed) -> Self:
+        """What is written down of the feed."""
+        once = ReadOnce.of(lake)
+        # Before the accounts: a kind of change is in these before it is in silver.
+        once.opened("silver", feed.name)
+        feed = decisions.with_recorded(once, feed)
+        # Whether a feed has too many tables is for whoever asks for all of them.
+        return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
+
+
+def apply_known(known: Known, table: Table, windows: Sequence[str], *, anew: bool) -> Applied:
+    """The same, for whoever holds the lock of the table (``apply_feed``)."""
+    mine = {name: one for name, one in known.stopped.items() if table.name in one.declared}
+    done = Applied(stopped=mine)
+    for name in due_tables(known.once, known.feed, table, windows):
+        if name not in known.stopped:
+            done = done.plus(apply_one(known, table, name, windows, anew=anew))
+    return done
+
+
+def apply_one(
+    known: Known, table: Table, name: str, windows: Sequence[str], *, anew: bool = False
+) -> Applied:
+    """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
+
+    Keys whose changes are all newer than what gold knows are folded onto it; the others are folded anew from silver.
+    A table that was made under another declaration is made anew as a whole, once all its windows are derived anew;
+    until then it stays as it is.
+    """
+    lake, feed = known.lake, known.feed
+    table = schema_changes.with_added(lake, feed, table, name)
+    done = local_apply.apply_one(known.once, feed, table, name, windows, anew=anew)
+    if done is not None:
+        return done
+    changes = History.read(lake, feed, table, name, windows)
+    gold = lake.table("gold", feed.name, name)
+    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    exists = gold.exists() and graves.exists()
+    # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
+    stands = gold.properties() if exists else {}
+    anew = anew or not exists or stands.get(DECLARATION) != table_digest(feed, table)
+    scoping = scoped_delete_effects.of_history(feed, changes)
+    # What reaches keys of other streams may have moved with whatever came.
+    has_moved = not anew and scoping.spread is not None and scoping.spread.crossing.has_moved
+    if table.history and not lake.table("gold", feed.name, name + HISTORY).exists():
+        anew = True
+    if anew:
+        if exists:
+            schema_changes.refuse_declaration(lake, feed, table, name, gold, graves)
+        if stale := stale_windows(lake, feed, name):
+            return Applied(waits_for=tuple(stale))
+    else:
+        _brought_along(gold, table, stands)
+    rebuilt, anew = exists and anew, anew or has_moved
+    kept, horizon = lake.table("gold", feed.name, name + HISTORY), bases.drawn(lake, feed).get(name)
+    stood = history.above(kept.read(), horizon) if table.history and not anew else None
+    found = spark_apply.folded(feed, changes, scoping, *(() if anew else (gold, graves, stood)))
+    tally = found.tally
+    if table.history and (anew or tally.keys):
+        history.write(
+            *(kept, table, found.versions, found.rows.select(PARTS)),
+            anew=anew,
+            horizon=horizon,
+        )
+    if anew:
+        made = properties_of(table, table_digest(feed, table))
+        commits.create(gold, graves, found.rows, table, made)
+    elif tally.keys:
+        commits.put(gold, graves, found.rows, table, tally)
+    sizes = gold.count(), graves.count()
+    did = of_counts(scoping.by_event, scoping.places, tally.removed, tally.changed)
+    return Applied(
+        tables=(GoldTable(name, *sizes, tally.repeats, did),),
+        changes=tally.deliveries,
+        repeats=tally.repeats,
+        superseded=tally.superseded,
+        keys=tally.keys,
+        refolded=tally.refolded,
+        late_keys=tally.late_keys,
+        ties=tally.ties,
+        foreign_copies=tally.foreign_copies,
+        rows=sizes[0],
+        tombstones=sizes[1],
+        rebuilt=rebuilt,
+    )
+
+
+def _brought_along(gold: LakeTable, table: Table, stands: Mapping[str, str]) -> None:
+    """Give a table that an earlier version of Weir made what it lacks."""
+    if CONSTRAINT not in stands:
+        require_whole_key(gold, table)
+    if missing := {
+        name: on for name, on in delta_properties(table).items() if stands.get(name) != on
+    }:
+        gold.set_properties(missing)

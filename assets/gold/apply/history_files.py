@@ -1,0 +1,92 @@
+"""The versions of a small gold table's rows, rewritten whole in this process.
+
+Not here: which versions there are (``transforms/gold/history.py``), and larger tables of them (``history``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from assets.arrow import history_columns, typed_values
+from assets.columns.history import VALID_TO
+from assets.delta.local_table import LocalTable, may_be_rewritten
+from assets.lake import Lake
+from transforms.feed import Feed, Table
+from transforms.gold.change import Key
+from transforms.gold.history import Version
+from transforms.horizons import Horizon
+from transforms.table_names import HISTORY
+
+
+@dataclass(frozen=True)
+class HistoryFiles:
+    """The table of versions that lies beside one gold table."""
+
+    table: Table
+    files: LocalTable
+
+    @classmethod
+    def of(cls, lake: Lake, feed: Feed, table: Table, name: str) -> HistoryFiles:
+        """The table as it is now."""
+        return cls(table, lake.local_table("gold", feed.name, name + HISTORY))
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is there."""
+        return self.files.table is not None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it may be rewritten whole: of another type than now, a value is Spark's to cast."""
+        return may_be_rewritten(self.files) and self.files.has_types(
+            history_columns.schema(self.table)
+        )
+
+    def put(
+        self,
+        told: Mapping[Key, Sequence[Version]],
+        horizon: Horizon | None,
+        keys: Collection[Key] | None,
+    ) -> None:
+        """Put what silver can tell of these keys, or of all, in place of the versions before, in one commit.
+
+        Versions that ended at or below the horizon are not among what silver can tell, and stay.
+        """
+        schema = history_columns.schema(self.table)
+        stood = self.files.read(schema)
+        ends = stood[VALID_TO].to_pylist()
+        of_keys = self._keys_of(stood)
+        kept = [
+            at
+            for at, (key, end) in enumerate(zip(of_keys, ends, strict=True))
+            if (keys is not None and key not in keys)
+            or (horizon is not None and end is not None and tuple(end) <= horizon.position)
+        ]
+        new = [(key, version) for key, some in told.items() for version in some]
+        cells = history_columns.cells(self.table, new)
+        rows = pa.table(
+            [history_columns.array(cells[one.name], one.type) for one in schema], schema
+        )
+        whole = pa.concat_tables([typed_values.rows_at(stood, kept), rows])
+        self.files.write(whole, {} if keys is None else None)
+
+    def standing(self, keys: Collection[Key], horizon: Horizon | None) -> dict[Key, list[Version]]:
+        """The versions of these keys that stand there, but for those that ended at or below the horizon."""
+        stood = self.files.read(history_columns.schema(self.table))
+        mine = [at for at, key in enumerate(self._keys_of(stood)) if key in keys]
+        rows = typed_values.rows_at(stood, mine)
+        found: dict[Key, list[Version]] = {}
+        for key, one in zip(
+            self._keys_of(rows), history_columns.read(self.table, rows), strict=True
+        ):
+            if horizon is None or one.ended is None or one.ended.position > horizon.position:
+                found.setdefault(key, []).append(one)
+        return found
+
+    def _keys_of(self, rows: pa.Table) -> list[Key]:
+        kinds = self.table.columns
+        parts = [typed_values.texts(rows[name], kinds[name]) for name in self.table.key]
+        return [*zip(*parts, strict=True)]

@@ -1,0 +1,77 @@
+"""The warehouse as a step sees it that brings many tables up to date: what all of them ask for is read once.
+
+That is what is written down of the feed (accounts, decisions, horizons), and which files silver has. Such a step writes
+none of these, and what another run adds meanwhile is that run's to bring. Not here: the tables that the step writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pydantic import PrivateAttr
+
+from assets.delta import small_table
+from assets.delta.small_table import SmallTable, Where
+from assets.lake import Lake
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable(SmallTable):
+    """A small table whose rows are kept once they were read."""
+
+    kept: list[pa.Table] = field(default_factory=list)
+
+    def read(self, columns: Sequence[str] | None = None, where: Where | None = None) -> pa.Table:
+        """See ``SmallTable``."""
+        if not self.kept:
+            self.kept.append(SmallTable.read(self))
+        found = self.kept[0]
+        for column, texts in (where or {}).items():
+            found = found.filter(small_table.is_among(found[column], texts))
+        return found.select(list(columns or self.columns.names))
+
+
+class ReadOnce(Lake):
+    """The same warehouse; several threads may ask."""
+
+    _kept: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
+    _lock: Any = PrivateAttr(default_factory=RLock)
+
+    @classmethod
+    def of(cls, lake: Lake) -> ReadOnce:
+        """The warehouse to one step."""
+        return cls(
+            warehouse=lake.warehouse,
+            largest_object=lake.largest_object,
+            largest_record=lake.largest_record,
+            most_tables=lake.most_tables,
+            pyspark=lake.pyspark,
+        )
+
+    def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
+        """See ``Lake``."""
+        with self._lock:
+            if what not in self._kept:
+                self._kept[what] = make()
+            return self._kept[what]
+
+    def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
+        """See ``Lake``."""
+        plain = super().small_table(layer, feed, columns)
+        kept: SmallTable = self.once(
+            ("small table", plain.path, tuple(columns.names)),
+            lambda: KeptTable(plain.name, plain.path, plain.warehouse, plain.columns),
+        )
+        return kept
+
+    def opened(self, layer: str, feed: str) -> DeltaTable | None:
+        """See ``Lake``."""
+        found: DeltaTable | None = self.once(
+            ("opened", layer, feed), lambda: super(ReadOnce, self).opened(layer, feed)
+        )
+        return found

@@ -1,0 +1,182 @@
+"""One gold table's apply in Spark's tasks: which rows are brought together by key, and the commits of what comes out.
+
+New changes meet what gold has of their keys in one shuffle; the few keys that this cannot tell are folded from their
+history in a second one. Not here: what becomes of a key (``gold_fold``), what is read for it (``key_rows``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.arrow import in_spark
+from assets.arrow.gold_fold import BASE_COLUMNS, FromHistory, OntoGold, ToBase
+from assets.arrow.gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, Tally, out_columns
+from assets.arrow.meetings import GOLD, TOMBSTONE, Folding, met
+from assets.arrow.stories import stories
+from assets.columns.gold import BLOB, KIND, PARTS
+from assets.delta.broadcasting import hinted
+from assets.delta.lake_table import LakeTable
+from assets.gold.apply import meeting_rows, whole_images
+from assets.gold.apply.key_rows import Run, whole, with_linked
+from assets.gold.changes import scoped_delete_effects
+from assets.gold.changes.scoped_delete_effects import Scoping
+from assets.gold.changes.table_changes import History
+from transforms.feed import Feed, Table
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.scopes import Scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What a run makes of one table: a row per key that has changed, or per copy of one, and the counts.
+
+    ``history``: of these keys, where the table keeps versions, those that silver can tell.
+    """
+
+    rows: DataFrame
+    versions: DataFrame
+    tally: Tally
+
+
+def folded(
+    feed: Feed,
+    history: History,
+    scoping: Scoping,
+    gold: LakeTable | None = None,
+    tombstones: LakeTable | None = None,
+    versions: DataFrame | None = None,
+) -> Folded:
+    """Fold the run's changes onto the tables, or, where they are None, all changes there are.
+
+    ``history``: those that stand and that silver can tell, where the table keeps them.
+    """
+    run = _run(feed, history, scoping, anew=gold is None)
+    if gold is not None and tombstones is not None:
+        run = replace(run, layers=(gold, tombstones), versions=versions)
+    rows, tally = _brought(run)
+    if tally.untold:
+        asked = rows.where(F.col(KIND) == UNTOLD)
+        asked = asked.select(F.col(PARTS).alias("key"), F.col(BLOB).alias("carried"))
+        others, counts = _from_history(run, asked, tally.untold)
+        tally.add(counts)
+        if run.folding.moves:
+            # Of linked keys all are told there, also those that their new changes alone had told.
+            told = with_linked(run, asked).select(F.col("key").alias(PARTS))
+            rows = rows.join(told, on=PARTS, how="left_anti")
+        rows = rows.unionByName(others)
+    changed, of_versions = (rows.where(F.col(KIND) == one) for one in (CHANGED, VERSION))
+    return Folded(changed, of_versions, tally)
+
+
+def to_base(feed: Feed, history: History) -> DataFrame:
+    """What all keys are by all changes of this history (``BASE_COLUMNS``), computed once."""
+    scoping = scoped_delete_effects.of_history(feed, history)
+    assert scoping.spread is None  # where they reach other streams, nothing is compacted
+    run = _run(feed, history, scoping, anew=True)
+    rows = meeting_rows.by_key(whole(run, None, 0))
+    return in_spark.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
+
+
+def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change]]:
+    """Everything that happened to one key: what it was at the table's horizon, and its changes in their order."""
+    run = _run(feed, history, scoped_delete_effects.of_history(feed, history), anew=True)
+    folding = run.folding
+    asked = history.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
+    rows = meeting_rows.by_key(whole(run, asked, 1), 1).toArrow()
+    scopes = Scopes(folding.scoped, (fold := Fold.of(history.table)).identity)
+    for meetings in met(folding, rows.to_batches()):
+        for one in stories(folding, fold, scopes, list(meetings)):
+            if one.key.key == key:
+                return one.key.base, [*one.changes]
+    return ABSENT, []
+
+
+def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> Run:
+    kinds, spread = history.change_kinds, scoping.spread
+    folding = Folding(
+        *(feed, history.table, scoping.every),
+        depends=kinds.depends,
+        keeps_history=kinds.moves or history.table.history,
+        moves=kinds.moves,
+        anew=anew,
+        crossing=spread.crossing if spread else None,
+        horizon=history.horizon,
+    )
+    return Run(history, folding, spread.places if spread else None)
+
+
+def _brought(run: Run) -> tuple[DataFrame, Tally]:
+    """What the changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
+    layers = run.layers
+    if run.places is not None or not whole_images.may_tell(run.history, anew=layers is None):
+        return _folded(run, None, 0)
+    told = whole_images.told(run.history, layers and tuple(one.read() for one in layers))
+    tally, rows = told.tally, told.rows
+    if tally.untold:
+        others, counts = _folded(run, told.unsure, tally.untold)
+        tally.untold = 0
+        tally.add(counts)
+        rows = rows.unionByName(others)
+    return rows, tally
+
+
+def _folded(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
+    """What the fold makes of all keys, or of so many that are ``asked`` for (``key``)."""
+    if run.layers is None:
+        return _from_history(run, asked, count)
+    return _onto(run, *run.layers, None if asked is None else hinted(asked, count))
+
+
+def _onto(
+    run: Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None
+) -> tuple[DataFrame, Tally]:
+    """What the new changes make of what the tables have."""
+    history, folding, table = run.history, run.folding, run.history.table
+    new = history.of_keys.where("is_new")
+    if asked is not None:
+        new = new.join(asked, on="key", how="left_semi")
+    brings_scopes = not all(one.change.is_past for one in folding.scoped)
+    rows = meeting_rows.changes(new)
+    keys = history.new_keys() if asked is None else asked
+    if run.places is not None:
+        placed = run.places.where("is_new")
+        keys = keys.unionByName(placed.select("key"))
+        rows = rows.unionByName(meeting_rows.places(placed), allowMissingColumns=True)
+    # A new scoped change is for all that stands.
+    mine = None if brings_scopes else keys
+    for layer, what, with_values in (
+        (gold, GOLD, folding.depends),
+        (tombstones, TOMBSTONE, False),
+    ):
+        stands = meeting_rows.stands(table, layer.read(), what, mine, with_values=with_values)
+        rows = rows.unionByName(stands, allowMissingColumns=True)
+    shaped = meeting_rows.shaped(rows.withColumn("group", F.col("key")))
+    together = meeting_rows.by_key(shaped, None if brings_scopes else history.most_new)
+    return _staged(together, OntoGold(folding), table)
+
+
+def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
+    """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all that silver has of them."""
+    rows = meeting_rows.by_key(whole(run, asked, count))
+    # What gold has of them is there with its values by now.
+    folding = replace(run.folding, depends=True)
+    return _staged(rows, FromHistory(folding), run.history.table)
+
+
+def _staged(
+    rows: DataFrame, stage: OntoGold | FromHistory, table: Table
+) -> tuple[DataFrame, Tally]:
+    """What comes out of the tasks, computed once, and the sum of their counts.
+
+    Computed before anything is written: Spark would read the tables anew after a commit.
+    """
+    found = in_spark.staged(rows, stage, out_columns(table)).localCheckpoint()
+    tally = Tally()
+    for row in found.where(F.col(KIND) == COUNTED).select(BLOB).collect():
+        tally.add(pickle.loads(row[BLOB]))
+    return found, tally

@@ -1,0 +1,63 @@
+"""Triples to wide tables of nodes: one table for each of a feed's ``types``, made anew by each run.
+
+Not here: what a row is (``assets/columns/dgraph_nodes.py``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from time import monotonic
+
+import dagster as dg
+
+from assets import partitions
+from assets.columns import dgraph_nodes
+from assets.lake import Lake
+from assets.locks import writing
+from assets.wording import counted
+from transforms.feed import Feed
+from transforms.table_names import asset_name, gold_name
+
+
+def key_of(feed: Feed) -> list[str]:
+    """The asset of a feed's tables of nodes."""
+    return ["nodes", feed.name]
+
+
+def write(lake: Lake, feed: Feed) -> dict[str, int]:
+    """Write every table of nodes from the triples that gold has now; returns their sizes by name."""
+    (triples,) = feed.tables.values()
+    source = lake.table("gold", feed.name, gold_name(triples.name, feed.table_names))
+    sizes = {}
+    for node_type, names in feed.types.items():
+        name = f"{dgraph_nodes.TABLE}{node_type}"
+        predicates = [feed.predicates[one] for one in names]
+        table = lake.table("gold", feed.name, name)
+        with writing(lake, "gold", feed.name, name):
+            table.create(dgraph_nodes.wide(source.read(), node_type, predicates), {})
+        sizes[name] = table.read().count()
+    return sizes
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The asset of all tables of nodes of one feed."""
+
+    @dg.asset(
+        key=key_of(feed),
+        deps=[
+            ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
+            for table in feed.tables.values()
+        ],
+        group_name=feed.name,
+        partitions_def=partitions.windows_of(feed),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=f"nodes_{feed.name}",
+        kinds={"gold", "deltalake"},
+        description=f"One row per node, for {', '.join(feed.types)}: a column for each declared predicate.",
+    )
+    def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+        started = monotonic()
+        sizes = write(lake, feed)
+        for name, rows in sizes.items():
+            context.log.info(f"gold.{feed.name}.{name}: {counted(rows, 'node')}")
+        return dg.MaterializeResult(metadata={"seconds": round(monotonic() - started, 1), **sizes})
+
+    return of_nodes

@@ -1,0 +1,92 @@
+"""The history of a gold table, ``gold.<feed>.<table>__history``: every version of every row, where a table asks for it.
+
+Each key that a run touches is folded anew, so that late events are woven in at their place. Versions that ended before
+the horizon are no longer known to silver, and stay as they are. Not here: what a version is (``assets/gold_columns``).
+"""
+
+from __future__ import annotations
+
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns import types
+from assets.columns.gold import PARTS
+from assets.columns.history import BEGAN_BY, OWN, VALID_FROM, VALID_TO
+from assets.delta.lake_table import LakeTable
+from transforms.feed import Table
+from transforms.horizons import Horizon
+
+PROPERTIES = {"delta.enableDeletionVectors": "true"}
+
+
+def write(
+    table: LakeTable,
+    declared: Table,
+    new: DataFrame,
+    keys: DataFrame,
+    *,
+    anew: bool,
+    horizon: Horizon | None,
+) -> None:
+    """Put the versions of these ``keys`` that silver can tell (``new``) in place of those before, in one commit.
+
+    ``anew``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same keys
+    again.
+    """
+    new = new.select(*(f"`{name}`" for name in declared.columns), *OWN)
+    if anew:
+        whole = new
+        if horizon is not None and table.exists():
+            whole = whole.unionByName(_ended(table.read(), declared, horizon)).localCheckpoint()
+        table.create(whole, PROPERTIES)
+        return
+    named = keys.select(
+        *[F.get(PARTS, F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
+    )
+    # What ended at or below the horizon is not among the new versions, and stays.
+    stood = above(table.read(), horizon).alias("old")
+    same = [
+        F.col(f"old.`{name}`").cast("string").eqNullSafe(F.col(f"touched.`{name}`"))
+        for name in declared.key
+    ]
+    mine = stood.join(named.alias("touched"), on=same, how="left_semi")
+    own = [*declared.key, VALID_FROM, BEGAN_BY]
+    gone = mine.join(new.select(*own), on=own, how="left_anti").withColumn("is_gone", F.lit(True))
+    source = new.withColumn("is_gone", F.lit(False)).unionByName(gone).localCheckpoint()
+    values: dict[str, str | Column] = {
+        f"`{name}`": F.col(f"new.`{name}`") for name in (*declared.columns, *OWN)
+    }
+    condition = " AND ".join(f"old.`{name}` = new.`{name}`" for name in own)
+    (
+        DeltaTable.forPath(table.spark, table.path)
+        .alias("old")
+        .merge(source.alias("new"), condition)
+        .whenMatchedDelete("new.is_gone")
+        .whenMatchedUpdate(set=values)
+        .whenNotMatchedInsert("NOT new.is_gone", values)
+        .execute()
+    )
+
+
+def above(versions_of: DataFrame, horizon: Horizon | None) -> DataFrame:
+    """The versions that silver can still tell: those that stood at the horizon, and all later ones."""
+    if horizon is None:
+        return versions_of
+    return versions_of.where(F.coalesce(F.col(VALID_TO) > _place(horizon), F.lit(True)))
+
+
+def _ended(stood: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
+    """The versions that silver knows nothing of any more, with the columns that are declared now."""
+    ended = stood.where(F.col(VALID_TO) <= _place(horizon))
+    columns = [
+        (F.col(f"`{name}`") if name in stood.columns else F.lit(None))
+        .cast(types.stored(kind))
+        .alias(name)
+        for name, kind in declared.columns.items()
+    ]
+    return ended.select(*columns, *OWN)
+
+
+def _place(horizon: Horizon) -> Column:
+    return F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")

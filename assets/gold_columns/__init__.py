@@ -1,1 +1,0 @@
-"""From changes to current rows and tombstones: the same for every source."""

@@ -1,0 +1,113 @@
+"""Listing no more of a landing than some days need, and never less than they have.
+
+A folder whose path says a day has objects of that day alone, whatever lies below it (``day_of_folder``), so that
+folders of other days are left out. Folders that say none are looked into, level by level: objects without a date in
+their path are of the day of their last change, and may lie anywhere. Where that takes too many looks, everything is
+listed.
+Not here: what an object of a landing is (``objects``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transforms.windows import day_of_folder
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ListObjectsV2OutputTypeDef, ObjectTypeDef
+
+Days = Collection[str]
+"""Days as windows write them, ``2026-11-20``."""
+
+LOOKS = 1_000
+"""With so many folders to look into, a listing of everything is no slower."""
+
+_AT_ONCE = 8
+
+
+def keys(client: S3Client, bucket: str, prefix: str, days: Days | None) -> Iterator[ObjectTypeDef]:
+    """The objects below a prefix that may be of these days, or all, in the order of their keys."""
+    if days is not None:
+        some = _keys_of_days(client, bucket, prefix, days)
+        if some is not None:
+            yield from sorted(some, key=lambda one: one["Key"].encode())
+            return
+    for page in _pages(client, bucket, prefix):
+        yield from page.get("Contents", [])
+
+
+def _keys_of_days(
+    client: S3Client, bucket: str, prefix: str, days: Days
+) -> list[ObjectTypeDef] | None:
+    """Those that may be of these days; None where that takes too many looks."""
+    found: list[ObjectTypeDef] = []
+    level, looks = [(prefix, False)], 0
+
+    def look(folder: tuple[str, bool]) -> list[ListObjectsV2OutputTypeDef]:
+        name, is_whole = folder
+        return [*_pages(client, bucket, name, delimiter="" if is_whole else "/")]
+
+    with ThreadPoolExecutor(_AT_ONCE) as looking:
+        while level:
+            looks += len(level)
+            if looks > LOOKS:
+                return None
+            below: list[tuple[str, bool]] = []
+            for pages in looking.map(look, level):
+                for page in pages:
+                    found += page.get("Contents", [])
+                    for one in page.get("CommonPrefixes", []):
+                        day = day_of_folder(one["Prefix"].removeprefix(prefix))
+                        if day is None or day in days:
+                            below.append((one["Prefix"], day is not None))
+            level = below
+    return found
+
+
+def _pages(
+    client: S3Client, bucket: str, prefix: str, delimiter: str = ""
+) -> Iterable[ListObjectsV2OutputTypeDef]:
+    pages = client.get_paginator("list_objects_v2")
+    return pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter=delimiter)
+
+
+class _Linked(Exception):
+    """A folder has a link to another: which way a file is met depends on all folders."""
+
+
+def files(root: Path, days: Days | None) -> list[Path]:
+    """The files below a folder that may be of these days, or all.
+
+    A link to a folder is followed once, and only to what is not below the root anyway.
+    """
+    try:
+        return [*_files(root, days)]
+    except _Linked:
+        return [*_files(root, None)]
+
+
+def _files(root: Path, days: Days | None) -> Iterator[Path]:
+    real_root = root.resolve()
+    seen = {real_root}
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        for path in sorted(folder.iterdir()):
+            if not path.is_dir():
+                yield path
+                continue
+            if days is not None:
+                if path.is_symlink():
+                    raise _Linked
+                day = day_of_folder(path.relative_to(root).as_posix() + "/")
+                if day is not None and day not in days:
+                    continue
+            real = path.resolve()
+            if path.is_symlink() and (real in seen or real.is_relative_to(real_root)):
+                continue
+            seen.add(real)
+            folders.append(path)

@@ -1,0 +1,168 @@
+"""Reading offsets of Kafka's partitions inside Spark's tasks, as bronze rows.
+
+Each task reads ranges of offsets with a client of its own. Nothing is committed to the broker: what was read is known
+from bronze. Not here: which offsets (``topics``), how tasks read (``spark_source``), and what a record means
+(``transforms/formats``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from pyspark.sql import DataFrame, SparkSession
+
+from assets.landing.kafka import clients
+from assets.landing.kafka.clients import FEW, Complaints, fitting
+from assets.landing.kafka.record_times import moment_of, window_of
+from assets.landing.kafka.topics import Range, divided
+from assets.landing.spark_source import read_parts
+from assets.task_errors import Place, told_with
+from transforms.errors import WeirError
+from transforms.feed import Feed
+
+SILENCE = 60.0
+"""Seconds without a record after which a task gives up: a broker that restarts is back sooner."""
+
+UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is no UTF-8", None)]
+"""What stands in place of headers that the Kafka client cannot read."""
+
+# Seconds that one call may wait for as much as it was asked for.
+_WAIT = 0.2
+
+
+def read_ranges(
+    spark: SparkSession, feed: Feed, ranges: Sequence[Range], progress: str | None = None
+) -> DataFrame:
+    """One row per record of these offsets (see ``BRONZE``), each in the window of its timestamp.
+
+    ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: see ``read_parts``.
+    """
+    parts = divided(ranges, 2 * spark.sparkContext.defaultParallelism)
+    return read_parts(spark, parts, partial(rows_of, feed, progress, SILENCE))
+
+
+def rows_of(
+    feed: Feed, progress: str | None, silence: float, ranges: tuple[Range, ...]
+) -> Iterator[tuple[object, ...]]:
+    """The records of some ranges, read with one client."""
+    complaints = Complaints()
+    client = clients.consumer(feed, complaints)
+    try:
+        for one in ranges:
+            with told_with(Place(feed.name, one.partition.name)):
+                yield from _Reading(feed, one, client, complaints, silence).rows(progress)
+    finally:
+        client.close()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One range being read."""
+
+    feed: Feed
+    range: Range
+    client: Consumer
+    complaints: Complaints
+    silence: float
+
+    def rows(self, progress: str | None) -> Iterator[tuple[object, ...]]:
+        """One row per record, and a mark where the partition ends in offsets without any."""
+        partition, end = self.range.partition, self.range.end
+        at, last, many = self.range.first, None, FEW
+        self.client.assign([TopicPartition(partition.topic, partition.number, at)])
+        heard = monotonic()
+        while at < end:
+            found = self.client.consume(min(many, end - at), _WAIT)
+            if found:
+                heard = monotonic()
+                self.complaints.answered()
+            elif monotonic() - heard > self.silence or self.complaints.are_final:
+                raise self._gave_up(at)
+            size = 0
+            for message in found:
+                offset = self._offset(message)
+                # What the client has at hand of before, a restart say, was read already.
+                if offset is None or offset < at:
+                    continue
+                if message.error() is not None or offset >= end:
+                    # Its end: what lies between holds no record.
+                    at = max(at, min(offset, end))
+                    continue
+                last = self._row(message, offset)
+                at, size = offset + 1, size + len(message)
+                yield last
+            many = fitting(len(found), size, many)
+            if progress is not None:
+                self._tell(Path(progress), at)
+        if self.range.is_last and (last is None or last[4] != end - 1):
+            window, landed_at = (last[0], last[8]) if last else (self.range.window, None)
+            if window is not None:
+                mark = (window, partition.name, partition.topic_id, 0, end - 1, None, None, None)
+                yield (*mark, landed_at or moment_of(None), None, None)
+
+    def _offset(self, message: Message) -> int | None:
+        """Where a message stands; None for one that is not of this range."""
+        error = message.error()
+        place = (message.topic(), message.partition())
+        if place != (self.range.partition.topic, self.range.partition.number):
+            if error is None or error.code() == KafkaError._PARTITION_EOF:
+                return None
+        elif error is None or error.code() == KafkaError._PARTITION_EOF:
+            return message.offset()
+        assert error is not None
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:
+            fault = "the offsets that are read now are deleted meanwhile"
+            raise self._unreadable(fault, "Run again, which says how many are lost.")
+        if error.retriable():
+            return None
+        raise self._unreadable(*self.complaints.told(error))
+
+    def _row(self, message: Message, offset: int) -> tuple[object, ...]:
+        kind, time = message.timestamp()
+        milliseconds = time if kind else None
+        partition = self.range.partition
+        return (
+            window_of(milliseconds, self.feed.window),
+            partition.name,
+            partition.topic_id,
+            offset + 1,
+            offset,
+            None,
+            message.value(),
+            None,
+            moment_of(milliseconds),
+            message.key(),
+            headers_of(message),
+        )
+
+    def _tell(self, folder: Path, at: int) -> None:
+        one = self.range
+        if folder.is_dir():
+            # A topic's name may be nearly as long as a file's.
+            topic = folder / one.partition.topic
+            topic.mkdir(exist_ok=True)
+            (topic / f"{one.partition.number}.{one.first}").write_text(f"{at - one.first}")
+
+    def _gave_up(self, at: int) -> WeirError:
+        fault, remedy = self.complaints.told()
+        if not self.complaints.codes:
+            fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
+        return self._unreadable(
+            f"from offset {at:,} on came nothing for {self.silence:.0f} s: {fault}", remedy
+        )
+
+    def _unreadable(self, fault: str, remedy: str) -> WeirError:
+        return clients.unreadable(self.feed, fault, remedy, self.range.partition.name)
+
+
+def headers_of(message: Message) -> object:
+    """The record's headers; the client gives none where one's name is no UTF-8, and nothing depends on them."""
+    try:
+        return message.headers()
+    except (SystemError, UnicodeError):
+        return UNREADABLE_HEADERS

@@ -1,0 +1,231 @@
+"""What the topics of a feed hold, what of it was read, and so which offsets are to be read.
+
+Not here: reading them (``read_topics``), and the tables that say what was read (``ledger``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from confluent_kafka import IsolationLevel, TopicCollection, TopicPartition
+from confluent_kafka.admin import ConfigResource, OffsetSpec  # type: ignore[attr-defined]
+
+from assets.landing.kafka import clients
+from assets.landing.kafka.clients import Complaints
+from assets.wording import counted
+from transforms.errors import OffsetsLost, UnreadableLanding
+from transforms.feed import Feed
+
+SMALLEST = 20_000
+"""Ranges with fewer offsets are not divided: a task of its own costs more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition of a topic as it is now: ``end`` is one more than the last offset that is decided.
+
+    ``written`` is one more than the last offset that there is: what lies between the two waits for a transaction.
+    """
+
+    topic: str
+    topic_id: str
+    number: int
+    earliest: int
+    end: int
+    written: int = 0
+
+    @property
+    def name(self) -> str:
+        """What bronze calls it."""
+        return f"{self.topic}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Offsets of one partition to be read, ``first`` included and ``end`` not.
+
+    ``is_last``: it ends where the partition ends. ``window``: of the last record that was read before, if any.
+    """
+
+    partition: Partition
+    first: int
+    end: int
+    is_last: bool = True
+    window: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many offsets; some of them may hold no record."""
+        return self.end - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """How far bronze has a partition: the next offset, and the window of the last one."""
+
+    next_offset: int
+    window: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is to be read, and what a person should know about it."""
+
+    ranges: tuple[Range, ...]
+    warnings: tuple[str, ...]
+
+
+def look(feed: Feed) -> list[Partition]:
+    """Every partition of the feed's topics.
+
+    Raises:
+        UnreadableLanding: the broker does not answer, or there is no such topic.
+    """
+    complaints = Complaints()
+    client = clients.admin(feed, complaints)
+    wait = clients.PATIENCE
+    topics = clients.topics_of(feed)
+    asked = client.describe_topics(TopicCollection([*topics]), request_timeout=wait)
+    told = clients.answers(feed, client, asked, complaints)
+    places = [TopicPartition(topic, one.id) for topic in topics for one in told[topic].partitions]
+    oldest, newest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    # What is written is asked before what is decided: a transaction that ends in between is none that is open.
+    earliest, written, end = (
+        clients.answers(
+            feed,
+            client,
+            client.list_offsets(
+                {place: spec for place in places}, isolation_level=level, request_timeout=wait
+            ),
+            complaints,
+        )
+        for spec, level in (
+            (oldest, IsolationLevel.READ_COMMITTED),
+            (newest, IsolationLevel.READ_UNCOMMITTED),
+            (newest, IsolationLevel.READ_COMMITTED),
+        )
+    )
+    return [
+        Partition(
+            place.topic,
+            str(told[place.topic].topic_id),
+            place.partition,
+            earliest[place].offset,
+            end[place].offset,
+            written[place].offset,
+        )
+        for place in places
+    ]
+
+
+def undecided(partitions: Iterable[Partition]) -> tuple[str, ...]:
+    """One line for each partition that has offsets which nobody may read yet, for a transaction is open before them.
+
+    One that its producer never ends holds back all that follows it, and looks as if nothing came.
+    """
+    return tuple(
+        f"{one.name}: {counted(one.written - one.end, 'offset')} from {one.end:,} on"
+        f" {'waits' if one.written - one.end == 1 else 'wait'} for the end of a transaction that is open there"
+        for one in partitions
+        if one.written > one.end
+    )
+
+
+def compacted(feed: Feed) -> tuple[str, ...]:
+    """One line for each of the feed's topics that Kafka compacts; none where the broker does not say.
+
+    Compaction takes away older records of a key, and in the end its delete, too, and leaves no trace of them.
+    """
+    complaints = Complaints()
+    client = clients.admin(feed, complaints)
+    topics = {
+        ConfigResource(ConfigResource.Type.TOPIC, name): name for name in clients.topics_of(feed)
+    }
+    asked = client.describe_configs([*topics], request_timeout=clients.PATIENCE)
+    found = []
+    for resource, name in topics.items():
+        try:
+            (told,) = clients.answers(feed, client, {name: asked[resource]}, complaints).values()
+        except UnreadableLanding:
+            # Who may read a topic need not be allowed to see how it is configured.
+            continue
+        if "compact" in str(told[_CLEANUP].value):
+            found.append(
+                f"topic {name} is compacted ({_CLEANUP}: {told[_CLEANUP].value}): what Kafka removes before it is"
+                " read is missed without a trace, deletes among it (docs/kafka.md)"
+            )
+    return tuple(found)
+
+
+_CLEANUP = "cleanup.policy"
+
+
+def backlog(
+    feed: Feed, partitions: Sequence[Partition], read: Mapping[tuple[str, str], Read]
+) -> Backlog:
+    """What was not read yet; ``read`` is by the partition's name and its topic's id.
+
+    Raises:
+        OffsetsLost: Kafka has deleted some of it.
+        UnreadableLanding: a topic has fewer offsets than were read of it.
+    """
+    ranges: list[Range] = []
+    warnings: list[str] = []
+    lost: dict[str, int] = {}
+    known = {name for name, _ in read}
+    anew = set()
+    for one in partitions:
+        before = read.get((one.name, one.topic_id))
+        first = one.earliest if before is None else max(before.next_offset, one.earliest)
+        if before is None:
+            if one.name in known and one.topic not in anew:
+                anew.add(one.topic)
+                warnings.append(
+                    f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
+                    f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"
+                )
+            if one.earliest > 0:
+                warnings.append(
+                    f"{one.name}: the first {one.earliest:,} offsets were gone before it was first read"
+                )
+        elif before.next_offset > one.end:
+            raise clients.unreadable(
+                feed,
+                f"it ends at offset {one.end:,}, but {before.next_offset:,} were read: it has lost its end",
+                "Give the feed file another name, which reads everything anew.",
+                one.name,
+            )
+        elif before.next_offset < one.earliest:
+            gone = one.earliest - before.next_offset
+            if feed.accepted_losses.get(one.name, 0) < one.earliest:
+                lost[one.name] = gone
+            else:
+                warnings.append(
+                    f"{one.name}: {gone:,} offsets below {one.earliest:,} are lost, as the feed file accepts"
+                )
+        if first < one.end:
+            ranges.append(Range(one, first, one.end, window=before.window if before else None))
+    if lost:
+        raise OffsetsLost(feed.name, lost, {one.name: one.earliest for one in partitions})
+    return Backlog(tuple(ranges), (*warnings, *undecided(partitions)))
+
+
+def divided(ranges: Sequence[Range], tasks: int) -> list[tuple[Range, ...]]:
+    """The ranges in about so many parts of about equal size; a large one is cut, small ones share a part."""
+    total = sum(one.size for one in ranges)
+    most = max(SMALLEST, -(-total // tasks))
+    pieces = [piece for one in ranges for piece in _cut(one, most)]
+    parts: list[list[Range]] = [[] for _ in range(min(tasks, len(pieces)))]
+    for piece in sorted(pieces, key=lambda one: -one.size):
+        min(parts, key=lambda part: sum(one.size for one in part)).append(piece)
+    return [tuple(part) for part in parts]
+
+
+def _cut(one: Range, most: int) -> list[Range]:
+    starts = [*range(one.first, one.end, most)]
+    ends = [*starts[1:], one.end]
+    return [
+        replace(one, first=start, end=end, is_last=end == one.end)
+        for start, end in zip(starts, ends, strict=True)
+    ]

@@ -1,0 +1,123 @@
+"""Reading landed objects as bronze rows: inside Spark's tasks, or a few small ones in this process.
+
+Not here: which objects are read (``bronze``), how tasks read (``spark_source``), what a record is
+(``transforms/splitting``), and what it means (``transforms/formats``).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from assets.columns.bronze import BRONZE, BRONZE_ARROW
+from assets.landing.objects import LandedObject, open_landing
+from assets.landing.spark_source import batches, read_parts
+from assets.task_errors import Place, told_with
+from transforms.errors import WeirError
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.formats.spec import Split
+from transforms.record import Record
+from transforms.splitting.gzip_stream import inflate, too_large, with_damage
+from transforms.splitting.limits import DEFAULTS, Limits
+
+# What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
+_OBJECT_COST = 64 << 10
+MOST_BYTES = 8 << 20
+"""So much is read in this process at most, in some tenths of a second; more is Spark's work."""
+# Only the records of a topic have a key and headers.
+_NO_KEY = (None, None)
+
+
+def read_objects(
+    spark: SparkSession,
+    feed: Feed,
+    objects: Sequence[LandedObject],
+    *,
+    limits: Limits = DEFAULTS,
+    split: Split | None = None,
+) -> DataFrame:
+    """One row per record of these objects (see ``BRONZE``), cut by ``split`` or else as the feed's format says.
+
+    Lazy: see ``read_parts``.
+    """
+    cut = split if split is not None else FORMATS[feed.format].split
+    parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
+    return read_parts(spark, parts, partial(rows_of, feed, cut, limits))
+
+
+class _Larger(WeirError):
+    """An object inflates to more than is read in this process."""
+
+
+def read_here(
+    feed: Feed, objects: Sequence[LandedObject], limits: Limits = DEFAULTS
+) -> pa.Table | None:
+    """The same rows, read in this process; None where they are so many that it is Spark's work."""
+    if sum(one.size + _OBJECT_COST for one in objects) > MOST_BYTES:
+        return None
+    rows = rows_of(feed, FORMATS[feed.format].split, limits, tuple(objects), most=MOST_BYTES)
+    try:
+        return pa.Table.from_batches(batches(rows, BRONZE), schema=BRONZE_ARROW)
+    except _Larger:
+        return None
+
+
+def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObject, ...]]:
+    """The objects in at most so many parts of about equal size: the largest first, each to the lightest part."""
+    parts: list[list[LandedObject]] = [[] for _ in range(min(most, len(objects)))]
+    weights = [(0, at) for at in range(len(parts))]
+    for one in sorted(objects, key=lambda one: (-one.size, one.name)):
+        weight, at = weights[0]
+        parts[at].append(one)
+        heapq.heapreplace(weights, (weight + one.size + _OBJECT_COST, at))
+    return [tuple(part) for part in parts]
+
+
+def rows_of(
+    feed: Feed,
+    split: Split,
+    limits: Limits,
+    objects: tuple[LandedObject, ...],
+    most: int | None = None,
+) -> Iterator[tuple[object, ...]]:
+    """The records of some objects, read through one landing; ``most``: no object may inflate to more bytes."""
+    landing = open_landing(feed)
+    for one in objects:
+        place = Place(feed.name, one.name)
+        with told_with(place):
+            data, generation = landing.read(one.name, one.generation, limits.largest_object)
+            if most is not None and len(inflate(data, most)[0]) > most:
+                raise _Larger
+            where = (one.window, one.name, generation)
+            for record in records_of(feed, one.name, data, split=split, limits=limits):
+                place.line = record.line
+                yield (
+                    *where,
+                    record.line,
+                    record.byte_offset,
+                    record.header,
+                    record.payload,
+                    record.defect,
+                    one.modified_at,
+                    *_NO_KEY,
+                )
+            if not place.line:
+                yield (*where, 0, 0, None, None, None, one.modified_at, *_NO_KEY)
+
+
+def records_of(
+    feed: Feed, object_name: str, data: bytes, *, split: Split, limits: Limits = DEFAULTS
+) -> Iterator[Record]:
+    """The records of one object as it was landed, inflated first where it is gzip; one for an object too large."""
+    if len(data) > limits.largest_object:
+        return iter([too_large(data, limits)])
+    inflated, damage = inflate(data, limits.largest_object)
+    if len(inflated) > limits.largest_object:
+        return iter([too_large(data, limits)])
+    records = split(inflated, feed, object_name, limits)
+    return records if damage is None else with_damage(records, inflated, damage)

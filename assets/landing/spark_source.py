@@ -1,0 +1,150 @@
+"""Bronze rows that Spark's tasks read themselves: a Python data source over anything that can be read in parts.
+
+What is read travels to the tasks by name, its bytes never pass through the driver. Not here: what there is to read
+(``read_objects``, ``read_topics``).
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from assets.columns.bronze import BRONZE
+from assets.task_errors import TaskFailed, raise_clearly
+from transforms.errors import WeirError
+
+__all__ = ["RecordSource", "raise_clearly", "read_parts"]
+
+NAME = "weir_records"
+
+Part = TypeVar("Part")
+
+_BATCH_BYTES = 16 << 20
+_BATCH_ROWS = 1 << 16
+_ROW_COST = 128
+
+
+def read_parts(
+    spark: SparkSession,
+    parts: Sequence[Part],
+    rows_of: Callable[[Part], Iterator[tuple[object, ...]]],
+) -> DataFrame:
+    """The rows of all parts (see ``BRONZE``), each part read by ``rows_of`` in a task of its own.
+
+    Lazy: what reads the frame meets the errors of its tasks, and ``raise_clearly`` makes them Weir's own again.
+    """
+    if not parts:
+        return spark.createDataFrame([], BRONZE)
+    spark.dataSource.register(RecordSource)
+    return spark.read.format(NAME).option("plan", _Plan(rows_of, [*parts]).encoded()).load()
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    rows_of: Callable[[Any], Iterator[tuple[object, ...]]]
+    parts: list[Any]
+
+    def encoded(self) -> str:
+        """As text, which is all that a Spark option holds."""
+        pickled: bytes = cloudpickle.dumps(self)  # type: ignore[no-untyped-call]
+        return base64.b64encode(zlib.compress(pickled)).decode()
+
+    @staticmethod
+    def decoded(text: str) -> _Plan:
+        plan: _Plan = cloudpickle.loads(zlib.decompress(base64.b64decode(text)))
+        return plan
+
+
+class RecordSource(DataSource):
+    """The data source ``weir_records``; its option ``plan`` is written by ``read_parts``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The name it is registered by."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """The bronze row."""
+        return BRONZE
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """The reader of the plan."""
+        return RecordReader(_Plan.decoded(self.options["plan"]), schema)
+
+
+class TaskPart(InputPartition):
+    """What one task reads."""
+
+    def __init__(self, part: object) -> None:
+        super().__init__(None)
+        self.part = part
+
+
+class RecordReader(DataSourceReader):
+    """Reads one part in one task."""
+
+    def __init__(self, plan: _Plan, schema: StructType) -> None:
+        self._rows_of, self._parts, self._schema = plan.rows_of, plan.parts, schema
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the parts: each task is handed its own."""
+        return {**self.__dict__, "_parts": []}
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """One per part of the plan."""
+        return [TaskPart(part) for part in self._parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The part's records, in batches of bounded size."""
+        assert isinstance(partition, TaskPart)
+        try:
+            yield from batches(self._rows_of(partition.part), self._schema)
+        except WeirError as error:
+            raise TaskFailed(error) from None
+
+
+def batches(rows: Iterator[tuple[object, ...]], schema: StructType) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of a bounded number of bytes and of rows; the last row of one may go beyond the bound."""
+    arrow_schema = to_arrow_schema(schema, timezone="UTC")
+    batch: list[tuple[object, ...]] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += _size(row)
+        if size >= _BATCH_BYTES or len(batch) >= _BATCH_ROWS:
+            yield _batch(batch, arrow_schema)
+            batch, size = [], 0
+    if batch:
+        yield _batch(batch, arrow_schema)
+
+
+def _size(row: tuple[object, ...]) -> int:
+    """About how many bytes a row takes."""
+    size = _ROW_COST
+    for cell in row:
+        kind = type(cell)
+        if kind is bytes or kind is str:
+            size += len(cell)  # type: ignore[arg-type]
+        elif isinstance(cell, list):
+            # The headers of a Kafka record, each a name and a value.
+            for header in cell:
+                size += _size(header)
+    return size
+
+
+def _batch(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    cells = zip(*rows, strict=True)
+    arrays = [
+        pa.array(list(column), kind) for column, kind in zip(cells, schema.types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

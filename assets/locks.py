@@ -1,0 +1,97 @@
+"""Around every step that writes a table: alone at that table, and told in words where the warehouse fails.
+
+A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
+than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
+The lock is the operating system's and ends with the process, however that ends. On an object store there is none.
+Not here: what is written (``lake``, ``small_table``), and what a failure means (``store_faults``, ``task_errors``).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from assets.delta.store_faults import in_words
+from assets.lake import Lake
+from assets.task_errors import SparkLost, is_of_lost_spark
+from transforms.errors import TableBusy, WeirError
+
+LOCKS = ".locks"
+"""The folder of the warehouse in which locks are; Delta and its readers do not look there."""
+
+
+@contextmanager
+def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iterator[None]:
+    """Be the only one to write this table of the warehouse, and say in words what goes wrong there.
+
+    Raises:
+        TableBusy: another run is writing it.
+        WarehouseFull: there is no room.
+        WarehouseFailed: the store answers with an error.
+        SparkLost: Spark ended in the middle of it.
+    """
+    name = ".".join(filter(None, (layer, feed, table)))
+    with telling(lake, name), alone(lake, name):
+        yield
+
+
+@contextmanager
+def telling(lake: Lake, name: str) -> Iterator[None]:
+    """Say in words what goes wrong at this table (``layer.feed.table``); the errors are those of ``locks``."""
+    try:
+        yield
+    except WeirError:
+        raise
+    except (PySparkException, Py4JError, OSError) as failure:
+        if is_of_lost_spark(failure):
+            raise SparkLost from None
+        told = in_words(failure, name, lake.warehouse)
+        if told is None:
+            raise
+        # Java's account of it is long; what there is to know of it is in the words.
+        raise told from None
+
+
+def _file_of(name: str) -> str:
+    """The lock's file: a table's own name, which a stream may make longer than any file's, cut short by a digest."""
+    if len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_FILE:
+        return name
+    digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[:_KEPT]}.{digest}"
+
+
+_LONGEST_FILE = 240
+# Of characters that may be four bytes each.
+_KEPT = 40
+
+
+@contextmanager
+def alone(lake: Lake, name: str) -> Iterator[None]:
+    """Be the only one to write this table (``layer.feed.table``).
+
+    Raises:
+        TableBusy: another run is writing it.
+    """
+    warehouse = lake.warehouse
+    if "://" in warehouse:
+        yield
+        return
+    folder = Path(warehouse, LOCKS)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _file_of(name)).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TableBusy(name) from None
+        except OSError as fault:
+            # Some network disks know no locks; a run there is no worse off than in an object store.
+            if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                raise
+        yield

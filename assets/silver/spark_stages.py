@@ -1,0 +1,87 @@
+"""The stages between bronze and silver as Spark runs them: what is read, shuffled, sorted and joined in between.
+
+Each stage is a function over Arrow batches (``silver_stages``). Not here: what is written, and what is refused before
+that (``silver``).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.arrow import outcomes, silver_stages
+from assets.arrow.in_spark import staged, tasks_for
+from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
+from transforms.feed import Feed
+from transforms.formats import FORMATS
+from transforms.horizons import Horizon
+
+_COMMITS = "transaction binary, commit array<bigint>"
+
+
+def classified(
+    feed: Feed, bronze: DataFrame, records: int, horizons: Mapping[str, Horizon]
+) -> tuple[DataFrame, list[DataFrame]]:
+    """What becomes of the records of some windows (``OUTPUT_SCHEMA``), and the frames that Spark keeps for it.
+
+    ``bronze`` has these windows' records, ``records`` is how many there are.
+    """
+    kept = []
+    tasks = tasks_for(bronze, records)
+    rows = _rows(feed, bronze, tasks, horizons)
+    if FORMATS[feed.format].transactional:
+        kept.append(rows.persist(StorageLevel.MEMORY_AND_DISK))
+        rows = _with_commits(kept[0], tasks)
+    # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+    whole = rows.withColumn("commit", F.coalesce("commit", F.array().cast("array<bigint>")))
+    dealt = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
+    found = staged(dealt, outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
+    kept.append(found.persist(StorageLevel.MEMORY_AND_DISK))
+    return kept[-1], kept
+
+
+def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon]) -> DataFrame:
+    """The records as rows (``ROWS_SCHEMA``); where neighbours decide, they are brought together first."""
+    surveyed, source = _surveyed(feed, bronze), FORMATS[feed.format]
+    if source.resolver is None:
+        return staged(
+            bronze, silver_stages.DecodeRows(feed, source, surveyed, horizons), ROWS_SCHEMA
+        )
+    pending = staged(bronze, silver_stages.DecodePending(feed, source, surveyed), PENDING_SCHEMA)
+    groups = pending.repartition(tasks, "shard").sortWithinPartitions("group", "order")
+    return staged(groups, silver_stages.ResolveRows(feed, source, horizons), ROWS_SCHEMA)
+
+
+def _surveyed(feed: Feed, bronze: DataFrame) -> silver_stages.Surveyed:
+    """What records say that others of their window need to know."""
+    marks = FORMATS[feed.format].survey_marks
+    if not marks:
+        return {}
+    payload = F.col("payload")
+    marked: list[Column] = [F.contains(payload, F.lit(mark)) for mark in marks]
+    told = bronze.where(reduce(Column.__or__, marked))
+    facts: dict[str, set[tuple[object, ...]]] = {}
+    for row in staged(
+        told, silver_stages.Survey(feed, FORMATS[feed.format]), "window string, fact binary"
+    ).collect():
+        facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
+    return {window: frozenset(some) for window, some in facts.items()}
+
+
+def _with_commits(rows: DataFrame, tasks: int) -> DataFrame:
+    """The rows, those of transactions that their window holds whole with the commit's position."""
+    parts = rows.where(F.col("transaction").isNotNull()).select("transaction", "part")
+    together = parts.repartition(tasks, "transaction").sortWithinPartitions("transaction")
+    whole = staged(together, silver_stages.commits, _COMMITS)
+    return rows.drop("commit").join(whole, on="transaction", how="left").select(*ROWS_SCHEMA.names)
+
+
+def texts_of(found: DataFrame, kind: str) -> Sequence[str]:
+    """The texts that stages left in their rows of one kind."""
+    rows = found.where(F.col("kind") == kind).select("payload").collect()
+    return [bytes(row["payload"]).decode() for row in rows]

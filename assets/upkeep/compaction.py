@@ -1,0 +1,236 @@
+"""Compaction: old history becomes base rows, tombstones that nothing needs go, small files become large ones.
+
+The order of commits is what makes a crash harmless: identities, then base rows with their horizon (from here on silver
+at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right, and the next
+compaction does what is left. Not here: how far history may be compacted (``assets/upkeep/horizon_plans.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import bases, decisions, ledger
+from assets.columns import base_rows, digests, silver_rows
+from assets.columns.horizons import covers
+from assets.gold import gold_tables, table_faults
+from assets.gold.apply import commits, spark_apply
+from assets.gold.changes import scoped_delete_effects
+from assets.gold.changes.table_changes import History
+from assets.lake import Lake
+from assets.locks import writing
+from assets.silver import silver_asset
+from assets.upkeep import horizon_plans, tombstones
+from assets.upkeep.horizon_plans import Plan
+from transforms.errors import CompactionRefused
+from transforms.feed import Feed, Table
+from transforms.horizons import Horizon
+from transforms.table_names import HISTORY, TOMBSTONES
+
+TIDIED = ("bronze", "silver", "quarantine", "accounting", "transactions", "base", "compacted")
+"""The layers beside gold whose small files become large ones."""
+
+TIDIED_WITHOUT_SPARK = ("progress", "landed", "decisions", "offsets", "ledger")
+"""The small ones among them, which Weir reads and commits by itself (``small_table``)."""
+
+KEPT_FILES_FOR_HOURS = 168
+"""Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What one gold table kept and lost, class by class, and why no more.
+
+    ``folded``: silver rows that became part of the base; ``kept``: those newer than the horizon. ``base``: keys in the
+    base. ``idle``: tombstones whose key is back or was deleted once more; ``expired``: those at or below the horizon;
+    ``tombstones``: the rest. ``digest``: of gold, the same before and after; None where no history was folded.
+    """
+
+    table: str
+    plan: Plan
+    folded: int
+    kept: int
+    base: int
+    idle: int
+    expired: int
+    tombstones: int
+    files_before: int
+    files_after: int
+    digest: str | None
+
+
+def compact_feed(
+    lake: Lake, feed: Feed, names: Mapping[str, Table], *, dry_run: bool
+) -> Iterator[Compacted]:
+    """Compact every gold table of a feed, by name, and then the files of its silver.
+
+    One that fails leaves the others alone, and its error is raised once all is done (``table_faults.refuse``).
+
+    Raises:
+        CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
+        GoldBehind: the table was made under another declaration, or is missing.
+        TableBusy: another run writes it.
+    """
+    feed = decisions.with_recorded(lake, feed)
+    faults: dict[str, Exception] = {}
+    with writing(lake, "silver", feed.name) if not dry_run else nullcontext():
+        for name, table in names.items():
+            done = None
+            try:
+                with writing(lake, "gold", feed.name, table.name) if not dry_run else nullcontext():
+                    done = compact(lake, feed, table, name, dry_run=dry_run)
+            except Exception as fault:
+                # Whatever it is, the other tables have nothing to do with it.
+                faults[name] = fault
+            if done:
+                yield done
+        if not dry_run:
+            for layer in TIDIED:
+                _tidy(lake, lake.table(layer, feed.name).path)
+            for layer in TIDIED_WITHOUT_SPARK:
+                lake.small_table(layer, feed.name, pa.schema([])).tidy()
+    table_faults.refuse(feed.name, faults)
+
+
+def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
+    """Compact one gold table; None where it does not exist yet."""
+    gold = lake.table("gold", feed.name, name)
+    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    if not (gold.exists() and graves.exists()):
+        return None
+    gold_tables.refuse_behind(lake, feed, table, name)
+    history = History.read(lake, feed, table, name, [])
+    plan = horizon_plans.planned(lake, feed, name, history)
+    return to_horizon(lake, feed, history, name, plan, dry_run=dry_run)
+
+
+def to_horizon(
+    lake: Lake, feed: Feed, history: History, name: str, plan: Plan, *, dry_run: bool
+) -> Compacted:
+    """Compact one gold table up to a horizon that somebody has drawn."""
+    gold = lake.table("gold", feed.name, name)
+    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    before = _files(lake, gold.path)
+    if plan.old is not None and not dry_run:
+        finish(lake, feed, name, plan.old)
+    folded, base, kept, digest = 0, 0, history.changes.count(), None
+    if plan.new is not None:
+        covered = covers(plan.new)
+        folded = history.changes.where(covered).count()
+        kept -= folded
+        new_base = based(feed, history, name, plan.new)
+        base = new_base.count()
+        digest = proved(lake, feed, history, name, new_base, plan.new)
+        if not dry_run:
+            draw(lake, feed, history, name, new_base, plan.new)
+            finish(lake, feed, name, plan.new)
+    elif history.base is not None:
+        base = history.base.count()
+    # By the horizon that is drawn, not by what a compaction that died had begun to write down.
+    spare = tombstones.spare(
+        history.table, gold.read(), graves.read(), plan.new or plan.old
+    ).localCheckpoint()
+    idle, expired = spare.where("is_idle").count(), spare.where("NOT is_idle").count()
+    left = graves.read().count() - idle - expired
+    if not dry_run:
+        if idle + expired:
+            tombstones.drop(lake, graves, spare, history.table)
+        gold_tables.end_change_feed(gold, history.table)
+        versions = lake.table("gold", feed.name, name + HISTORY)
+        for path in (gold.path, graves.path, versions.path):
+            _tidy(lake, path)
+    files = before, before if dry_run else _files(lake, gold.path)
+    return Compacted(name, plan, folded, kept, base, idle, expired, left, *files, digest)
+
+
+def based(feed: Feed, history: History, name: str, horizon: Horizon) -> DataFrame:
+    """The table's base rows up to a new horizon: the old base, and the changes between the two."""
+    old = replace(history, changes=history.changes.where(covers(horizon)))
+    return base_rows.of_states(spark_apply.to_base(feed, old), name)
+
+
+def proved(
+    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
+) -> str:
+    """Fold the new base and all newer changes; returns the digest of what they make, which is gold's.
+
+    Raises:
+        CompactionRefused: It is not gold's.
+    """
+    rest = replace(
+        history,
+        changes=history.changes.where(~covers(horizon)),
+        base=base.select("key", "streams", "state"),
+    )
+    found = spark_apply.folded(feed, rest, scoped_delete_effects.of_history(feed, rest))
+    rows = commits.present(found.rows, history.table)
+    gold = lake.table("gold", feed.name, name).read()
+    ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
+    digest = digests.of_table(ours).first()
+    again = digests.of_table(theirs).first()
+    assert digest is not None  # an aggregate without groups has one row
+    assert again is not None
+    if digest["digest"] != again["digest"]:
+        some = digests.differing(ours, theirs).orderBy("key").limit(3).collect()
+        behind = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+        raise CompactionRefused(feed.name, name, [row["key"] for row in some], behind)
+    return str(digest["digest"])
+
+
+def draw(
+    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
+) -> None:
+    """Commit the new base; where a run brought older changes meanwhile, once more with them."""
+    # What the base was before is read before it is replaced.
+    before = None if history.base is None else history.base.localCheckpoint()
+    earlier = bases.newest_window(lake, feed, name)
+    while True:
+        mine = _covered(lake, feed, name, horizon)
+        bases.remember(lake, feed, name, mine)
+        row = mine.agg(F.max("window").alias("window")).first()
+        assert row is not None  # an aggregate without groups has one row
+        newest = max(row["window"] or "", earlier)
+        bases.write(lake, feed, name, history.table, base, horizon, newest)
+        unknown = bases.with_known(lake, feed, _covered(lake, feed, name, horizon))
+        if unknown.where("NOT is_known").isEmpty():
+            return
+        # Frames read anew: the history's has what was brought meanwhile.
+        base = based(feed, replace(history, base=before), name, horizon)
+
+
+def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
+    """Remove from silver what the base has; what came at the wrong moment is judged anew in its window."""
+    covered = _covered(lake, feed, name, horizon)
+    if covered.isEmpty():
+        return
+    unknown = bases.with_known(lake, feed, covered).where("NOT is_known")
+    if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
+        silver_asset.derive_alone(lake, feed, windows)
+    target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
+    target.delete(silver_rows.are_of(name) & covers(horizon))
+
+
+def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
+    return _of_table(lake, feed, name).where(covers(horizon))
+
+
+def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
+    return lake.table("silver", feed.name).read().where(silver_rows.are_of(name))
+
+
+def _tidy(lake: Lake, path: str) -> None:
+    if DeltaTable.isDeltaTable(lake.spark, path):
+        table = DeltaTable.forPath(lake.spark, path)
+        table.optimize().executeCompaction()
+        table.vacuum(KEPT_FILES_FOR_HOURS)
+
+
+def _files(lake: Lake, path: str) -> int:
+    row = DeltaTable.forPath(lake.spark, path).detail().select("numFiles").first()
+    return int(row["numFiles"]) if row else 0

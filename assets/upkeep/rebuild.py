@@ -1,0 +1,117 @@
+"""Making a feed's tables anew from bronze: under a changed declaration, a new epoch, or to take in what came too late.
+
+What compaction has folded away is read again from bronze, so that nothing is stable_prefix any more until the next
+compaction. Not here: the command (``orchestration/rebuilding.py``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from delta.tables import DeltaTable
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import decisions, discovered_tables, ledger
+from assets.bookkeeping.accounting import ANNOUNCED
+from assets.gold import gold_tables
+from assets.gold.applied import Applied
+from assets.gold.apply import apply_table
+from assets.gold.gold_tables import DECLARATION
+from assets.lake import Lake
+from assets.silver import silver_asset
+from expectations import silver as rules
+from transforms.errors import RebuildRefused, RebuildStopped
+from transforms.feed import Feed, Table
+
+AT_ONCE = 48
+"""So many windows are derived in one pass: enough for Spark to have work, few enough to show progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """So many of the windows are in silver again."""
+
+    windows: int
+    of: int
+
+
+def windows_of(lake: Lake, feed: Feed) -> list[str]:
+    """Every window of bronze.
+
+    Raises:
+        RebuildRefused: bronze lacks windows that silver was made from.
+    """
+    windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
+    accounts = lake.table("accounting", feed.name)
+    if accounts.exists():
+        had = accounts.read().where("events > 0").select("window").distinct().collect()
+        if gone := sorted({row["window"] for row in had} - set(windows)):
+            raise RebuildRefused(feed.name, gone)
+    return windows
+
+
+def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[Derived]:
+    """Derive silver anew from these, all windows of bronze; gold follows with ``apply_anew``.
+
+    A run that ends in between leaves every window due, and gold as it was until all of them are derived: the next run
+    or rebuild goes on.
+
+    Raises:
+        RebuildStopped: what silver has now fails a blocking check.
+    """
+    feed = decisions.with_recorded(lake, feed)
+    _unsettle(lake, feed)
+    violations: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for start in range(0, len(windows), AT_ONCE):
+        some = windows[start : start + AT_ONCE]
+        made = silver_asset.derive(lake, feed, some)
+        violations.update(made.violations)
+        found |= made.samples
+        yield Derived(start + len(some), len(windows))
+    for rule in rules.rules_of(feed.format):
+        if rule.severity == "blocking" and violations[rule.name]:
+            seen = found.get(rule.name, "").removeprefix("- ").replace("\n- ", "; ")
+            raise RebuildStopped(
+                feed.name,
+                f"a check fails: {rule.says}" + (f" {seen}." if seen else ""),
+                rule.remedy.replace("<feed>", feed.name),
+            )
+
+
+def _unsettle(lake: Lake, feed: Feed) -> None:
+    """Let nothing count as done. Each step leaves tables that the next run can go on from.
+
+    Gold waits until all windows are derived under the present declaration; none is; all are due; and without its
+    horizon, history is whole again.
+    """
+    # What is stopped now may not be when silver is made anew.
+    for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
+        gold = lake.table("gold", feed.name, name)
+        if gold.exists():
+            gold.set_properties({DECLARATION: ""})
+    accounts = lake.table("accounting", feed.name)
+    if accounts.exists():
+        DeltaTable.forPath(lake.spark, accounts.path).update(set={"declaration": F.lit(ANNOUNCED)})
+    for layer in ("progress", "base", "compacted"):
+        table = lake.table(layer, feed.name)
+        if table.exists():
+            DeltaTable.forPath(lake.spark, table.path).delete()
+
+
+def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
+    """Make every gold table that mirrors the declared one from all of silver, each in one commit.
+
+    Raises:
+        RebuildStopped: a decision was recorded meanwhile, so that windows have to be derived once more.
+    """
+    done = apply_table.apply(lake, feed, table, windows, anew=True)
+    if done.waits_for:
+        raise RebuildStopped(
+            feed.name,
+            f"the feed's decisions changed meanwhile, and {len(done.waits_for)} windows were derived under the others.",
+            f"`weir rebuild {feed.name}` again.",
+        )
+    return done

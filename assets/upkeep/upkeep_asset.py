@@ -1,0 +1,70 @@
+"""The asset that keeps a feed's tables small: compaction, on a schedule of its own."""
+
+# No postponed annotations here: Dagster reads the functions' own.
+import dagster as dg
+
+from assets.bookkeeping import discovered_tables
+from assets.gold import gold_tables
+from assets.lake import Lake
+from assets.upkeep.compaction import compact_feed
+from assets.wording import counted
+from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
+from transforms.table_names import asset_name, gold_name
+
+
+def key_of(feed: Feed) -> dg.AssetKey:
+    """The asset's key."""
+    return dg.AssetKey(["compaction", feed.name])
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The feed's compaction asset: it has no partitions, for it is about all windows that are old enough."""
+    upstream = [
+        ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
+        for table in feed.tables.values()
+    ]
+
+    @dg.asset(
+        key=key_of(feed),
+        deps=upstream or [["silver", feed.name]],
+        group_name=feed.name,
+        # Never beside a run that writes silver.
+        pool=f"silver_{feed.name}",
+        kinds={"compaction", "deltalake"},
+        description="Old changes become base rows, idle tombstones and small files go; gold stays as it is.",
+    )
+    def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+        lines = [
+            "| table | changes folded | kept | base rows | tombstones dropped | kept | no further |"
+        ]
+        lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+        folded = dropped = 0
+        for done in compact_feed(lake, feed, gold_tables.mirrors(lake, feed), dry_run=False):
+            context.log.info(
+                f"gold.{feed.name}.{done.table}: {counted(done.folded, 'change')} folded into base rows,"
+                f" {counted(done.idle + done.expired, 'tombstone')} dropped"
+            )
+            folded += done.folded
+            dropped += done.idle + done.expired
+            cells = (
+                done.table,
+                done.folded,
+                done.kept,
+                done.base,
+                done.idle + done.expired,
+                done.tombstones,
+                "; ".join(done.plan.held_back_by),
+            )
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+        for line in told(discovered_tables.stopped(lake, feed)):
+            context.log.warning(f"{feed.name}: not compacted, since gold stays as it was: {line}")
+        return dg.MaterializeResult(
+            metadata={
+                "changes_folded": folded,
+                "tombstones_dropped": dropped,
+                "tables": dg.MetadataValue.md("\n".join(lines)),
+            }
+        )
+
+    return compaction
