@@ -19,7 +19,7 @@ from assets.lake import Lake
 from orchestration import verifying
 from orchestration.feed_files import load_feed
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring, lay
+from tests.support.pet_feed import bring, lay
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
 from transforms.feed import Feed

@@ -15,7 +15,7 @@ from assets.gold.apply import local_apply
 from assets.lake import Lake
 from orchestration import planning, verifying
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 from transforms.table_names import TOMBSTONES
 

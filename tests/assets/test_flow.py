@@ -16,8 +16,8 @@ from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.silver import silver_asset
 from orchestration import planning
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.services.seaweed import Store
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed import Feed
 

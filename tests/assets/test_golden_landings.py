@@ -20,10 +20,10 @@ from assets.lake import Lake
 from assets.landing import read_objects
 from assets.landing.objects import open_landing
 from assets.silver import derive_windows, spark_stages
-from tests.assets.golden_landing import Laid, Row, laid, made, materialize
-from tests.assets.zoo import lay
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
+from tests.support.golden_landing import Laid, Row, laid, made, materialize
+from tests.support.pet_feed import lay
 from tests.transforms.formats.in_process import bronze, coordinates, outcomes_of
 from tests.transforms.formats.in_topics import InTopic, as_bronze, in_topics
 from transforms.formats import FORMATS

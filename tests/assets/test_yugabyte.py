@@ -9,7 +9,7 @@ from pathlib import Path
 from assets.bookkeeping import yugabyte_checkpoints_asset
 from assets.bronze import bronze_asset
 from assets.lake import Lake
-from tests.assets.zoo import bring, lay, names
+from tests.support.pet_feed import bring, lay, names
 from transforms.feed import Feed, Table
 
 PETS = Table("pets", ("id",), {"id": "int", "name": "string"}, ("id", "name"))

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from tests.assets.zoo import lay
 from tests.laws import rendering
 from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
 from tests.laws.oracle import Event, current
 from tests.laws.oracle import Table as OracleTable
+from tests.support.pet_feed import lay
 from transforms.feed import Feed, Retention, Table
 
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))

@@ -13,9 +13,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, draw, feed_of
+from tests.support.pet_feed import bring
 from transforms.errors import WarehouseFull
 
 pytestmark = pytest.mark.journey

@@ -22,10 +22,10 @@ from assets.bookkeeping import bases
 from assets.upkeep import compaction
 from orchestration import planning
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, draw_eras, feed_of
 from tests.faults.lives import Life
+from tests.support.pet_feed import bring
 
 pytestmark = pytest.mark.journey
 

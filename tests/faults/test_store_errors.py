@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, Drawn, draw, feed_of
 from tests.faults.unreliable import Unreliable, unreliable
 from tests.services.seaweed import Store
+from tests.support.pet_feed import bring
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 

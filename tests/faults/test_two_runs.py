@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 
 from orchestration import planning
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, draw, feed_of
 from tests.faults.lives import Life
+from tests.support.pet_feed import bring
 
 pytestmark = pytest.mark.journey
 

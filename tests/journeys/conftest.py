@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.assets.zoo import change, drop, lay
 from tests.journeys.server import Server, running
+from tests.support.pet_feed import change, drop, lay
 
 BACKFILL_SECONDS = 420
 

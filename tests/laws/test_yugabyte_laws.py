@@ -15,9 +15,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring, lay
 from tests.laws import xcluster_histories, yugabyte_histories
 from tests.laws.oracle import Event, Table, current, visible
+from tests.support.pet_feed import bring, lay
 from transforms.feed import Feed
 from transforms.feed import Table as Declared
 

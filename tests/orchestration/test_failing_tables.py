@@ -15,7 +15,7 @@ from assets.lake import Lake
 from orchestration import commands, compacting, planning, rebuilding, verifying
 from orchestration.feed_files import load_feeds
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring, change, drop, lay
+from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed import Feed
 
 TABLES = ("keepers", "pets")

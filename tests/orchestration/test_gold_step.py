@@ -20,8 +20,8 @@ from orchestration.jobs import job_name
 from orchestration.planning import due
 from orchestration.resources import lake_of
 from orchestration.running import RANGE_END, RANGE_START, Outcome, gather
-from tests.assets import zoo
-from tests.assets.zoo import PETS, change, drop, lay
+from tests.support import pet_feed
+from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import TableBusy
 from transforms.feed import Feed, Table
 
@@ -170,7 +170,7 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
 ) -> None:
     monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
     run(lake, feed, instance)
-    assert zoo.names(lake, feed) == zoo.names(lake, feed, "keepers") == {1: "Ada"}
+    assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "keepers") == {1: "Ada"}
     for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
         file.unlink()
     eve = {"id": "1", "name": "Eve"}
@@ -181,7 +181,7 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
     first, second = told.splitlines()[:2]
     assert first == "a gold table of zoo failed; the others are done:"
     assert second.startswith("- keepers: ")
-    assert zoo.names(lake, feed) == zoo.names(lake, feed, "vets") == {1: "Eve"}
+    assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "vets") == {1: "Eve"}
     assert {"gold/zoo/pets", "gold/zoo/vets"} < made_by(outcome)
     assert "gold/zoo/keepers" not in made_by(outcome)
     assert due(lake, feed).windows == [WINDOW]

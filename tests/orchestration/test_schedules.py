@@ -13,7 +13,7 @@ from assets.bookkeeping import bronze_ledger, ledger
 from assets.landing.objects import open_landing
 from orchestration import definitions, schedules
 from orchestration.resources import lake_of
-from tests.assets.made_bronze import append
+from tests.support.made_bronze import append
 from transforms.feed import Feed, WindowSize
 from transforms.feed_digest import feed_digest
 

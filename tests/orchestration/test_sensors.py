@@ -17,7 +17,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.landing.objects import LandedObject, open_landing
 from orchestration import definitions, sensors
 from orchestration.resources import lake_of
-from tests.assets.made_bronze import append
+from tests.support.made_bronze import append
 from transforms.errors import UnreadableLanding
 from transforms.feed import Feed
 

@@ -11,8 +11,8 @@ import pytest
 from assets.bookkeeping import accounting
 from assets.gold.changes import cross_stream_deletes
 from assets.lake import Lake
-from tests.assets.test_graph import LIKES, declared, edge, person, rows
-from tests.assets.zoo import bring, drop, lay
+from tests.assets.gold.test_tigergraph_checks import LIKES, declared, edge, person, rows
+from tests.support.pet_feed import bring, drop, lay
 from transforms.change_kinds import STREAMS
 from transforms.feed import Feed
 

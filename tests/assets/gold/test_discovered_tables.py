@@ -23,8 +23,8 @@ from assets.upkeep.horizon_plans import Plan
 from orchestration import planning, status, verifying
 from orchestration.definitions import build
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring, drop, lay
 from tests.laws import model_format
+from tests.support.pet_feed import bring, drop, lay
 from transforms.feed import Feed, Table
 from transforms.horizons import Horizon
 

@@ -10,7 +10,7 @@ import pytest
 from assets.bronze import bronze_asset
 from assets.lake import Lake
 from orchestration import status
-from tests.assets.zoo import PETS, bring, change, drop, lay
+from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed import Feed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assets.bookkeeping import transactions
 from assets.lake import Lake
-from tests.assets import made_bronze
+from tests.support import made_bronze
 from transforms.feed import Feed
 
 FEED = Feed("zoo", "debezium", "/landing")

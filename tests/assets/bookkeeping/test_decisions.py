@@ -15,10 +15,10 @@ from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration import deciding, dismissing, planning, rebuilding, status, verifying
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event
 from tests.laws.model_histories import to_record
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.decisions import Epoch, Release
 from transforms.errors import DecisionRefused, RebuildStopped
 from transforms.feed import Feed, Retention

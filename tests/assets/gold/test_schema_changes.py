@@ -16,10 +16,10 @@ from assets.gold.schema_changes import with_added
 from assets.lake import Lake
 from orchestration import deciding, planning, verifying
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.decisions import Release
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed import Feed, Table

@@ -13,7 +13,7 @@ from assets.lake import Lake
 from assets.upkeep import compaction
 from orchestration import verifying
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Retention
 
 Version = tuple[int, str | None, int, int | None]

@@ -13,7 +13,7 @@ from assets.gold.apply import apply_table
 from assets.gold.gold_tables import CONSTRAINT
 from assets.lake import Lake
 from assets.upkeep import compaction
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed
 
 

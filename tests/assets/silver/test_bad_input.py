@@ -26,8 +26,8 @@ from assets.lake import Lake
 from assets.landing import read_objects
 from assets.silver import derive_windows, silver_asset
 from assets.task_errors import WorkerLost
-from tests.assets.golden_landing import Row, made
-from tests.assets.zoo import PETS, change, drop, lay
+from tests.support.golden_landing import Row, made
+from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import RecordFailed
 from transforms.event import Event, Pending
 from transforms.feed import Feed

@@ -22,10 +22,10 @@ from assets.upkeep.horizon_plans import Plan
 from orchestration import planning, rebuilding, verifying
 from orchestration.explaining import told
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
 from tests.laws.model_histories import to_record
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.decisions import Decisions, Epoch
 from transforms.errors import DecisionRefused, GoldBehind
 from transforms.feed import Feed, Retention, Table

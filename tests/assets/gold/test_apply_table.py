@@ -18,10 +18,10 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration import planning
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed
 
 

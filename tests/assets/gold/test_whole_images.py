@@ -14,9 +14,9 @@ from assets.bronze import bronze_asset
 from assets.gold.apply import apply_table, local_apply, whole_images
 from assets.lake import Lake
 from assets.silver import silver_asset
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
 from tests.laws import model_format, model_histories
 from tests.laws.event import Event, Image
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 
 NAMES = ("id", "kind", "key", "blob", "what", "rows", "last", "first", "event", "window", "new")

@@ -6,8 +6,8 @@ from assets.arrow.packed_rows import row_batches, rows_of
 from assets.arrow.record_batches import BATCH_BYTES
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
-from tests.assets import made_bronze
-from tests.assets.zoo import PETS
+from tests.support import made_bronze
+from tests.support.pet_feed import PETS
 from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed import Feed

@@ -18,7 +18,7 @@ from expectations import graph as rules
 from orchestration import verifying
 from orchestration.feed_files import load_feed
 from orchestration.resources import lake_of
-from tests.assets.zoo import bring, drop, lay
+from tests.support.pet_feed import bring, drop, lay
 from transforms.feed import Feed
 
 START = 1_763_600_000_000

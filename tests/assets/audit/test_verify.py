@@ -13,7 +13,7 @@ from assets.delta import local_table
 from assets.lake import Lake
 from orchestration import verifying
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay
+from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed import Feed
 from transforms.windows import parse_window
 

@@ -14,8 +14,8 @@ from assets.gold.applied import Applied
 from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
 from assets.silver import silver_asset
-from tests.assets.zoo import change, drop, lay
 from tests.laws.crashes import killed_at
+from tests.support.pet_feed import change, drop, lay
 from transforms.feed import Feed, Table
 
 KINDS = {"id": "int", "name": "string", "age": "int"}

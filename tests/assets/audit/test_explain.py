@@ -15,10 +15,10 @@ from assets.bookkeeping import decisions
 from assets.gold.changes import silver_files
 from assets.lake import Lake
 from orchestration import explaining
-from tests.assets.zoo import PETS, bring, change, drop, lay
 from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
 from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
+from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.decisions import Epoch
 from transforms.errors import UnknownKey
 from transforms.feed import Feed, Table

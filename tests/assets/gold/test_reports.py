@@ -13,10 +13,10 @@ from assets.gold.apply import apply_table
 from assets.gold.changes.scoped_delete_effects import told
 from assets.lake import Lake
 from assets.silver import silver_asset
-from tests.assets.zoo import PETS, bring, lay, names
 from tests.laws import model_format
 from tests.laws.event import Event, Transaction
 from tests.laws.model_histories import to_record
+from tests.support.pet_feed import PETS, bring, lay, names
 from transforms.feed import Feed
 
 

@@ -9,7 +9,7 @@ from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from orchestration import planning
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 
 

@@ -15,7 +15,7 @@ from assets.gold.apply import apply_table
 from assets.gold.gold_tables import CONSTRAINT, WHOLE_KEY
 from assets.lake import Lake
 from tests.assets.test_yugabyte import feed_of, message, object_name, response
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed
 from transforms.formats import FORMATS
 

@@ -11,7 +11,7 @@ import pytest
 from assets.delta import local_table
 from assets.gold.apply import local_apply, spark_apply
 from assets.lake import Lake
-from tests.assets.zoo import bring, change, drop, lay
+from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed import Feed, Table
 
 KINDS = {"id": "int", "at": "timestamp_ntz"}

@@ -26,7 +26,7 @@ from assets.locks import LOCKS, writing
 from assets.silver import silver_asset
 from orchestration import planning
 from orchestration.resources import lake_of
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
 from transforms.feed import Feed
 

@@ -21,9 +21,9 @@ from assets.delta.delta_rs import Files
 from assets.lake import Lake
 from assets.landing.kafka.topics import Partition, Range
 from orchestration.resources import lake_of
-from tests.assets import made_bronze
-from tests.assets.made_bronze import Object
 from tests.services.seaweed import Store
+from tests.support import made_bronze
+from tests.support.made_bronze import Object
 from transforms.feed import Feed
 
 ZOO = Feed("zoo", "arcion_s3_json", "/nowhere")

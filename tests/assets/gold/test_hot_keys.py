@@ -17,7 +17,7 @@ from assets.arrow.typed_values import arrow_type
 from assets.gold.apply import spark_apply
 from assets.gold.changes import silver_files
 from assets.lake import Lake
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 from transforms.gold.change import Change
 

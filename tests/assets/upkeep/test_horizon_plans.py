@@ -14,7 +14,7 @@ from assets.gold.changes.table_changes import History
 from assets.lake import LAYERS, Lake
 from assets.silver import violations
 from assets.upkeep import compaction, horizon_plans
-from tests.assets.zoo import PETS, bring, change, drop, lay, names
+from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import GoldBehind
 from transforms.feed import Feed, Retention, Table
 
