@@ -74,7 +74,7 @@ ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for a
 		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
 lock: ## pin every dependency anew, also of the bench's other tools (for all supported Pythons, with hashes)
-	@$(PYTHON) -I orchestration/java.py --python-only
+	@$(PYTHON) -I orchestration/spark/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
 	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
@@ -90,7 +90,7 @@ clean: ## remove the environment, Dagster's history and caches; landing/ and war
 
 # Set-up: the machine is judged first, so that what is missing is said before anything is downloaded.
 $(READY): requirements.lock pyproject.toml
-	@if command -v $(PYTHON) >/dev/null 2>&1; then $(PYTHON) -I orchestration/java.py; \
+	@if command -v $(PYTHON) >/dev/null 2>&1; then $(PYTHON) -I orchestration/spark/java.py; \
 		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi
 	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): some minutes and 1 GB, once."
 	@$(PYTHON) -m venv $(VENV)
@@ -98,5 +98,5 @@ $(READY): requirements.lock pyproject.toml
 		--require-hashes -r requirements.lock
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 		--no-build-isolation --no-deps -e .
-	@$(BIN)/python -m orchestration.jars
+	@$(BIN)/python -m orchestration.spark.jars
 	@touch $@

@@ -20,9 +20,9 @@ from assets.lake import Lake
 from bench import drops, row, textbook
 from bench.aims import DEFAULTS
 from bench.measuring import Told, say
-from orchestration.jars import ensure_jars
 from orchestration.resources import ROOT
-from orchestration.spark import session_config
+from orchestration.spark.jars import ensure_jars
+from orchestration.spark.session import session_config
 from transforms.feed import Feed
 
 NAME = DEFAULTS

@@ -23,7 +23,7 @@ from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
 from bench.restoring import Workspace
 from bench.sizes import Sizes
-from orchestration import planning
+from orchestration.runs import planning
 from transforms.feed import Feed
 
 LINES = ("window", "process", "lake", "demo")

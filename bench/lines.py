@@ -20,7 +20,7 @@ from bench.others import environments
 from bench.others import line as others
 from bench.restoring import Workspace
 from bench.sizes import Sizes
-from orchestration import planning
+from orchestration.runs import planning
 from transforms.feed import Feed, Table
 
 LINES = ("ingest", "apply", "again", "nothing", "tables", *late_keys.LINES, *everyday.LINES)

@@ -14,8 +14,8 @@ from assets.gold import dgraph_nodes_asset, gold_asset, tigergraph_checks, undec
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
-from orchestration import jobs, kafka_sensor, schedules, sensors
-from orchestration.feed_files import load_feeds
+from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
+from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed import Feed
 from transforms.formats import FORMATS
@@ -71,7 +71,7 @@ def build(
             for one in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
-            kafka_sensor.build(feed) if feed.reads_topics else sensors.build(feed, lake)
+            topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)
             for feed in feeds
         ],
         resources={"lake": lake, "pyspark": lake.pyspark},

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assets.lake import Lake
-from orchestration.spark import WeirSpark, s3a_config, session_config, warehouse_uri
+from orchestration.spark.session import WeirSpark, s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
 from transforms.silver.discovered_tables import MOST_TABLES
 from transforms.splitting.limits import DEFAULTS, Limits

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from orchestration.jars import ensure_jars
-from orchestration.spark import session_config
+from orchestration.spark.jars import ensure_jars
+from orchestration.spark.session import session_config
 from tests.services.kafka import broker
 
 # Of a fixture that modules import by themselves each would have its own.
@@ -28,7 +28,7 @@ FAULTS = ("fault", "times", "lost events", "wrong rows")
 
 UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
-    # As for small work everywhere (``orchestration/quickly.py``).
+    # As for small work everywhere (``orchestration/spark/small_work.py``).
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

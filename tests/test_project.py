@@ -49,8 +49,8 @@ def make(folder: Path, *arguments: str, path: str) -> subprocess.CompletedProces
 @pytest.fixture
 def tree(tmp_path: Path, root: Path) -> Path:
     """What set-up looks at, where nothing is set up."""
-    (tmp_path / "tree" / "orchestration").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "requirements.lock", "orchestration/java.py"):
+    (tmp_path / "tree" / "orchestration" / "spark").mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "requirements.lock", "orchestration/spark/java.py"):
         shutil.copy(root / name, tmp_path / "tree" / name)
     return tmp_path / "tree"
 

@@ -1,6 +1,6 @@
 """What a feed declares: plain facts that every layer below takes as values.
 
-Reading and judging the YAML file is orchestration's work (``orchestration/feed_files.py``); by the time a ``Feed``
+Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
 exists, it is known to be sound.
 """
 

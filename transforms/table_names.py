@@ -1,6 +1,6 @@
 """What a gold table is called: the rule that ``table_names`` of a feed file chooses.
 
-Not here: whether two tables collide (``orchestration/feed_files.py`` for declared ones).
+Not here: whether two tables collide (``orchestration/feeds/load.py`` for declared ones).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ it. Images in silver hold canonical texts, keys are compared by them, and gold's
 - Arrays, sets, maps and structs: JSON, see ``nested_types``.
 
 Not here: which type a column has (``feed.Table``), and which types a feed file may declare
-(``orchestration.column_types``).
+(``orchestration.feeds.column_types``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Why a row is as it is: every event of one key in the order in which they apply, and what each did.
 
 The fold that made the row is run once more for this key, and tells its state after every step. Not here: how it is
-printed (``orchestration/explaining.py``).
+printed (``orchestration/cli/explain.py``).
 """
 
 from __future__ import annotations

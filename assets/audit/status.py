@@ -1,6 +1,6 @@
 """How a feed stands: what is in gold, what waits and why, by the tables alone, which are read in this process.
 
-Not here: what a run found at its time (asset checks), and how it is told (``orchestration/status.py``).
+Not here: what a run found at its time (asset checks), and how it is told (``orchestration/cli/status.py``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events in quarantine that nobody will mend: a person has let them go, so that they hold nothing up any more.
 
 They stay in quarantine as they are; the decision stands in ``decisions.<feed>``. What came too late for compacted
-history is no matter of these: it is decided already. Not here: how a person says so (``orchestration/dismissing.py``).
+history is no matter of these: it is decided already. Not here: how a person says so (``orchestration/cli/dismiss.py``).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Delta's MERGE looks through the table three times: which files have such keys, w
 these stand. Where nothing of the old rows is wanted, one look at the key columns is enough: the old rows are marked by
 deletion vectors, and the new ones are files beside them. A million rows in ten million take half of MERGE's time so.
 Delta's own classes do both, within a transaction of Delta's, which the commit checks as it checks that of a MERGE. They
-are no public interface: they are those of the jar that ``orchestration/jars.py`` pins.
+are no public interface: they are those of the jar that ``orchestration/spark/jars.py`` pins.
 Not here: which rows, and when MERGE is needed (``commits``).
 """
 

@@ -1,7 +1,7 @@
 """Making a feed's tables anew from bronze: under a changed declaration, a new epoch, or to take in what came too late.
 
 What compaction has folded away is read again from bronze, so that nothing is stable_prefix any more until the next
-compaction. Not here: the command (``orchestration/rebuilding.py``).
+compaction. Not here: the command (``orchestration/cli/rebuild.py``).
 """
 
 from __future__ import annotations

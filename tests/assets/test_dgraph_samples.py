@@ -16,8 +16,8 @@ from random import Random
 import pytest
 
 from assets.lake import Lake
-from orchestration import verifying
-from orchestration.feed_files import load_feed
+from orchestration.cli import verify
+from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, lay
 from tests.transforms.formats.folded import Folded, folded
@@ -206,4 +206,4 @@ def test_a_stream_in_pieces_gives_the_export_and_the_proof_deals_them_into_other
     bring(lake, feed)
     rows = lake.table("gold", feed.name, "triples").read().collect()
     assert triples(row.asDict() for row in rows) == expected(samples, WORKLOAD)
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=1) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=1) == 0

@@ -13,8 +13,9 @@ from assets.columns.gold import RESET
 from assets.gold import gold_tables
 from assets.gold.apply import local_apply
 from assets.lake import Lake
-from orchestration import planning, verifying
+from orchestration.cli import verify
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 from transforms.table_names import TOMBSTONES
@@ -192,4 +193,4 @@ def test_gold_without_reset_positions_is_brought_onward(
     before = gold.version()
     bring(lake, feed)
     assert gold.version() == before
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=4) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=4) == 0

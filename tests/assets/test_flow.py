@@ -15,7 +15,7 @@ from assets.bronze import bronze_asset
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.silver import silver_asset
-from orchestration import planning
+from orchestration.runs import planning
 from tests.services.seaweed import Store
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import UnknownHeader, UnreadableLanding

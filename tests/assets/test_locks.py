@@ -24,8 +24,8 @@ from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.locks import LOCKS, writing
 from assets.silver import silver_asset
-from orchestration import planning
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
 from transforms.feed import Feed

@@ -17,8 +17,8 @@ from assets.bronze import bronze_asset, from_topics
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.silver import silver_asset
-from orchestration import planning
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.services.debezium import running_connector, wait_until
 from tests.services.kafka import Broker
 from tests.services.postgres import Postgres, postgres

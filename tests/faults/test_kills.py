@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 
 from assets.bookkeeping import bases
 from assets.upkeep import compaction
-from orchestration import planning
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, draw_eras, feed_of
 from tests.faults.lives import Life

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from orchestration import planning
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, draw, feed_of
 from tests.faults.lives import Life

@@ -16,8 +16,9 @@ from assets.gold.apply import apply_feed, local_apply, whole_images
 from assets.lake import Lake
 from assets.silver import derive_windows, silver_asset
 from assets.upkeep import compaction
-from orchestration import planning, quickly
 from orchestration.resources import lake_of
+from orchestration.runs import planning
+from orchestration.spark import small_work
 from tests.faults.drawn import feed_of
 from transforms.feed import Feed
 
@@ -55,13 +56,13 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
 def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     """Start Spark as the commands do, and wait for the word.
 
-    ``way``: ``here`` for tables that are small, as these are; ``spark`` to bring them as if they were large.
+    ``way``: ``here`` for tables that are small, as these are; ``session`` to bring them as if they were large.
     """
     feed = feed_of(landing)
     if way == "spark":
         derive_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
         whole_images.LEAST = 0
-    lake = quickly.fitted(lake_of(warehouse), [feed])
+    lake = small_work.fitted(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark
     planning.due(lake, feed)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from tests.journeys.commands import Done, command
 from transforms.formats import FORMATS
 

@@ -14,7 +14,7 @@ import yaml
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from orchestration import definitions
-from orchestration.feed_files import load_feeds
+from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed import Feed
 

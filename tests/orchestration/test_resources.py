@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration import quickly
 from orchestration.resources import lake_of, limits_of
+from orchestration.spark import small_work
 from transforms.errors import SettingMisdeclared
 from transforms.splitting.limits import Limits
 
@@ -41,7 +41,7 @@ def test_a_record_may_not_be_larger_than_a_cell_of_a_table() -> None:
 def test_every_warehouse_of_a_process_has_the_same_limits() -> None:
     lake = lake_of("/nowhere", {"WEIR_LARGEST_OBJECT": "7", "WEIR_LARGEST_RECORD": "5"})
     assert lake.limits == lake.elsewhere("/other").limits == Limits(7, 5)
-    fitted = quickly.fitted(lake)
+    fitted = small_work.fitted(lake)
     assert fitted is not lake
     assert fitted.limits == Limits(7, 5)
 

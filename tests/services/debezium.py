@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestration.java import find_java
+from orchestration.spark.java import find_java
 from tests.services.ivy import Module, classpath, fetched
 from tests.services.kafka import JVM, Broker, free_ports
 from tests.services.kafka import VERSION as KAFKA

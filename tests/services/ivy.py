@@ -1,6 +1,7 @@
 """Java programs for tests: their jars with all that these need, fetched once by the Ivy that pyspark carries.
 
-They are kept beside the environment, as Delta's are (``orchestration/jars.py``), so that ``make clean`` removes them.
+They are kept beside the environment, as Delta's are (``orchestration/spark/jars.py``), so that ``make clean`` removes
+them.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import NamedTuple
 
 import pyspark
 
-from orchestration.jars import IVY_SETTINGS, jar_folder
-from orchestration.java import find_java
+from orchestration.spark.jars import IVY_SETTINGS, jar_folder
+from orchestration.spark.java import find_java
 
 
 class Module(NamedTuple):

@@ -30,7 +30,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from orchestration.java import find_java
+from orchestration.spark.java import find_java
 from tests.services.ivy import Module, classpath, fetched
 
 VERSION = "4.1.0"

@@ -16,8 +16,9 @@ from deltalake import DeltaTable
 
 from assets.bookkeeping import accounting
 from assets.lake import Lake
-from orchestration import definitions, running
-from orchestration.jobs import job_name
+from orchestration import definitions
+from orchestration.automation.jobs import job_name
+from orchestration.runs import execute
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
 from tests.transforms.formats.test_golden import Case, cases, feed
 from transforms.feed import Feed
@@ -74,12 +75,12 @@ def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int
         done = job.execute_in_process(
             instance=instance,
             asset_selection=layers,
-            tags={running.RANGE_START: windows[0], running.RANGE_END: windows[-1]},
+            tags={execute.RANGE_START: windows[0], execute.RANGE_END: windows[-1]},
             # What a check finds in cases of disorder blocks gold, and silver is written by then.
             raise_on_error=False,
         )
     failed = [event for event in done.all_events if event.is_step_failure]
-    reasons = [reason for event in failed for reason in running.reasons(event)]
+    reasons = [reason for event in failed for reason in execute.reasons(event)]
     assert not reasons, reasons
     return {
         check.check_name: int(str(check.metadata["violations"].value))

@@ -11,7 +11,7 @@ from assets.bronze import bronze_asset
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.silver import silver_asset
-from orchestration import planning
+from orchestration.runs import planning
 from transforms.feed import Feed, Table
 
 PETS = Table("pets", ("id",), {"id": "int", "name": "string"}, ("id", "name"))

@@ -9,7 +9,7 @@ import pytest
 
 from assets.bronze import bronze_asset
 from assets.lake import Lake
-from orchestration import status
+from orchestration.cli import status
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed import Feed
 

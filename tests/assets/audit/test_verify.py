@@ -11,7 +11,7 @@ from assets.audit import comparing, shuffle
 from assets.bronze import bronze_asset
 from assets.delta import local_table
 from assets.lake import Lake
-from orchestration import verifying
+from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.feed import Feed
@@ -50,15 +50,15 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
         monkeypatch.setattr(comparing, "here", None)
     else:
         monkeypatch.setattr(comparing, "by_spark", None)
-    assert verifying.not_yet(lake, feed) is None
-    assert verifying.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
+    assert verify.not_yet(lake, feed) is None
+    assert verify.prove(lake, lake_of(str(tmp_path / "one")), feed, seed=1) == 0
     said = capsys.readouterr().out
     assert "proved   gold.zoo.pets: 2 rows and 1 tombstone, the same row for row" in said
 
     gold = DeltaTable.forPath(lake.spark, lake.table("gold", "zoo", "pets").path)
     gold.update("id = 3", {"name": "'Cleo'"})
     gold.delete("id = 1")
-    assert verifying.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
+    assert verify.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
     said = capsys.readouterr().out
     assert "DIFFERS  gold.zoo.pets: 2 keys" in said
     assert '{"id":1}: not in gold, but by its events' in said
@@ -69,8 +69,7 @@ def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: P
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 10, after={"id": "4", "name": "Dan"})))
     bronze_asset.land(lake, feed, ["2025-11-20T05"])
     assert (
-        verifying.not_yet(lake, feed)
-        == "1 window not in gold yet (2025-11-20T05); `weir run` first"
+        verify.not_yet(lake, feed) == "1 window not in gold yet (2025-11-20T05); `weir run` first"
     )
 
 

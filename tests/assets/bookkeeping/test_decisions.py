@@ -13,8 +13,9 @@ from assets.bookkeeping import decisions, ledger
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import compaction
-from orchestration import deciding, dismissing, planning, rebuilding, status, verifying
+from orchestration.cli import dismiss, rebuild, release, status, verify
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.laws import model_format
 from tests.laws.event import Event
 from tests.laws.model_histories import to_record
@@ -41,7 +42,7 @@ def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
     assert names(lake, feed) == {1: "Ava"}
     # A rebuild does not get past the check either; then every window is due, and gold stays as it was.
     with pytest.raises(RebuildStopped, match=r"log file 7 ends at .*`weir epoch open zoo --window"):
-        rebuilding.rebuild_in(lake, feed)
+        rebuild.rebuild_in(lake, feed)
     assert names(lake, feed) == {1: "Ava"}
     assert planning.due(lake, feed).windows == ["2025-11-20T03", "2025-11-20T04"]
 
@@ -54,12 +55,12 @@ def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
     lay(folder, "2025-11-20/05/c.json", drop(late))
     bring(lake, feed)
     assert names(lake, feed) == {1: "Zoe"}
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
     # The decision counts once, whoever asks for it: a rebuild and a compaction see what the runs saw.
     known = decisions.with_recorded(lake, feed)
     assert decisions.with_recorded(lake, known) == known
-    assert rebuilding.rebuild_in(lake, feed) == 0
+    assert rebuild.rebuild_in(lake, feed) == 0
     assert names(lake, feed) == {1: "Zoe"}
     assert planning.due(lake, feed).windows == []
     brief = replace(feed, retention=Retention(timedelta(hours=1)))
@@ -104,14 +105,14 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert made.violations["accounting_is_exact"] == 0
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
 
-    (waiting,) = deciding.held(lake, feed)
+    (waiting,) = release.held(lake, feed)
     assert (waiting.operation, waiting.table, waiting.place) == (
         "truncate", "pets", "2025-11-20/03/a.jsonl line 2",
     )  # fmt: skip
     other = replace(waiting, event_id="f00", table="food")
     apart = replace(other, event_id="f01", place="2025-11-20/03/a.jsonl line 9")
     # What one record asks for is let through together.
-    assert deciding.together([waiting, other, apart], [other]) == [waiting, other]
+    assert release.together([waiting, other, apart], [other]) == [waiting, other]
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
     # Released while a run was under way, which was made of what was known before: its window stays due.
     ledger.finish(lake, feed, ["2025-11-20T03"])
@@ -119,7 +120,7 @@ def test_a_held_truncate_waits_until_it_is_released(
     made = bring(lake, feed)[1]
     assert made.violations["nothing_held"] == 0
     assert names(lake, feed) == {2: "Bo"}
-    assert deciding.held(lake, feed) == []
+    assert release.held(lake, feed) == []
 
 
 def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
@@ -138,21 +139,21 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
         held.plan.held_back_by
     )
 
-    listed = dismissing.dismissed(lake, feed, [], None, all_of_them=False)
+    listed = dismiss.dismissed(lake, feed, [], None, all_of_them=False)
     assert "value_does_not_fit of pets: id is one, which is no int" in listed[0]
     assert "2025-11-20/03/a.json line 2" in listed[0]
     assert "2025-11-20/03/a.json line 3" in listed[1]
     assert listed[2].startswith("zoo: 2 records in quarantine; `weir dismiss zoo ID")
     with pytest.raises(DecisionRefused, match="no record in quarantine has an id that begins"):
-        dismissing.dismissed(lake, feed, ["zz"], "lost", all_of_them=False)
-    (said, _) = dismissing.dismissed(lake, feed, [listed[0][:12]], "typo", all_of_them=False)
+        dismiss.dismissed(lake, feed, ["zz"], "lost", all_of_them=False)
+    (said, _) = dismiss.dismissed(lake, feed, [listed[0][:12]], "typo", all_of_them=False)
     assert said == f"zoo: dismissed: {listed[0]}"
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
-    (left, _) = dismissing.dismissed(lake, feed, [], None, all_of_them=False)
+    (left, _) = dismiss.dismissed(lake, feed, [], None, all_of_them=False)
     assert left == listed[1]
     assert silver_asset.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
-    dismissing.dismissed(lake, feed, [], "torn by the disk", all_of_them=True)
+    dismiss.dismissed(lake, feed, [], "torn by the disk", all_of_them=True)
     made = silver_asset.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
@@ -171,4 +172,4 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
     assert done.folded == 1
     assert names(lake, feed) == {1: "Ava"}
     # Gold is what it would be without the decision: a record that can be taken later counts like any other.
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0

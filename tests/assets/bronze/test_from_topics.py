@@ -17,7 +17,8 @@ from assets.bronze.from_topics import Arrived
 from assets.lake import Lake
 from assets.landing.kafka import clients, read_topics, topics
 from assets.landing.kafka.clients import Complaints
-from orchestration import planning, status
+from orchestration.cli import status
+from orchestration.runs import planning
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
 from transforms.feed import Feed

@@ -10,10 +10,12 @@ import pytest
 
 from assets.bronze import from_topics
 from assets.lake import Lake
-from orchestration import commands, explaining, planning, verifying
+from orchestration.automation.jobs import job_name
+from orchestration.cli import explain, run, session, verify
+from orchestration.cli.options import Place
 from orchestration.definitions import build
-from orchestration.feed_files import load_feed
-from orchestration.jobs import job_name
+from orchestration.feeds.load import load_feed
+from orchestration.runs import planning
 from tests.services.kafka import Broker, Sent
 from transforms.errors import OffsetsLost
 
@@ -65,8 +67,8 @@ def feeds(tmp_path: Path, lake: Lake, broker: Broker, monkeypatch: pytest.Monkey
     folder.mkdir()
     (folder / "town.yaml").write_text(FEED.format(address=broker.address))
     # The session of all tests stands for the one that a command starts.
-    monkeypatch.setattr(commands, "opened", lambda *_: lake)
-    monkeypatch.setattr(commands, "reached", lambda *_: lake)
+    monkeypatch.setattr(session, "opened", lambda *_: lake)
+    monkeypatch.setattr(session, "reached", lambda *_: lake)
     return folder
 
 
@@ -88,11 +90,11 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
             change("u", 40, 1, "Neu-Ulm", THREE + HOUR),
         ],
     )
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Neu-Ulm", 2: "Bonn"}
     told = capsys.readouterr()
     assert "town: windows 2025-11-20T03 .. 2025-11-20T04" in told.err
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "Nothing new: every drop in the landing is in gold already." in capsys.readouterr().out
 
     # The windows were done; each grows by records of a partition that is long known.
@@ -106,24 +108,24 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
     )
     # As a run that is killed between its commits: bronze has the records, and nothing else does.
     from_topics.land(lake, load_feed(feeds / "town.yaml"), lambda _: None)
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Neu-Ulm"}
     capsys.readouterr()
 
-    assert verifying.verify(feeds, lake.warehouse, (), None, 1) == 0
+    assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 0
     assert "proved   gold.town.city: 1 row and 1 tombstone" in capsys.readouterr().out
-    assert explaining.explain(feeds, lake.warehouse, "town", "city", "1") == 0
+    assert explain.explain(Place(feeds, lake.warehouse), "town", "city", "1") == 0
     assert f"{topic}/0" in capsys.readouterr().out
 
     # What retention takes stops the run, until the feed file says that it may.
     broker.send(topic, [change("c", n, n, "lost", THREE) for n in (60, 70)])
     broker.send(topic, [change("c", 80, 80, "Köln", THREE)])
     broker.delete_before(topic, 8)
-    assert commands.run(feeds, lake.warehouse, (), None) == 2
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 2
     assert "Kafka has deleted 2 offsets that were never read" in capsys.readouterr().err
     file = feeds / "town.yaml"
     file.write_text(f"{file.read_text()}accept_loss: {{{topic}/0: 8}}\n")
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "2 offsets below 8 are lost, as the feed file accepts" in capsys.readouterr().err
     assert cities(lake) == {1: "Neu-Ulm", 80: "Köln"}
 
@@ -152,12 +154,12 @@ def test_planning_reads_nothing_and_what_it_did_not_see_is_done_in_the_same_run(
     assert not lake.table("bronze", "town").exists()
     # A backlog too long to be looked through: some window is run, and all that reading brings to light.
     monkeypatch.setattr(planning, "LOOK_SECONDS", 0.0)
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Ulm", 2: "Bonn"}
     told = capsys.readouterr()
     assert "town: window 2025-11-20T03" in told.err
     assert told.err.count("1 window not begun yet, so their drops wait: 2100-01-01T00") == 1
-    assert commands.run(feeds, lake.warehouse, (), None) == 0
+    assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "Nothing new: every drop in the landing is in gold already" in capsys.readouterr().out
 
 

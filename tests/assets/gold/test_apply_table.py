@@ -17,7 +17,7 @@ from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import compaction
-from orchestration import planning
+from orchestration.runs import planning
 from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record

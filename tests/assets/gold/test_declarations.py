@@ -8,7 +8,7 @@ from pathlib import Path
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.lake import Lake
-from orchestration import planning
+from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Table
 

@@ -20,9 +20,10 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from orchestration import planning, status, verifying
+from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.laws import model_format
 from tests.support.pet_feed import bring, drop, lay
 from transforms.feed import Feed, Table
@@ -98,7 +99,7 @@ def test_key_and_types_come_from_the_stream_and_follow_it(
         {"id": 3_000_000_000, "name": "Cleo", "age": 4},
     ]
     assert dict(lake.table("gold", "zoo", "pets").read().dtypes)["id"] == "bigint"
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
 def test_a_table_without_a_key_is_a_multiset(lake: Lake, feed: Feed, folder: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert "its stream also says the key [id, name]" in told["pets"]
     assert "would mix 3.toys and 4.toys" in told["toys"]
     assert sum("gold stays as it was" in line for line in status.told(lake, feed)) == 2
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
     (compacted,) = compaction.compact_feed(
         lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
     )
@@ -268,7 +269,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     assert told.base is not None
     assert told.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
     assert told.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
 def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stand_go_on(

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from assets.upkeep import compaction
-from orchestration import verifying
+from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed import Feed, Retention
@@ -72,7 +72,7 @@ def test_a_history_has_every_version_and_late_ones_at_their_place(
         *[(1, "Ada", 10, 15), (1, "Amy", 15, 20), (1, "Ava", 20, 40), (1, "Zoe", 40, None)],
         *told[3:],
     ]
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=2) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=2) == 0
 
     if not change_feed:
         return

@@ -14,8 +14,9 @@ from assets.bookkeeping import decisions
 from assets.gold.apply import apply_table
 from assets.gold.schema_changes import with_added
 from assets.lake import Lake
-from orchestration import deciding, planning, verifying
+from orchestration.cli import release, verify
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record
@@ -78,7 +79,7 @@ def test_an_added_column_is_kept_evolved_or_quarantined(
         )
     ]
     assert with_added(lake, feed, evolves, "evolves").added == ("age",)
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
     # A declared type for what was a text is no narrowing. What is quarantined waits for its last column.
     typed = {
@@ -200,7 +201,7 @@ def test_earlier_names_of_tables_and_columns_are_the_same_table_and_column(
             "name and another column are both title, as the feed file renames them",
         )
     ]
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
 def test_a_column_that_came_later_leaves_earlier_windows_as_they_are(
@@ -224,7 +225,7 @@ def test_a_column_that_came_later_leaves_earlier_windows_as_they_are(
     lay(folder, "2025-11-20/03/pets/late.csv", b"4,Di\n")
     bring(lake, after)
     assert rows(lake, after) == [*expected, {"id": 4, "name": "Di", "age": None}]
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), after, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), after, seed=3) == 0
 
 
 def test_a_wrong_since_is_refused(lake: Lake, folder: Path) -> None:
@@ -271,7 +272,7 @@ def test_a_dropped_column_is_emptied_kept_held_or_refused(
     }
     assert made.violations["nothing_held"] == 1
     assert made.violations["accounting_is_exact"] == 0
-    (waiting,) = deciding.held(lake, feed)
+    (waiting,) = release.held(lake, feed)
     assert (waiting.operation, waiting.table) == ("drop_column", "holds")
     now = datetime(2025, 11, 21, tzinfo=UTC)
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), now, None)

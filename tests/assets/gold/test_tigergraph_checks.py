@@ -15,8 +15,8 @@ from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
 from assets.upkeep import horizon_plans
 from expectations import graph as rules
-from orchestration import verifying
-from orchestration.feed_files import load_feed
+from orchestration.cli import verify
+from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, drop, lay
 from transforms.feed import Feed
@@ -135,7 +135,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         plan = horizon_plans.planned(lake, feed, name, history)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
 def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:

@@ -314,7 +314,7 @@ def test_records_that_spark_has_no_memory_for_end_the_run_with_what_to_set(
         **{"WEIR_FEEDS": f"{tmp_path}/feeds", "WEIR_WAREHOUSE": f"{tmp_path}/warehouse"},
     }
     done = subprocess.run(
-        [sys.executable, "-m", "orchestration.cli", "run"],
+        [sys.executable, "-m", "orchestration.cli.main", "run"],
         cwd=root,
         env={**os.environ, **settings},
         capture_output=True,

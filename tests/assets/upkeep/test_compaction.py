@@ -19,9 +19,10 @@ from assets.lake import Lake
 from assets.silver import silver_asset as silver_of
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from orchestration import planning, rebuilding, verifying
-from orchestration.explaining import told
+from orchestration.cli import rebuild, verify
+from orchestration.cli.explain import told
 from orchestration.resources import lake_of
+from orchestration.runs import planning
 from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
 from tests.laws.model_histories import to_record
@@ -114,7 +115,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert "does not count (too_late): the history of pets is compacted beyond" in late_story
 
     # A proof needs no base: it begins at the first event.
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
 
     # The base keeps what nobody had declared, too.
     columns = {**PETS.columns, "age": "int"}
@@ -131,10 +132,10 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     with monkeypatch.context() as broken:
         broken.setattr(silver_of, "derive", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            rebuilding.rebuild_in(lake, feed)
+            rebuild.rebuild_in(lake, feed)
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
-    assert rebuilding.rebuild_in(lake, feed) == 0
+    assert rebuild.rebuild_in(lake, feed) == 0
     assert bases.drawn(lake, feed) == {}
     assert lake.table("quarantine", "zoo").read().count() == 0
     assert sorted(row["window"][-2:] for row in silver.read().collect()) == [
@@ -212,4 +213,4 @@ def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_co
     assert done.plan.new is not None
     assert done.plan.new.position == (0, 1, 9)
     assert sorted(names(lake, feed)) == [1, 2, 3, 4, 5, 6]
-    assert verifying.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0
+    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=5) == 0

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
 from transforms.feed import Feed, Table

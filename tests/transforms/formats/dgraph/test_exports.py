@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from tests.support.decoded import decoded, records_of
 from transforms.event import Event
 from transforms.feed import Feed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from tests.support.decoded import LANDED_AT, decoded, records_of
 from transforms.event import Event, Pending
 from transforms.fault import Fault

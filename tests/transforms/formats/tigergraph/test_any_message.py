@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from tests.transforms.formats.test_golden import CASES
 from transforms.event import Event
 from transforms.feed import TableNames

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.feed_files import load_feed
+from orchestration.feeds.load import load_feed
 from transforms.event import Event
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord

@@ -1,0 +1,57 @@
+"""``weir demo``: sample drops and their feeds laid out in a folder and run, and what to try next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from orchestration.cli.options import Place
+from orchestration.cli.run import run
+from orchestration.console import say
+from orchestration.resources import ROOT
+from orchestration.spark.java import check_java
+
+
+def demo(folder: Path) -> int:
+    """Lay out the sample drops and their feeds in ``folder`` and run them; returns the exit code."""
+    check_java()
+    folder = folder.resolve()
+    drops = lay_out(ROOT / "demo", folder / "landing")
+    lay_out(ROOT / "feeds", folder / "feeds")
+    there = f"laid out {drops} sample drops in" if drops else "the sample drops are in"
+    say(f"{there} {folder / 'landing'}")
+    warehouse = os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse"))
+    code = run(Place(folder / "feeds", warehouse), (), None)
+    if code == 0:
+        print(what_next(warehouse))
+    return code
+
+
+def lay_out(source: Path, target: Path) -> int:
+    """Copy every file that is not there yet; returns how many."""
+    copied = 0
+    for file in sorted(source.rglob("*")):
+        copy = target / file.relative_to(source)
+        if file.is_file() and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+            copied += 1
+    return copied
+
+
+def what_next(warehouse: str) -> str:
+    """Commands that can be copied from the terminal as they are."""
+    program = ".venv/bin/weir" if Path(".venv/bin/weir").exists() else "weir"
+    is_default = Path(warehouse) == Path("warehouse").resolve() or "WEIR_WAREHOUSE" in os.environ
+    where = "" if is_default else f" --warehouse {shlex.quote(warehouse)}"
+    return NEXT.format(query=f"{program} query{where}")
+
+
+NEXT = """\
+Try next:
+  {query} "SELECT * FROM gold.shop.customers ORDER BY id"
+  {query} "SELECT table, reason, detail, object, line FROM quarantine.shop"
+  make ui     # the same runs in Dagster, on 127.0.0.1:3000
+  README.md, "Sources", says how to point Weir at your own drops"""

@@ -1,0 +1,57 @@
+"""``weir rebuild``: a feed's silver and gold made anew from bronze, with progress."""
+
+from __future__ import annotations
+
+from assets.bookkeeping import discovered_tables, ledger
+from assets.gold import table_faults
+from assets.lake import Lake
+from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
+from assets.wording import counted
+from orchestration.cli.options import Place
+from orchestration.cli.session import opened_feed
+from orchestration.console import complain, say, waiting
+from transforms.errors import TablesFailed
+from transforms.feed import Feed
+from transforms.silver.discovered_tables import told
+
+
+def rebuild(place: Place, name: str) -> int:
+    """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where one failed.
+
+    Also 2 where nothing is to be rebuilt.
+    """
+    feed, lake = opened_feed(place, name)
+    with waiting(f"rebuilding {feed.name}"):
+        try:
+            return rebuild_in(lake, feed)
+        except TablesFailed as fault:
+            complain(feed.name, fault)
+            return 2
+
+
+def rebuild_in(lake: Lake, feed: Feed) -> int:
+    """The same in an open warehouse."""
+    windows = windows_of(lake, feed)
+    if not windows:
+        print(f"{feed.name}: nothing has landed in bronze yet; `weir run` first")
+        return 2
+    say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
+    for made in rebuild_silver(lake, feed, windows):
+        say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
+    faults: dict[str, Exception] = {}
+    for table in discovered_tables.tables_of(lake, feed).values():
+        try:
+            done = rebuild_gold(lake, feed, table, windows)
+        except Exception as fault:
+            # Whatever it is, the other tables have nothing to do with it.
+            faults[table.name] = fault
+            continue
+        for one in done.tables:
+            print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
+    stopped = discovered_tables.stopped(lake, feed)
+    for line in told(stopped):
+        print(f"gold stays as it was of {line}", flush=True)
+    # Its windows stay due, so that the next run makes what is missing.
+    table_faults.refuse(feed.name, faults)
+    ledger.finish(lake, feed, windows)
+    return 1 if stopped else 0

@@ -1,0 +1,102 @@
+"""``weir run``: landing to gold, what is new or the windows asked for, and a summary of what came of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from rich.console import Console
+
+from assets import partitions
+from assets.bookkeeping import bronze_ledger
+from assets.lake import Lake
+from assets.wording import counted
+from orchestration.cli import session
+from orchestration.cli.options import Place
+from orchestration.cli.session import choose, some
+from orchestration.console import complain, say, waiting
+from orchestration.runs import execute, planning, summary
+from orchestration.spark.java import check_java
+from transforms.feed import Feed
+
+
+def run(place: Place, only: Sequence[str], windows: str | None) -> int:
+    """Run what is new, or the windows asked for; returns the exit code."""
+    check_java()
+    chosen = choose(place.feeds, only)
+    # Before Spark starts: a range that is none is said at once.
+    asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
+    lake = session.reached(place.warehouse, chosen)
+    plans, faults = (asked, 0) if asked is not None else due(lake, chosen)
+    for plan in plans:
+        report_waiting(plan)
+    work = [plan for plan in plans if plan.windows]
+    if not work:
+        print(nothing_to_do(plans), end="")
+        return 2 if faults else 0
+    # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
+    say(f"the tables are in {lake.warehouse}")
+    console = Console(width=None if sys.stdout.isatty() else 120)
+
+    def rest(plan: planning.Plan) -> planning.Plan:
+        left = planning.rest(lake, plan)
+        report_waiting(left, [*plan.early, *plan.ancient])
+        return left
+
+    with waiting("starting"):
+        outcomes = execute.run(work, lake, None if asked else rest)
+    summary.show(outcomes, console)
+    if any(outcome.failed for outcome in outcomes):
+        return 1
+    return 2 if faults else 0
+
+
+def due(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
+    """What is new in each feed, and how many feeds could not say: one that cannot be read stops no other."""
+
+    def plan(feed: Feed) -> planning.Plan | Exception:
+        try:
+            # So that a ledger that was lost, or that no earlier version had, is made once and not by every plan.
+            bronze_ledger.catch_up(lake, feed)
+            return planning.due(lake, feed)
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
+            return fault
+
+    with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(plan, feeds))
+    for feed, one in zip(feeds, found, strict=True):
+        if isinstance(one, Exception):
+            complain(feed.name, one)
+    plans = [one for one in found if isinstance(one, planning.Plan)]
+    return plans, len(found) - len(plans)
+
+
+def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
+    """Why there is nothing to do: every drop is in gold already, or there is none yet."""
+    empty = [plan.feed for plan in plans if not plan.landed]
+    lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
+    waiting_only = any(plan.early or plan.undecided for plan in plans)
+    if len(empty) < len(plans):
+        rest = ", but for those that wait" if waiting_only else ""
+        lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def report_waiting(plan: planning.Plan, said: Sequence[str] = ()) -> None:
+    """Say which objects are not read and why: nothing is left out in silence; ``said`` are windows told of before."""
+    name = plan.feed.name
+    early, ancient = (
+        [one for one in windows if one not in said] for windows in (plan.early, plan.ancient)
+    )
+    if early:
+        say(
+            f"{name}: {counted(len(early), 'window')} not begun yet, so their drops wait: {some(early)}"
+        )
+    if ancient:
+        first = f"{partitions.FIRST:%Y-%m-%d}"
+        say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
+    for line in plan.undecided:
+        say(f"{name}: {line}")
+    if plan.left_out:
+        say(f"{name}: objects that are no drops of this feed: {some(plan.left_out)}")

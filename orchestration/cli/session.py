@@ -1,0 +1,92 @@
+"""What commands begin with: the feeds that are meant, and the warehouse with a session that suits them.
+
+Put here what several commands do before their own work. Not here: their options (``options``), and Spark's settings
+(``orchestration/spark``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from assets.lake import Lake
+from orchestration.cli.options import Place
+from orchestration.console import say, waiting, without_notices
+from orchestration.feeds.load import load_feeds
+from orchestration.resources import lake_of
+from orchestration.spark import session, small_work
+from orchestration.spark.java import check_java
+from orchestration.spark.session import warehouse_uri
+from orchestration.spark.warehouse import refuse_unreachable
+from transforms.errors import FeedMisdeclared
+from transforms.feed import Feed
+
+
+def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], Lake]:
+    """The feeds of a place, or those named, and its warehouse with Spark started for them.
+
+    Raises:
+        JavaMissing: this machine has no Java that Spark can use.
+        FeedMisdeclared: a feed file is wrong, or there is none of that name.
+    """
+    check_java()
+    chosen = choose(place.feeds, only)
+    return chosen, opened(place.warehouse, chosen)
+
+
+def opened_feed(place: Place, name: str) -> tuple[Feed, Lake]:
+    """One feed of a place and its warehouse; see ``opened_feeds``."""
+    (feed,), lake = opened_feeds(place, [name])
+    return feed, lake
+
+
+def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
+    """The warehouse, with its session started."""
+    lake = reached(warehouse, feeds)
+    start(lake)
+    return lake
+
+
+def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
+    """The warehouse, with a session for these feeds that is not started yet: planning needs none."""
+    refuse_unreachable(warehouse_uri(warehouse))
+    session.starting = told_of_spark
+    return small_work.fitted(lake_of(warehouse_uri(warehouse)), feeds)
+
+
+def start(lake: Lake) -> None:
+    """Start the session, and say so."""
+    say(f"the tables are in {lake.warehouse}")
+    with waiting("starting Spark"):
+        _ = lake.spark
+
+
+@contextmanager
+def told_of_spark() -> Iterator[None]:
+    """Around the start of a session: it takes seconds, and Java says things that help nobody."""
+    say("starting Spark")
+    with without_notices():
+        yield
+
+
+def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
+    """The feeds of a folder, or those named."""
+    folder = feeds.expanduser().resolve()
+    found = load_feeds(folder)
+    if not found:
+        raise FeedMisdeclared(
+            str(folder), "the feeds", "there is no feed file here; write <feed>.yaml"
+        )
+    known = {feed.name: feed for feed in found}
+    for name in only:
+        if name not in known:
+            raise FeedMisdeclared(
+                str(feeds), f"--feed {name}", "there is no such feed here", sorted(known)
+            )
+    return [known[name] for name in only] if only else found
+
+
+def some(texts: Sequence[str]) -> str:
+    """The first five, and that there are more."""
+    return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")

@@ -1,0 +1,73 @@
+"""Where an epoch begins, as people write it: in a feed file or on the command line.
+
+Not here: what an epoch is (``transforms/decisions.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestration.feeds.faults import nearest
+from transforms.decisions import Epoch
+from transforms.feed import WindowSize
+from transforms.windows import parse_window
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class DeclaredEpoch(BaseModel):
+    """One entry of a feed file's ``epochs``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    window: _Text
+    table: _Text | None = None
+    time: _Text | None = None
+    snapshot: Literal["complete", "partial"] = "partial"
+
+
+class UnfitEpoch(ValueError):
+    """An epoch cannot begin there: which key is wrong, and why, as the end of a sentence."""
+
+    def __init__(self, key: str, fault: str) -> None:
+        self.key, self.fault = key, fault
+        super().__init__(f"{key} {fault}")
+
+
+def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str]) -> Epoch:
+    """The epoch that was written.
+
+    Raises:
+        UnfitEpoch: a window, a time or a table in it cannot be.
+    """
+    try:
+        parse_window(declared.window, size)
+    except ValueError as fault:
+        raise UnfitEpoch("window", str(fault)) from None
+    if declared.table is not None and declared.table not in tables:
+        hint = nearest(declared.table, tables)
+        raise UnfitEpoch("table", f"{declared.table!r} is not among the feed's tables{hint}")
+    return Epoch(
+        window=declared.window,
+        table=declared.table,
+        time=None if declared.time is None else moment(declared.time),
+        complete=declared.snapshot == "complete",
+    )
+
+
+def moment(text: str) -> datetime:
+    """A time in ISO form, in UTC where it names no zone.
+
+    Raises:
+        UnfitEpoch: it is none.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        fault = f"{text!r} is no time such as 2026-11-20T03:15:00Z"
+        raise UnfitEpoch("time", fault) from None
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

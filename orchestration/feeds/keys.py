@@ -1,0 +1,114 @@
+"""The keys that a feed file may have, and the shape of what stands under each.
+
+Not here: whether what stands there can be (``feed_files.py``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from orchestration.feeds.epochs import DeclaredEpoch
+from orchestration.feeds.retention import DeclaredCompaction
+from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
+from transforms.feed import ScopeDeletes, TableNames, WindowSize
+
+_Text = Annotated[str, Field(min_length=1)]
+# The YAML of a feed file is read as texts; the words are those of YAML 1.2.
+_WORDS = {"true": True, "false": False}
+_YesOrNo = Annotated[
+    bool,
+    BeforeValidator(lambda said: _WORDS.get(str(said).lower(), said)),
+]
+_Texts = Annotated[list[_Text], Field(min_length=1)]
+
+
+def _as_list(said: object) -> object:
+    return [said] if isinstance(said, str) else said
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DeclaredTable(_Declared):
+    """One entry of ``tables``."""
+
+    key: list[_Text]
+    columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
+    cdc_columns: _Texts | None = None
+    path: _Text | None = None
+    history: _YesOrNo = False
+    change_feed: _YesOrNo = False
+    was: list[_Text] = Field(default_factory=list)
+    renamed: dict[_Text, _Text] = Field(default_factory=dict)
+    since: dict[_Text, _Text] = Field(default_factory=dict)
+    schema_changes: DeclaredTablePolicies | None = None
+
+
+class DeclaredPredicate(_Declared):
+    """One entry of ``predicates``."""
+
+    type: _Text | None = None
+    list: _YesOrNo = False
+
+
+class DeclaredVertex(_Declared):
+    """One entry of ``vertices``; ``graph`` names one graph or several."""
+
+    attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    key: list[_Text] = Field(default_factory=list)
+    defaults: dict[_Text, str] = Field(default_factory=dict)
+    graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
+
+
+class DeclaredEdge(_Declared):
+    """One entry of ``edges``; ``from`` and ``to`` name one vertex type or several, ``graph`` graphs."""
+
+    sources: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="from")]
+    targets: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="to")]
+    attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    directed: _YesOrNo = True
+    reverse: _Text | None = None
+    discriminator: list[_Text] = Field(default_factory=list)
+    defaults: dict[_Text, str] = Field(default_factory=dict)
+    graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
+
+
+class DeclaredFeed(_Declared):
+    """The whole file."""
+
+    format: _Text
+    landing: _Text
+    files: _Text | None = None
+    window: WindowSize = "hour"
+    table_names: TableNames = "plain"
+    tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
+    predicates: dict[_Text, DeclaredPredicate] = Field(default_factory=dict)
+    types: dict[_Text, _Texts] = Field(default_factory=dict)
+    vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
+    edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
+    baseline: dict[_Text, _Text] = Field(default_factory=dict)
+    scope_deletes: ScopeDeletes = "apply"
+    accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
+    epochs: list[DeclaredEpoch] = Field(default_factory=list)
+    transaction_timeout: _Text = "1d"
+    compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
+    schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
+
+
+OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
+"""The keys that not every format has: those that say which tables there are, and what only one source knows."""
+
+PARTS: Final[dict[str, type[BaseModel]]] = {
+    "tables": DeclaredTable,
+    "predicates": DeclaredPredicate,
+    "vertices": DeclaredVertex,
+    "edges": DeclaredEdge,
+    "epochs": DeclaredEpoch,
+    "compaction": DeclaredCompaction,
+    "schema_changes": DeclaredPolicies,
+    "tables.schema_changes": DeclaredTablePolicies,
+}
+"""What stands by name or number under a key, or is its value, and has keys of its own."""

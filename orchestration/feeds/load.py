@@ -1,0 +1,207 @@
+"""From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
+
+Every fault names the file, the key and what is known instead. Not here: which keys there are (``feed_keys.py``),
+reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from orchestration.feeds.dgraph import predicates_from, types_from
+from orchestration.feeds.epochs import UnfitEpoch, epoch_from
+from orchestration.feeds.faults import first_fault, nearest
+from orchestration.feeds.gold_names import check_gold_names
+from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
+from orchestration.feeds.read_yaml import read_yaml
+from orchestration.feeds.retention import retention_from, timeout_from
+from orchestration.feeds.schema_changes import (
+    UnfitSchemaChange,
+    check_changes,
+    check_earlier_names,
+    policies_from,
+)
+from orchestration.feeds.tables import TableTexts, check_glob
+from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
+from transforms.decisions import Decisions, Epoch
+from transforms.errors import FeedMisdeclared
+from transforms.feed import Feed, Table
+from transforms.formats import FORMATS
+from transforms.schema_changes import Policies
+
+_FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
+_KAFKA: Final = re.compile(r"kafka://[^/,\s]+(,[^/,\s]+)*/[A-Za-z0-9._-]+(,[A-Za-z0-9._-]+)*")
+
+
+def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[Feed]:
+    """Read every feed file (``*.yaml``, ``*.yml``) of a folder, in the order of the feeds' names.
+
+    Raises:
+        FeedMisdeclared: One of them cannot be used, or the folder is none.
+        TableNameCollision: Two tables of a feed would become one gold table.
+    """
+    if not folder.is_dir():
+        fault = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
+        raise FeedMisdeclared(str(folder), "the feeds", fault)
+    files: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        if file.suffix.lower() not in (".yaml", ".yml") or file.name.startswith("."):
+            continue
+        if file.stem in files:
+            fault = f"{files[file.stem].name} declares the feed {file.stem} already"
+            raise FeedMisdeclared(str(file), "the file's name", fault)
+        files[file.stem] = file
+    return [load_feed(files[name], formats) for name in sorted(files)]
+
+
+def load_feed(file: Path, formats: Collection[str] = tuple(FORMATS)) -> Feed:
+    """Read one feed file; ``formats`` are those that this version reads.
+
+    Raises:
+        FeedMisdeclared: It says something that Weir does not know or cannot use.
+        TableNameCollision: Two of its tables would become one gold table.
+    """
+    return _FeedFile(file, formats).feed()
+
+
+@dataclass(frozen=True, slots=True)
+class _FeedFile:
+    """One feed file under judgement."""
+
+    file: Path
+    formats: Collection[str]
+
+    def feed(self) -> Feed:
+        if not _FEED_NAME.fullmatch(self.file.stem):
+            fault = "is the feed's, so it must be lower-case letters, digits and _, a letter first"
+            raise self._misdeclared("the file's name", fault)
+        content = read_yaml(self.file)
+        # First of all: the keys that a file may have depend on its format.
+        self._check_format(content)
+        try:
+            declared = DeclaredFeed.model_validate(content)
+        except ValidationError as faults:
+            raise first_fault(str(self.file), faults, DeclaredFeed, PARTS) from None
+        check_glob(self._misdeclared, "files", declared.files)
+        feed = Feed(
+            name=self.file.stem,
+            format=declared.format,
+            landing=self._landing(declared),
+            files=declared.files,
+            window=declared.window,
+            table_names=declared.table_names,
+            tables=self._tables(declared),
+            accepted_losses=dict(self._accepted_losses(declared)),
+            scope_deletes=declared.scope_deletes,
+            decisions=Decisions(epochs=tuple(self._epochs(declared))),
+            transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
+            retention=retention_from(declared.compaction, declared.window, self._misdeclared),
+            policies=policies_from(declared.schema_changes, Policies()),
+        )
+        if self._objects(declared.format) != ("tables",):
+            feed = replace(
+                feed,
+                predicates=predicates_from(declared.predicates, self._misdeclared),
+                types=types_from(declared.types, declared.predicates, self._misdeclared),
+                vertices=vertices_from(declared.vertices, self._misdeclared),
+                edges=edges_from(declared.edges, self._misdeclared),
+                baseline=baseline_from(declared.baseline, self._misdeclared),
+            )
+            feed = replace(feed, tables=FORMATS[feed.format].tables(feed))
+        check_gold_names(str(self.file), feed)
+        return feed
+
+    def _objects(self, format_name: str) -> tuple[str, ...]:
+        known = FORMATS.get(format_name)
+        return known.declares if known else ("tables",)
+
+    def _misdeclared(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
+        return FeedMisdeclared(str(self.file), key, fault, known)
+
+    def _check_format(self, content: dict[str, object]) -> None:
+        found, known = content.get("format"), sorted(self.formats)
+        if "format" not in content:
+            raise self._misdeclared("format", "is missing", known)
+        if not isinstance(found, str):
+            raise self._misdeclared("format", f"must be a text, found {found!r}", known)
+        if found in self.formats:
+            own = self._objects(found)
+            for key in OBJECTS:
+                if key in content and key not in own:
+                    fault = f"is no key of a feed of format {found}"
+                    raise self._misdeclared(key, fault, own)
+            return
+        hint = nearest(found, known)
+        raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
+
+    def _landing(self, declared: DeclaredFeed) -> str:
+        landing = declared.landing
+        address = _ADDRESS.match(landing)
+        if address is None:
+            return str((self.file.parent / Path(landing).expanduser()).resolve())
+        if address.group(1) == "kafka":
+            return self._topics(declared)
+        if not _S3.fullmatch(landing):
+            fault = f"{landing!r} is neither s3://bucket/prefix/ nor a folder"
+            raise self._misdeclared("landing", fault)
+        # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
+        return landing if landing.endswith("/") else f"{landing}/"
+
+    def _topics(self, declared: DeclaredFeed) -> str:
+        landing, known = declared.landing, FORMATS.get(declared.format)
+        if "@" in landing:
+            # Not quoted: it may hold a password.
+            fault = "has an @, and secrets never stand in a feed file: set WEIR_KAFKA_SASL_USERNAME and _PASSWORD"
+            raise self._misdeclared("landing", fault)
+        if known is None or not known.reads_kafka:
+            fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
+            raise self._misdeclared("landing", f"{fault}: give an s3:// address or a folder")
+        if not _KAFKA.fullmatch(landing):
+            fault = f"{landing!r} is not kafka://broker:port/topic[,topic]"
+            raise self._misdeclared("landing", fault)
+        if declared.files is not None:
+            raise self._misdeclared("files", "is for landings of files, and a topic has none")
+        return landing
+
+    def _accepted_losses(self, declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
+        for name, offset in declared.accept_loss.items():
+            key = f"accept_loss.{name}"
+            if not declared.landing.startswith("kafka://"):
+                raise self._misdeclared("accept_loss", "is for topics, and this landing is none")
+            topics = declared.landing.rpartition("/")[2].split(",")
+            if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
+                raise self._misdeclared(key, "is no partition: write <topic>/<number>", topics)
+            if not offset.isdecimal():
+                raise self._misdeclared(key, f"{offset!r} is no offset")
+            yield name, int(offset)
+
+    def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
+        usual = policies_from(declared.schema_changes, Policies())
+        tables = {}
+        try:
+            for name, one in declared.tables.items():
+                table = TableTexts(self._misdeclared).table(name, one, usual)
+                check_changes(table, declared.window)
+                tables[name] = table
+        except UnfitSchemaChange as unfit:
+            raise self._misdeclared(f"tables.{name}.{unfit.key}", unfit.fault) from None
+        try:
+            check_earlier_names(tables)
+        except UnfitSchemaChange as unfit:
+            raise self._misdeclared(f"tables.{unfit.key}", unfit.fault) from None
+        return tables
+
+    def _epochs(self, declared: DeclaredFeed) -> Iterator[Epoch]:
+        for number, epoch in enumerate(declared.epochs):
+            try:
+                yield epoch_from(epoch, declared.window, declared.tables)
+            except UnfitEpoch as unfit:
+                raise self._misdeclared(f"epochs.{number}.{unfit.key}", unfit.fault) from None

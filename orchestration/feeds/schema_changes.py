@@ -1,0 +1,103 @@
+"""Schema changes as a feed file writes them: policies, earlier names, and columns that came later.
+
+Not here: what a policy does (``transforms/schema_changes.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from orchestration.feeds.faults import nearest
+from transforms.feed import Table, WindowSize
+from transforms.schema_changes import Policies
+from transforms.windows import parse_window
+
+
+class DeclaredTablePolicies(BaseModel):
+    """``schema_changes`` of a table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    add_column: Literal["keep", "evolve", "quarantine", "fail"] = "keep"
+    drop_column: Literal["evolve", "keep", "hold", "fail"] = "evolve"
+    rename_column: Literal["fail", "evolve"] = "fail"
+    widen_type: Literal["evolve", "fail"] = "evolve"
+    narrow_type: Literal["fail", "quarantine"] = "fail"
+
+
+class DeclaredPolicies(DeclaredTablePolicies):
+    """``schema_changes`` of a feed."""
+
+    rename_table: Literal["keep", "fail"] = "keep"
+
+
+class UnfitSchemaChange(ValueError):
+    """A part of a table cannot be: which key is wrong, and why, as the end of a sentence."""
+
+    def __init__(self, key: str, fault: str) -> None:
+        self.key, self.fault = key, fault
+        super().__init__(f"{key} {fault}")
+
+
+def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:
+    """The policies that were written, on top of those that hold anyway."""
+    given = declared.model_dump(exclude_unset=True) if declared else {}
+    return replace(usual, **given)
+
+
+def check_changes(table: Table, size: WindowSize) -> None:
+    """Judge what a table says of its earlier columns.
+
+    Raises:
+        UnfitSchemaChange: something in it cannot be.
+    """
+    for old, new in table.renamed.items():
+        if new not in table.columns:
+            hint = nearest(new, table.columns)
+            raise UnfitSchemaChange(
+                f"renamed.{old}", f"{new!r} is not among the table's columns{hint}"
+            )
+        if old in table.columns:
+            fault = "is declared as a column of its own, so its values are not another's"
+            raise UnfitSchemaChange(f"renamed.{old}", fault)
+    for column, window in table.since.items():
+        if column not in table.columns:
+            hint = nearest(column, table.columns)
+            raise UnfitSchemaChange(
+                f"since.{column}", f"{column!r} is not among the table's columns{hint}"
+            )
+        if column in table.identity:
+            fault = "is part of what tells the table's rows apart, so it cannot have come later"
+            raise UnfitSchemaChange(f"since.{column}", fault)
+        try:
+            parse_window(window, size)
+        except ValueError as unfit:
+            raise UnfitSchemaChange(f"since.{column}", str(unfit)) from None
+    if not table.key and table.policies.add_column == "evolve":
+        fault = (
+            "evolve needs a key: without one, a row is told apart by its declared columns;"
+            " say `schema_changes: {add_column: keep}` for this table, or quarantine or fail"
+        )
+        raise UnfitSchemaChange("schema_changes.add_column", fault)
+
+
+def check_earlier_names(tables: Mapping[str, Table]) -> None:
+    """Judge the earlier names of all tables together.
+
+    Raises:
+        UnfitSchemaChange: a name is, or was, another table's.
+    """
+    taken: dict[str, str] = {}
+    for name, table in tables.items():
+        for old in table.was:
+            if old in tables:
+                raise UnfitSchemaChange(f"{name}.was", f"{old!r} is declared as a table of its own")
+            if old in taken:
+                raise UnfitSchemaChange(
+                    f"{name}.was", f"{old!r} is an earlier name of {taken[old]} already"
+                )
+            taken[old] = name

@@ -1,0 +1,138 @@
+"""Tables as a feed file writes them: names, keys, columns and their types.
+
+Not here: earlier names and policies (``schema_texts.py``), and the rest of the file (``feed_files.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from orchestration.feeds.column_types import KNOWN_TYPES, UnknownType, canonical_type
+from orchestration.feeds.faults import nearest
+from orchestration.feeds.keys import DeclaredTable
+from orchestration.feeds.schema_changes import policies_from
+from transforms.errors import FeedMisdeclared
+from transforms.feed import Table
+from transforms.schema_changes import UNFIT_IN_COLUMN, Policies
+from transforms.table_names import UNFIT
+from transforms.tables import matches
+
+_UNFIT_IN_NAME: Final = re.compile(UNFIT)
+
+
+class Misdeclared(Protocol):
+    """Makes the error that says what is wrong under which key of the file."""
+
+    def __call__(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
+        """The error, to be raised."""
+        ...
+
+
+def check_glob(misdeclared: Misdeclared, place: str, glob: str | None) -> None:
+    """Judge a glob over object names.
+
+    Raises:
+        FeedMisdeclared: it is none.
+    """
+    try:
+        matches("", glob or "")
+    except re.error as fault:
+        raise misdeclared(place, f"{glob!r} is no glob: {fault}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class TableTexts:
+    """The judge of one file's tables."""
+
+    misdeclared: Misdeclared
+
+    def table(self, name: str, declared: DeclaredTable, usual: Policies) -> Table:
+        """The table of one entry.
+
+        Raises:
+            FeedMisdeclared: something in it cannot be.
+        """
+        place = f"tables.{name}"
+        self._check_table_name(name, place)
+        columns = self.columns(f"{place}.columns", declared.columns)
+        self._check_names(f"{place}.key", declared.key, columns)
+        for column in declared.key:
+            if "<" in columns[column]:
+                fault = (
+                    f"{column} is a {columns[column]}, and a key's columns must be of simple types"
+                )
+                raise self.misdeclared(f"{place}.key", fault)
+        order = list(columns) if declared.cdc_columns is None else declared.cdc_columns
+        self._check_names(f"{place}.cdc_columns", order, columns)
+        if missing := [column for column in columns if column not in order]:
+            fault = f"leaves out {', '.join(missing)}; it must name every column once"
+            raise self.misdeclared(f"{place}.cdc_columns", fault)
+        check_glob(self.misdeclared, f"{place}.path", declared.path)
+        if declared.history and not declared.key:
+            raise self.misdeclared(f"{place}.history", "is for tables with a key")
+        return Table(
+            name,
+            tuple(declared.key),
+            columns,
+            tuple(order),
+            declared.path,
+            was=tuple(declared.was),
+            renamed=declared.renamed,
+            since=declared.since,
+            policies=policies_from(declared.schema_changes, usual),
+            history=declared.history,
+            change_feed=declared.change_feed,
+        )
+
+    def _check_table_name(self, name: str, place: str) -> None:
+        if _UNFIT_IN_NAME.search(name):
+            fault = "a table's name cannot hold slashes or control characters, or begin or end "
+            fault += "with a blank: table_names makes a folder of it"
+            raise self.misdeclared(place, fault)
+        parts = name.split(".")
+        if len(parts) > 3 or not all(parts):
+            forms = "table, schema.table or catalog.schema.table"
+            raise self.misdeclared(place, f"a table's name is {forms} (see table_names)")
+
+    def columns(
+        self,
+        place: str,
+        declared: dict[str, str],
+        read: Callable[[str], str] = canonical_type,
+        known: Collection[str] = KNOWN_TYPES,
+    ) -> dict[str, str]:
+        """The columns with their types in one spelling: ``read`` gives it, of the ``known`` types.
+
+        Raises:
+            FeedMisdeclared: a name or a type cannot be a column's.
+        """
+        columns: dict[str, str] = {}
+        written: dict[str, str] = {}
+        for column, type_text in declared.items():
+            if column.lower().startswith("_weir_"):
+                raise self.misdeclared(f"{place}.{column}", "names in _weir_ are Weir's own")
+            if UNFIT_IN_COLUMN.search(column):
+                fault = "a column's name cannot hold blanks or any of ,;{}()=.` in a Delta table"
+                raise self.misdeclared(f"{place}.{column}", fault)
+            if twin := written.get(column.lower()):
+                fault = f"differs from {twin} only in case, and Spark would take them for one"
+                raise self.misdeclared(f"{place}.{column}", fault)
+            written[column.lower()] = column
+            try:
+                columns[column] = read(type_text)
+            except UnknownType as fault:
+                raise self.misdeclared(f"{place}.{column}", str(fault), known) from None
+        return columns
+
+    def _check_names(self, place: str, names: list[str], columns: dict[str, str]) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name not in columns:
+                fault = f"{name!r} is not among the table's columns{nearest(name, columns)}"
+                raise self.misdeclared(place, fault, columns)
+            if name in seen:
+                raise self.misdeclared(place, f"names {name} twice")
+            seen.add(name)

@@ -1,0 +1,237 @@
+"""New drops ask for their windows: the sensor of a feed whose landing is a real folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.bookkeeping.ledger import ReadObject
+from assets.landing.objects import LandedObject, open_landing
+from orchestration import definitions
+from orchestration.automation import object_sensor
+from orchestration.resources import lake_of
+from tests.support.made_bronze import append
+from transforms.errors import UnreadableLanding
+from transforms.feed import Feed
+
+
+def feed_of(folder: Path) -> Feed:
+    return Feed("shop", "arcion_s3_json", str(folder))
+
+
+class Look:
+    """The sensor over a folder, tick after tick."""
+
+    def __init__(self, folder: Path, warehouse: str = "/nowhere") -> None:
+        feed = feed_of(folder)
+        self.repository = definitions.build([feed], lake_of(warehouse, {})).get_repository_def()
+        (self.sensor,) = self.repository.sensor_defs
+        self.cursor: str | None = None
+        self.run_keys: list[str | None] = []
+        self.skip_message: str | None = None
+
+    def __call__(self) -> list[str]:
+        """The windows that this tick asks for."""
+        with dg.DagsterInstance.ephemeral() as instance:
+            context = dg.build_sensor_context(
+                instance=instance, cursor=self.cursor, repository_def=self.repository
+            )
+            tick = self.sensor.evaluate_tick(context)
+        self.skip_message = tick.skip_message
+        self.cursor = tick.cursor or self.cursor
+        requests = tick.run_requests or []
+        self.run_keys = [one.run_key for one in requests]
+        assert all(one.tags.get("feed") == "shop" for one in requests)
+        return [str(one.partition_key) for one in requests]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def lay(folder: Path, name: str, text: str = "{}\n") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_the_first_look_asks_for_every_window_and_the_next_for_none(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    lay(folder, "2025-11-20/03/part_2.json.gz")
+    lay(folder, "2025-11-20/05/part_1.json")
+    look = Look(folder)
+    assert look() == ["2025-11-20T03", "2025-11-20T05"]
+    assert look() == []
+
+
+def test_an_empty_landing_asks_for_nothing_and_says_where_it_looked(folder: Path) -> None:
+    look = Look(folder)
+    assert look() == []
+    assert look.skip_message == f"no new drops in {folder}"
+
+
+def test_a_new_object_for_an_old_window_asks_for_that_window_again(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    lay(folder, "2025-11-20/04/part_1.json")
+    look = Look(folder)
+    look()
+    first = set(look.run_keys)
+    lay(folder, "2025-11-20/03/part_2.json")
+    assert look() == ["2025-11-20T03"]
+    # Dagster starts no second run for a key that it has seen.
+    assert not first & set(look.run_keys)
+    assert look() == []
+
+
+def test_a_replaced_object_asks_for_its_window_again(folder: Path) -> None:
+    file = lay(folder, "2025-11-20/03/part_1.json", "{}\n")
+    lay(folder, "2025-11-20/04/part_1.json")
+    look = Look(folder)
+    look()
+    file.write_text("[]\n")
+    os.utime(file, (1_763_700_000, 1_763_700_000))
+    assert look() == ["2025-11-20T03"]
+    assert look() == []
+
+
+def test_an_object_that_is_gone_asks_for_nothing_that_is_not_there(folder: Path) -> None:
+    file = lay(folder, "2025-11-20/03/part_1.json")
+    look = Look(folder)
+    look()
+    file.unlink()
+    assert look() == []
+
+
+def test_a_window_whose_run_failed_is_asked_for_again_after_a_while_and_not_for_ever(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(folder, "2025-11-20/03/part_1.json")
+    now = object_sensor.digests(open_landing(feed_of(folder), ("**",)).list())
+    digest = now["2025-11-20T03"]
+
+    def asked(attempt: str, status: dg.DagsterRunStatus, seconds: float) -> dict[str, str]:
+        monkeypatch.setattr(object_sensor, "age", lambda _: seconds)
+        tags = {"feed": "shop", "dagster/run_key": f"2025-11-20T03:{digest}{attempt}"}
+        with dg.DagsterInstance.ephemeral() as instance:
+            instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
+            return object_sensor.again(instance, feed_of(folder), now)
+
+    failure = dg.DagsterRunStatus.FAILURE
+    assert asked("", failure, 301) == {"2025-11-20T03": f"2025-11-20T03:{digest}:2"}
+    assert asked("", failure, 299) == {}
+    assert asked(":2", failure, 599) == {}
+    assert asked(":2", failure, 601) == {"2025-11-20T03": f"2025-11-20T03:{digest}:3"}
+    assert asked(":5", failure, 1_000_000) == {}
+    assert asked("", dg.DagsterRunStatus.SUCCESS, 301) == {}
+    assert asked("", dg.DagsterRunStatus.STARTED, 301) == {}
+    now["2025-11-20T03"] = "other drops, which were asked for under a key of their own"
+    assert asked("", failure, 301) == {}
+
+
+def test_what_is_no_drop_asks_for_nothing(folder: Path) -> None:
+    lay(folder, "2025-11-20/03/_SUCCESS")
+    lay(folder, "2025-11-20/03/part_1.json.tmp")
+    lay(folder, "2025-11-20/03/notes.txt")
+    assert Look(folder)() == []
+
+
+def test_a_first_look_at_many_windows_does_not_flood_the_queue(folder: Path) -> None:
+    windows = [f"2025-11-{day:02}T{hour:02}" for day in (20, 21) for hour in range(24)] + [
+        "2025-11-22T00"
+    ]
+    for window in windows:
+        lay(folder, f"{window.replace('T', '/')}/part_1.json")
+    look = Look(folder)
+    assert look() == windows[:24]
+    assert look() == windows[24:48]
+    assert look() == windows[48:]
+    assert look() == []
+
+
+def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: Path) -> None:
+    later = datetime.now(UTC) + timedelta(days=2)
+    lay(folder, f"{later:%Y-%m-%d/%H}/part_1.json")
+    lay(folder, "2019-12-31/23/part_1.json")
+    lay(folder, "2025-11-20/03/part_1.json")
+    look = Look(folder)
+    assert look() == ["2025-11-20T03"]
+    assert list(json.loads(look.cursor or "")) == ["2025-11-20T03"]
+    assert look() == []
+
+
+def many_objects(count: int) -> list[LandedObject]:
+    """One in each of so many hours."""
+    first = datetime(2024, 1, 1, tzinfo=UTC)
+    hours = [first + timedelta(hours=number) for number in range(count)]
+    return [
+        LandedObject(f"{one:%Y-%m-%d/%H}/a.json", "1", 1, one, f"{one:%Y-%m-%dT%H}")
+        for one in hours
+    ]
+
+
+def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = many_objects(12_000)
+    landed = {one.window: one for one in objects}
+    read: list[ReadObject] = []
+
+    class Fake:
+        def list(self) -> Iterator[LandedObject]:
+            yield from landed.values()
+
+    monkeypatch.setattr(object_sensor, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(ledger, "noted_objects", lambda *_: read)
+    look = Look(folder)
+    assert look() == [one.window for one in objects[:24]]
+    assert len(json.loads(look.cursor or "")) == 24
+
+    # Runs have read all but the last window, which was asked for.
+    read += [ReadObject(one.window, one.name, one.generation, 1) for one in objects[:-1]]
+    assert look() == [objects[-1].window]
+    assert look() == []
+    assert list(json.loads(look.cursor or "")) == [objects[-1].window]
+    read.append(ReadObject(objects[-1].window, objects[-1].name, "1", 1))
+    assert look() == []
+    assert look.cursor == "{}"
+
+    # An old window gets an object, and another's is replaced.
+    old, other = objects[5], objects[4_000]
+    landed["late"] = replace(old, name="late.json")
+    landed[other.window] = replace(other, generation="2")
+    assert look() == [old.window, other.window]
+    assert look() == []
+    # An earlier version's cursor names them all.
+    look.cursor = json.dumps(object_sensor.digests(landed.values()))
+    assert look() == []
+    assert set(json.loads(look.cursor)) == {old.window, other.window}
+
+
+def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) -> None:
+    drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
+    lay(drops, "2025-11-20/03/a.json")
+    lay(drops, "2025-11-20/04/b.json")
+    lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
+    first, second = open_landing(feed).list()
+    append(lake, feed, (first.window, first.name, first.generation, 1))
+    look = Look(drops, str(warehouse))
+    # Bronze has it, and nobody has noted that: a look at bronze may take longer than a tick.
+    assert look() == [first.window, second.window]
+    bronze_ledger.catch_up(lake, feed)
+    assert look() == []
+    assert [*json.loads(look.cursor or "")] == [second.window]
+
+
+def test_a_landing_that_cannot_be_listed_fails_the_tick_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableLanding, match=r"there is no such folder\. Create it"):
+        Look(tmp_path / "none")()

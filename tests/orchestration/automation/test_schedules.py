@@ -1,0 +1,157 @@
+"""A window is run when it has ended, at 05:00 that is 04; and older ones with it that have something new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.landing.objects import open_landing
+from orchestration import definitions
+from orchestration.automation import schedules
+from orchestration.resources import lake_of
+from tests.support.made_bronze import append
+from transforms.feed import Feed, WindowSize
+from transforms.feed_digest import feed_digest
+
+
+@pytest.mark.parametrize(
+    ("size", "at", "window"),
+    [
+        ("hour", datetime(2026, 11, 20, 5, tzinfo=UTC), "2026-11-20T04"),
+        ("hour", datetime(2026, 1, 1, 0, tzinfo=UTC), "2025-12-31T23"),
+        ("day", datetime(2026, 11, 20, 0, tzinfo=UTC), "2026-11-19"),
+        ("day", datetime(2024, 3, 1, 0, tzinfo=UTC), "2024-02-29"),
+    ],
+)
+def test_the_window_that_just_ended_is_asked_for(
+    size: WindowSize, at: datetime, window: str
+) -> None:
+    feed = Feed("shop", "arcion_s3_json", "/nowhere", window=size)
+    repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
+    schedule = repository.get_schedule_def(f"shop_every_{size}")
+    context = dg.build_schedule_context(scheduled_execution_time=at, repository_def=repository)
+    requests = schedule.evaluate_tick(context).run_requests
+    assert requests is not None
+    assert [(one.run_key, one.partition_key) for one in requests] == [(window, window)]
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterInstance]:
+    """One with storage, as a schedule needs it; Dagster keeps hold of the first that definitions were loaded with."""
+    with dg.DagsterInstance.local_temp(str(tmp_path_factory.mktemp("dagster"))) as made:
+        yield made
+
+
+class Ticks:
+    """The schedule of a feed over a folder, with the runs that there were."""
+
+    def __init__(self, instance: dg.DagsterInstance, landing: Path, warehouse: Path) -> None:
+        self.instance = instance
+        self.feed = Feed("shop", "arcion_s3_json", str(landing), window="hour")
+        self.lake = lake_of(str(warehouse), {})
+        self.repository = definitions.build([self.feed], self.lake).get_repository_def()
+        self.runs: list[tuple[str, dg.DagsterRunStatus]] = []
+
+    def __call__(self, hour: int) -> list[tuple[str | None, str | None]]:
+        """Run key and window of each run that is asked for at this hour."""
+        schedule = self.repository.get_schedule_def("shop_every_hour")
+        at = datetime(2025, 11, 20, hour, tzinfo=UTC)
+        for run in self.instance.get_runs():
+            self.instance.delete_run(run.run_id)
+        for window, status in self.runs:
+            tags = {"feed": "shop", "dagster/partition": window}
+            self.instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
+        context = dg.build_schedule_context(
+            instance=self.instance, scheduled_execution_time=at, repository_def=self.repository
+        )
+        requests = schedule.evaluate_tick(context).run_requests
+        return [(one.run_key, one.partition_key) for one in requests or []]
+
+
+def lay(landing: Path, *windows: str) -> None:
+    for window in windows:
+        file = landing / window.replace("T", "/") / "a.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}")
+
+
+def test_older_windows_with_something_new_are_asked_for_too_and_under_keys_of_their_own(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    lay(landing, "2025-11-18T03", "2025-11-20T02", "2025-11-20T04", "2025-11-20T05")
+    tick = Ticks(instance, landing, tmp_path / "warehouse")
+    # Neither the window that is open nor one that is to come.
+    assert tick(5) == [
+        ("2025-11-20T04", "2025-11-20T04"),
+        ("2025-11-18T03@2025-11-20T04", "2025-11-18T03"),
+        ("2025-11-20T02@2025-11-20T04", "2025-11-20T02"),
+    ]
+    # Dagster would start no second run for a key that it has seen.
+    assert tick(6)[1] == ("2025-11-18T03@2025-11-20T05", "2025-11-18T03")
+
+
+def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    lay(landing, "2025-11-19T03")
+    tick = Ticks(instance, landing, tmp_path / "warehouse")
+    (one,) = open_landing(tick.feed).list()
+    append(tick.lake, tick.feed, (one.window, one.name, one.generation, 1))
+    bronze_ledger.catch_up(tick.lake, tick.feed)
+    assert [window for _, window in tick(5)] == ["2025-11-20T04", "2025-11-19T03"]
+    done = {
+        "window": one.window,
+        "objects": 1,
+        "declaration": feed_digest(tick.feed, one.window),
+        "finished_at": datetime.now(UTC),
+    }
+    tick.lake.small_table("progress", "shop", ledger.PROGRESS).append([done])
+    assert [window for _, window in tick(5)] == ["2025-11-20T04"]
+
+
+def test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    windows = [f"2025-11-18T{hour:02}" for hour in range(24)]
+    lay(landing, *windows)
+    tick = Ticks(instance, landing, tmp_path / "warehouse")
+
+    def older() -> list[str | None]:
+        return [window for _, window in tick(5)][1:]
+
+    assert older() == windows[: schedules.OLDER_AT_ONCE]
+    tick.runs = [(one, dg.DagsterRunStatus.FAILURE) for one in windows[:12]]
+    assert older() == windows[12:]
+    # What is on its way is not asked for again.
+    tick.runs += [(one, dg.DagsterRunStatus.STARTING) for one in windows[12:23]]
+    assert older() == [*windows[:11], windows[23]]
+    tick.runs = [(one, dg.DagsterRunStatus.STARTED) for one in windows]
+    assert older() == []
+
+
+def test_a_landing_that_cannot_be_read_leaves_the_window_that_ended(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    tick = Ticks(instance, tmp_path / "none", tmp_path / "warehouse")
+    assert tick(5) == [("2025-11-20T04", "2025-11-20T04")]
+
+
+def test_it_ticks_in_utc_and_waits_to_be_switched_on() -> None:
+    feed = Feed("shop", "arcion_s3_json", "/nowhere", window="hour")
+    schedule = schedules.build(feed, lake_of("/nowhere", {}))
+    assert schedule.execution_timezone == "UTC"
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+
+
+def test_compaction_is_once_a_day_and_waits_to_be_switched_on() -> None:
+    schedule = schedules.build_upkeep(Feed("shop", "arcion_s3_json", "/nowhere"))
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("37 3 * * *", "UTC")
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED

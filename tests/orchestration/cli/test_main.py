@@ -1,0 +1,260 @@
+"""The command line before any work: help, and what is refused with exit code 2 and no stack."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestration.cli import demo, main, session
+
+COMMANDS = {
+    "run": ("--feeds", "--warehouse", "--feed", "--windows", "2026-11-20T03..2026-11-20T05"),
+    "query": ("--warehouse", "--format", "table|jsonl|csv", "gold.<feed>.<table>"),
+    "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
+    "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
+    "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
+    "status": ("--feeds", "--warehouse", "--feed", "what waits"),
+    "demo": ("--folder", "sample drops"),
+    "rebuild": ("FEED", "anew from bronze"),
+    "epoch": ("open", "list"),
+    "release": ("--all", "or let those with"),
+    "dismiss": ("--all", "--reason", "nobody will mend them"),
+}
+NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
+SHOP = """\
+format: arcion_s3_json
+landing: drops
+tables: {customers: {key: [id], columns: {id: int, name: string}}}
+"""
+
+
+class Answer:
+    """What a command printed, and how it ended."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> None:
+        with pytest.raises(SystemExit) as ended:
+            main.main(list(arguments))
+        self.code = ended.value.code or 0
+        self.out, self.err = capsys.readouterr()
+
+
+@pytest.fixture
+def feeds(tmp_path: Path) -> Path:
+    folder = tmp_path / "feeds"
+    folder.mkdir()
+    (folder / "shop.yaml").write_text(SHOP)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong is said before Spark starts."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("Spark was to start")
+
+    monkeypatch.setattr(session, "opened", refuse)
+    monkeypatch.setattr(session, "start", refuse)
+    monkeypatch.delenv("WEIR_FEEDS", raising=False)
+    monkeypatch.delenv("WEIR_WAREHOUSE", raising=False)
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = Answer(capsys, "--help")
+    assert answer.code == 0
+    listed = answer.out.split("Commands:")[1]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_says_what_it_takes(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, command, "--help")
+    assert answer.code == 0
+    for part in COMMANDS[command]:
+        assert part in answer.out
+    assert all(len(line) <= 100 for line in answer.out.splitlines())
+
+
+def test_help_imports_neither_spark_nor_dagster(root: Path) -> None:
+    code = """
+import sys
+from orchestration.cli import main
+try:
+    main.main(["run", "--help"])
+except SystemExit:
+    print(*{"pyspark", "dagster", "great_expectations", "pandas"} & set(sys.modules), file=sys.stderr)
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert "Usage: weir run" in answer.stdout
+    assert answer.stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--feed", "sop"), "--feed sop: there is no such feed here. Known: shop."),
+        (("compact", "--feed", "sop"), "--feed sop: there is no such feed here. Known: shop."),
+        (
+            ("run", "--windows", "today"),
+            "feed shop: window today: 'today' is no window of one hour;"
+            " expected the form 2026-11-20T03",
+        ),
+        (
+            ("run", "--windows", "2025-11-20T05..2025-11-20T03"),
+            "feed shop: window 2025-11-20T05..2025-11-20T03: the range ends before it begins",
+        ),
+        (("run", "--windows", "2999-01-01T00"), "it has not begun yet"),
+    ],
+)
+def test_what_is_wrong_with_the_arguments_is_one_line(
+    feeds: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, *arguments, "--feeds", str(feeds))
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    assert message in answer.err
+
+
+def test_a_run_that_finds_nothing_to_do_starts_no_session(
+    feeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("run", "--feeds", str(feeds), "--warehouse", str(tmp_path / "warehouse"))
+    # A landing that is not there is told of, and no reason to start either.
+    answer = Answer(capsys, *arguments)
+    assert answer.code == 2
+    assert f"cannot read {feeds}/drops: there is no such folder" in answer.err
+    (feeds / "drops").mkdir()
+    answer = Answer(capsys, *arguments)
+    assert (answer.code, answer.out) == (0, f"shop: no drops in {feeds}/drops yet.\n")
+    assert not (tmp_path / "warehouse").exists()
+
+
+def test_a_folder_of_feeds_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, "run", "--feeds", str(tmp_path / "none"))
+    assert answer.code == 2
+    assert answer.err == f"error: {tmp_path}/none: the feeds: {NO_FOLDER}.\n"
+
+
+def test_a_folder_without_feeds_says_what_to_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, "run", "--feeds", str(tmp_path))
+    assert answer.code == 2
+    assert answer.err == (
+        f"error: {tmp_path}: the feeds: there is no feed file here; write <feed>.yaml.\n"
+    )
+
+
+def test_the_default_folder_of_feeds_is_the_one_that_one_stands_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = Answer(capsys, "run")
+    assert answer.err == f"error: {tmp_path}/feeds: the feeds: {NO_FOLDER}.\n"
+    monkeypatch.setenv("WEIR_FEEDS", str(tmp_path / "elsewhere"))
+    assert f"{tmp_path}/elsewhere" in Answer(capsys, "run").err
+
+
+def test_a_feed_file_that_says_something_unknown_stops_the_command(
+    feeds: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (feeds / "tpch.yaml").write_text(SHOP.replace("landing:", "landings:"))
+    answer = Answer(capsys, "run", "--feeds", str(feeds), "--feed", "shop")
+    assert answer.code == 2
+    assert answer.err.startswith(f"error: {feeds}/tpch.yaml: ")
+    assert "landings" in answer.err
+    assert "landing," in answer.err or "landing." in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("DROP TABLE gold.shop.customers", "and this begins with DROP"),
+        ("SELECT 1; SELECT 2", "one statement is run at a time"),
+        ("SELECT * FROM gold.shop.customers WHERE (", "error: SELECT"),
+    ],
+)
+def test_a_statement_that_is_not_run_is_refused_before_spark_starts(
+    sql: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, "query", sql)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert message in answer.err
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("query",), ("query", "SELECT 1", "--format", "xml"), ("nosuch",), ("run", "x")]
+)
+def test_what_click_refuses_has_the_same_exit_code(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, *arguments)
+    assert answer.code == 2
+    assert "Usage: weir" in answer.err
+
+
+def test_a_reader_who_has_seen_enough_gets_no_stack(root: Path) -> None:
+    code = """
+import sys
+from orchestration.cli import main, query as work
+def query(*_):
+    for _ in range(100_000):
+        print("a line that nobody reads")
+work.query = query
+main.main(["query", "SELECT 1"])
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+def test_the_demo_lays_out_what_is_not_there_and_keeps_what_is(tmp_path: Path, root: Path) -> None:
+    total = len([file for file in (root / "demo").rglob("*") if file.is_file()])
+    assert demo.lay_out(root / "demo", tmp_path / "landing") == total
+    kept = tmp_path / "landing" / "shop" / "2025-11-20" / "00" / "part_2.json"
+    kept.write_text("mine")
+    (tmp_path / "landing" / "shop" / "2025-11-20" / "01" / "part_1.json").unlink()
+    assert demo.lay_out(root / "demo", tmp_path / "landing") == 1
+    assert kept.read_text() == "mine"
+
+
+def test_what_to_try_next_names_the_warehouse_where_it_is_not_the_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "weir").touch()
+    usual = demo.what_next(str(tmp_path / "warehouse"))
+    assert '  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"' in usual
+    elsewhere = demo.what_next(str(tmp_path / "my lake"))
+    assert f"  .venv/bin/weir query --warehouse '{tmp_path}/my lake' \"SELECT" in elsewhere
+
+
+def test_what_is_let_go_needs_a_reason(feeds: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for ids in (("0123",), ("--all",), ("--all", "--reason", " ")):
+        answer = Answer(capsys, "dismiss", "shop", *ids, "--feeds", str(feeds))
+        assert answer.code == 2
+        assert answer.err.startswith("error: feed shop: say why with --reason")

@@ -1,0 +1,241 @@
+"""One step brings all gold tables of a feed up to date: what is done when one fails, and what nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from assets.gold.apply import apply_feed, apply_table, local_apply
+from assets.lake import Lake
+from assets.locks import writing
+from expectations import gold as rules
+from orchestration import definitions
+from orchestration.automation.jobs import job_name
+from orchestration.resources import lake_of
+from orchestration.runs.execute import RANGE_END, RANGE_START, Outcome, gather
+from orchestration.runs.planning import due
+from tests.support import pet_feed
+from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.errors import TableBusy
+from transforms.feed import Feed, Table
+
+# Dagster's own, of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+WINDOW, NEXT = "2025-11-20T03", "2025-11-20T04"
+ABOVE = ("bronze/zoo", "silver/zoo", "quarantine/zoo")
+KEEPERS = Table("keepers", PETS.key, PETS.columns, tuple(PETS.columns))
+VETS = Table("vets", PETS.key, PETS.columns, tuple(PETS.columns))
+TABLES = {table.name: table for table in (PETS, KEEPERS, VETS)}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lake_of(str(tmp_path / "warehouse"))
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    """A pet, a keeper and a vet, all of one window."""
+    ada = {"id": "1", "name": "Ada"}
+    lines = [change("I", at, after=ada, table=name) for at, name in enumerate(TABLES, start=1)]
+    lay(tmp_path / "landing", "2025-11-20/03/a.json", drop(*lines))
+    return Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables=TABLES)
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def run(
+    lake: Lake,
+    feed: Feed,
+    instance: dg.DagsterInstance,
+    *only: str,
+    last: str = WINDOW,
+    check: dg.AssetCheckKey | None = None,
+) -> tuple[Outcome, dg.ExecuteInProcessResult]:
+    """Run a feed's job over the windows up to the ``last``: all of it, or ``only`` these assets, or this check."""
+    job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    if only or check:
+        job = job.get_subset(
+            asset_selection={dg.AssetKey(name.split("/")) for name in only},
+            asset_check_selection=None if check is None else {check},
+        )
+    result = job.execute_in_process(
+        instance=instance,
+        raise_on_error=False,
+        tags={RANGE_START: WINDOW, RANGE_END: last},
+    )
+    outcome = Outcome(due(lake, feed))
+    gather(result, outcome)
+    return outcome, result
+
+
+def names(lake: Lake, feed: Feed, table: str = "pets") -> dict[int, str]:
+    """What a gold table has, read without Spark: these are small."""
+    found = DeltaTable(lake.path("gold", feed.name, table)).to_pyarrow_table()
+    return dict(zip(found["id"].to_pylist(), found["name"].to_pylist(), strict=True))
+
+
+def made_by(outcome: Outcome) -> set[str]:
+    return {"/".join(path) for path, _ in outcome.metadata}
+
+
+def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    with writing(lake, "gold", "zoo", "keepers"):
+        outcome, _ = run(lake, feed, instance)
+    assert names(lake, feed) == {1: "Ada"}
+    assert {"gold/zoo/pets", "gold/zoo/vets", "gold/zoo/vets__tombstones"} < made_by(outcome)
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    (told,) = outcome.errors
+    assert told.startswith("gold.zoo.keepers: another run is writing")
+    # The window is not done, and a run that finds all tables free brings what is left.
+    assert due(lake, feed).windows == [WINDOW]
+    assert "progress/zoo" not in made_by(outcome)
+
+    with ExitStack() as several:
+        for table in ("keepers", "vets"):
+            several.enter_context(writing(lake, "gold", "zoo", table))
+        outcome, _ = run(lake, feed, instance)
+    (told,) = outcome.errors
+    first, *each = told.splitlines()
+    assert first == "2 gold tables of zoo failed; the others are done:"
+    assert [line.partition(": ")[0] for line in each] == ["- keepers", "- vets"]
+
+    outcome, _ = run(lake, feed, instance)
+    assert outcome.errors == []
+    assert names(lake, feed, "keepers") == {1: "Ada"}
+    assert due(lake, feed).windows == []
+
+
+def test_a_table_whose_files_are_gone_fails_alone(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    run(lake, feed, instance)
+    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+        file.unlink()
+    eve = {"id": "1", "name": "Eve"}
+    lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
+    outcome, _ = run(lake, feed, instance)
+    # It is no error of Weir's own, and still the others are none the worse, and it is told by name.
+    (told,) = outcome.errors
+    first, second = told.splitlines()[:2]
+    assert first == "a gold table of zoo failed; the others are done:"
+    assert second.startswith("- keepers: ")
+    assert ".parquet" in second
+    assert names(lake, feed) == names(lake, feed, "vets") == {1: "Eve"}
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    assert due(lake, feed).windows == [WINDOW]
+
+
+def test_one_table_alone_can_be_asked_for(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    _, result = run(lake, feed, instance, *ABOVE, "gold/zoo/pets")
+    assert result.success
+    assert names(lake, feed) == {1: "Ada"}
+    assert not lake.table("gold", "zoo", "keepers").exists()
+    of_gold = {
+        (check.asset_key.to_user_string(), check.passed)
+        for check in result.get_asset_check_evaluations()
+        if check.asset_key.path[0] == "gold"
+    }
+    assert of_gold == {("gold/zoo/pets", True)}
+
+    outcome, result = run(lake, feed, instance, "gold/zoo/keepers__tombstones")
+    assert result.success
+    assert made_by(outcome) == {"gold/zoo/keepers__tombstones"}
+    # Both are one table's, so that both are brought up to date.
+    assert names(lake, feed, "keepers") == {1: "Ada"}
+
+
+def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
+    spark: SparkSession,
+    lake: Lake,
+    feed: Feed,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
+    run(lake, feed, instance)
+    assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "keepers") == {1: "Ada"}
+    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+        file.unlink()
+    eve = {"id": "1", "name": "Eve"}
+    lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
+    outcome, _ = run(lake, feed, instance)
+    (told,) = outcome.errors
+    first, second = told.splitlines()[:2]
+    assert first == "a gold table of zoo failed; the others are done:"
+    assert second.startswith("- keepers: ")
+    assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "vets") == {1: "Eve"}
+    assert {"gold/zoo/pets", "gold/zoo/vets"} < made_by(outcome)
+    assert "gold/zoo/keepers" not in made_by(outcome)
+    assert due(lake, feed).windows == [WINDOW]
+
+
+def test_one_check_alone_can_be_asked_for(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    assert run(lake, feed, instance, *ABOVE)[1].success
+    asked = dg.AssetCheckKey(dg.AssetKey(["gold", "zoo", "pets"]), rules.ONE_ROW_PER_KEY.name)
+    outcome, result = run(lake, feed, instance, check=asked)
+    assert result.success
+    (told,) = result.get_asset_check_evaluations()
+    assert told.asset_check_key == asked
+    assert told.passed
+    # It is judged by what an apply finds, so that its table is brought up to date, and no other.
+    assert names(lake, feed) == {1: "Ada"}
+    assert not lake.table("gold", "zoo", "keepers").exists()
+    assert made_by(outcome) == set()
+
+
+def test_one_table_alone_can_be_brought_over_a_range_of_windows(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    bo = {"id": "2", "name": "Bo"}
+    lines = [change("I", 20 + at, after=bo, table=name) for at, name in enumerate(TABLES)]
+    lay(Path(feed.landing), "2025-11-20/04/b.json", drop(*lines))
+    assert run(lake, feed, instance, *ABOVE, last=NEXT)[1].success
+    outcome, result = run(lake, feed, instance, "gold/zoo/pets", last=NEXT)
+    assert result.success
+    assert names(lake, feed) == {1: "Ada", 2: "Bo"}
+    assert made_by(outcome) == {"gold/zoo/pets"}
+    for other in ("keepers", "vets"):
+        assert not lake.table("gold", "zoo", other).exists()
+    # Neither window is done before the other tables have them, too.
+    assert due(lake, feed).windows == [WINDOW, NEXT]
+    made = result.get_asset_materialization_events()
+    assert {event.partition for event in made} == {WINDOW, NEXT}
+    run(lake, feed, instance, last=NEXT)
+    assert names(lake, feed, "vets") == {1: "Ada", 2: "Bo"}
+    assert due(lake, feed).windows == []
+
+
+def test_nobody_else_writes_a_table_of_the_step_until_all_are_done(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    """What another run brought meanwhile would be undone by keys that are folded from what was read before."""
+    _, result = run(lake, feed, instance, *ABOVE)
+    assert result.success
+    tables = [*feed.tables.values()]
+    step = apply_feed.apply_all(lake, feed, tables, [WINDOW])
+    assert next(step).error is None
+    for table in tables:
+        with pytest.raises(TableBusy):
+            apply_table.apply(lake, feed, table, [WINDOW])
+    assert [one.error for one in step] == [None, None]
+    assert apply_table.apply(lake, feed, PETS, [WINDOW]).keys == 0

@@ -1,0 +1,200 @@
+"""What a run prints at its end."""
+
+from __future__ import annotations
+
+import io
+
+import dagster as dg
+import pytest
+from rich.console import Console
+
+from orchestration.runs import summary
+from orchestration.runs.execute import Outcome
+from orchestration.runs.planning import Plan
+from transforms.feed import Feed
+
+FEED = Feed("shop", "arcion_s3_json", "/nowhere")
+
+
+def account(
+    table: str | None,
+    events: int,
+    changes: int,
+    duplicates: int,
+    quarantined: int,
+    control: int = 0,
+    held: int = 0,
+) -> object:
+    return {
+        "table": table,
+        "events": events,
+        "changes": changes,
+        "duplicates": duplicates,
+        "quarantined": quarantined,
+        "too_late": 0,
+        "control": control,
+        "held": held,
+    }
+
+
+def outcome(*metadata: tuple[str, dict[str, object]]) -> Outcome:
+    return Outcome(
+        Plan(FEED, ["2025-11-20T03"], [], []),
+        [(tuple(path.split("/")), values) for path, values in metadata],
+    )
+
+
+def silver(*accounts: object) -> tuple[str, dict[str, object]]:
+    return "silver/shop", {"accounts": list(accounts)}
+
+
+def gold(
+    asset: str, rows: int, tombstones: int = 0, repeats: int = 0, table: str = ""
+) -> tuple[str, dict[str, object]]:
+    return made_of(asset, size(table or asset, rows, tombstones, repeats))
+
+
+def size(name: str, rows: int, tombstones: int = 0, repeats: int = 0) -> dict[str, object]:
+    sizes = {"rows": rows, "tombstones": tombstones, "repeats": repeats}
+    return {"name": name, **sizes, "scoped": []}
+
+
+def made_of(asset: str, *tables: dict[str, object]) -> tuple[str, dict[str, object]]:
+    return f"gold/shop/{asset}", {"tables": list(tables)}
+
+
+def check(
+    name: str, *, passed: bool, severity: dg.AssetCheckSeverity, description: str = ""
+) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey(["silver", "shop"]),
+        check_name=name,
+        passed=passed,
+        metadata={},
+        severity=severity,
+        description=description,
+    )
+
+
+def shown(*outcomes: Outcome, width: int = 100) -> str:
+    out = io.StringIO()
+    summary.show(outcomes, Console(file=out, width=width))
+    return out.getvalue()
+
+
+def test_commits_and_deletes_that_wait_have_columns_where_there_are_any() -> None:
+    plain = outcome(silver(account("customers", 1, 1, 0, 0)), gold("customers", 1))
+    assert "control" not in shown(plain)
+    committed = outcome(silver(account("customers", 3, 1, 0, 0, control=2)), gold("customers", 1))
+    (head,) = [line for line in shown(committed).splitlines() if "source events" in line]
+    assert "control" in head
+    assert "held" not in head
+
+
+def test_what_no_event_names_is_no_line() -> None:
+    made = outcome(silver(account(None, 0, 0, 0, 0), account("customers", 1, 1, 0, 0)))
+    assert "(no table)" not in shown(made)
+    assert "customers" in shown(made)
+
+
+def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
+    made = outcome(
+        silver(account("customers", 5, 4, 1, 0), account("customers", 3, 2, 0, 1)),
+        gold("customers", 4, 1),
+        silver(account("customers", 2, 2, 0, 0)),
+        gold("customers", 1_005, 2),
+    )
+    assert summary.lines(made) == {"customers": summary.Line(10, 8, 1, 1, 1_005, 2)}
+
+
+def test_a_repeat_from_another_window_counts_as_a_duplicate_so_that_the_sum_is_right() -> None:
+    made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
+    line = summary.lines(made)["orders"]
+    assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 6, 3, 1)
+    assert line.events == line.changes + line.duplicates + line.quarantined
+
+
+def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> None:
+    made = outcome(silver(account(None, 1, 0, 0, 1), account("comets", 2, 2, 0, 0)))
+    assert summary.lines(made) == {
+        "(no table)": summary.Line(events=1, quarantined=1),
+        "comets": summary.Line(events=2, changes=2),
+    }
+
+
+def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_events() -> None:
+    made = outcome(
+        silver(account("zoo__pets", 2, 2, 0, 0), account("farm__pets", 3, 3, 0, 0)),
+        made_of("pets", size("farm__pets", 1, 1, repeats=1), size("zoo__pets", 2)),
+    )
+    assert summary.lines(made) == {
+        "farm__pets": summary.Line(3, 2, 1, 0, 1, 1),
+        "zoo__pets": summary.Line(2, 2, 0, 0, 2, 0),
+    }
+
+
+def test_the_table_is_aligned_and_says_a_dash_where_there_is_no_number() -> None:
+    made = outcome(
+        silver(account("customers", 17_000, 17_000, 0, 0), account(None, 1, 0, 0, 1)),
+        gold("customers", 6, 1),
+    )
+    assert [line.rstrip() for line in shown(made).splitlines()] == [
+        "",
+        "table             source events   changes   duplicates   quarantined   rows   tombstones",
+        "─" * 88,
+        "shop.(no table)               1         0            0             1      -            -",
+        "shop.customers           17,000    17,000            0             0      6            1",
+        "",
+    ]
+
+
+def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_do() -> None:
+    made = outcome()
+    made.checks.extend(
+        [
+            check("accounting_is_exact", passed=True, severity=dg.AssetCheckSeverity.ERROR),
+            check("no_event_twice", passed=True, severity=dg.AssetCheckSeverity.WARN),
+            check(
+                "nothing_quarantined",
+                passed=False,
+                severity=dg.AssetCheckSeverity.WARN,
+                description='4 violations of: Fits [so].\nLook: weir query "SELECT [bold] :smile:".',
+            ),
+            check(
+                "no_null_key",
+                passed=False,
+                severity=dg.AssetCheckSeverity.ERROR,
+                description="1 violation of: Keys.\nReport it.",
+            ),
+        ]
+    )
+    assert shown(made, width=40).splitlines() == [
+        "checks: 2 passed, 1 warning, 1 failed",
+        "  failed: silver.shop: no_null_key",
+        "    1 violation of: Keys.",
+        "    Report it.",
+        "  warning: silver.shop: nothing_quarantined",
+        "    4 violations of: Fits [so].",
+        '    Look: weir query "SELECT [bold] :smile:".',
+        "error: gold.shop was left as it was, because of the failed check",
+    ]
+    assert made.failed
+
+
+def test_a_warning_does_not_fail_a_run_and_an_error_does() -> None:
+    made = outcome()
+    warned = check("no_event_twice", passed=False, severity=dg.AssetCheckSeverity.WARN)
+    made.checks.append(warned)
+    assert not made.failed
+    made.errors.append("feed shop: cannot read [/nowhere]: there is no such folder.")
+    assert made.failed
+    assert shown(made).splitlines()[-1] == (
+        "error: feed shop: cannot read [/nowhere]: there is no such folder."
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"), [((), ""), ((outcome(),), "")], ids=["no run", "a run of nothing"]
+)
+def test_nothing_is_printed_of_nothing(outcomes: tuple[Outcome, ...], expected: str) -> None:
+    assert shown(*outcomes) == expected

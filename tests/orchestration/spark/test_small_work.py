@@ -1,0 +1,68 @@
+"""Little work gets a session that starts quickly, and much work or another machine's does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assets.lake import Lake
+from orchestration.resources import lake_of
+from orchestration.spark import small_work
+from transforms.feed import Feed
+
+
+def is_quick(lake: Lake, *feeds: Feed) -> bool:
+    fitted = small_work.fitted(lake, feeds)
+    assert fitted.warehouse == lake.warehouse
+    options = str(fitted.pyspark.spark_config[small_work.OPTIONS])
+    # The options that were there stay.
+    assert "log4j2.configurationFile" in options
+    return small_work.FIRST_COMPILER in options
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    landing = tmp_path / "landing"
+    landing.mkdir()
+    (landing / "a.json").write_bytes(b"{}")
+    return Feed("shop", "arcion_s3_json", str(landing))
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    folder = tmp_path / "warehouse"
+    (folder / "gold").mkdir(parents=True)
+    (folder / "gold" / "part.parquet").write_bytes(b"1234")
+    return folder
+
+
+def test_a_small_landing_and_warehouse_are_little_work(feed: Feed, warehouse: Path) -> None:
+    assert is_quick(lake_of(str(warehouse), {}), feed)
+
+
+def test_a_warehouse_that_is_not_there_yet_is_little_work(feed: Feed, tmp_path: Path) -> None:
+    assert is_quick(lake_of(str(tmp_path / "none"), {}), feed)
+
+
+@pytest.mark.parametrize("what", ["landing/b.json", "warehouse/gold/part_2.parquet"])
+def test_many_bytes_are_much_work(
+    feed: Feed, warehouse: Path, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small_work, "SMALL_BYTES", 1_000)
+    assert is_quick(lake_of(str(warehouse), {}), feed)
+    (tmp_path / what).write_bytes(b"x" * 1_000)
+    assert not is_quick(lake_of(str(warehouse), {}), feed)
+
+
+def test_no_more_files_are_looked_at_than_it_takes_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_work, "SMALL_FILES", 3)
+    assert small_work.is_small(iter([1, 1, 1]))
+    many = iter(range(100))
+    assert not small_work.is_small(many)
+    assert next(many) == 4
+
+
+def test_a_cluster_or_a_warehouse_on_s3_is_left_as_it_is(feed: Feed, warehouse: Path) -> None:
+    assert not is_quick(lake_of("s3a://lake/weir", {}), feed)
+    assert not is_quick(lake_of(str(warehouse), {"WEIR_SPARK_MASTER": "spark://master:7077"}), feed)
