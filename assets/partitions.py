@@ -6,8 +6,8 @@ from datetime import datetime
 
 import dagster as dg
 
-from transforms.feed import Feed
-from transforms.windows import FIRST, window_at
+from transforms.feed.feed import Feed
+from transforms.feed.windows import FIRST, window_at
 
 __all__ = ["CRON", "FIRST", "FORMATS", "bounds", "keys_of", "windows_of"]
 

@@ -25,10 +25,10 @@ from assets.gold.apply import commits
 from assets.lake import Lake
 from bench import drops, row
 from bench.event_ids import event_id
-from transforms.feed import Feed, Table
-from transforms.feed_digest import feed_digest, table_digest
+from transforms.feed.digest import feed_digest, table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES
 from transforms.silver.accounting import COUNTS
-from transforms.table_names import TOMBSTONES
 
 ROWS_PER_FILE = 1_000_000
 

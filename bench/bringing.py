@@ -8,7 +8,7 @@ from assets.bronze import bronze_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
 from bench import drops
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def bring(lake: Lake, feed: Feed, windows: Sequence[str] = (drops.WINDOW,)) -> None:

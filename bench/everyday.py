@@ -24,7 +24,7 @@ from bench.measuring import Line, Prepared, say
 from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.runs import planning
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 LINES = ("window", "process", "lake", "demo")
 

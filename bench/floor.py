@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from bench import textbook
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 
 def ingest(lake: Lake, feed: Feed, window: str) -> None:

@@ -19,7 +19,7 @@ from bench.bringing import bring
 from bench.measuring import Line, Prepared, say
 from bench.restoring import Workspace
 from bench.sizes import Sizes
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 LINES = ("late",)
 TABLE = row.table("item")

@@ -21,7 +21,7 @@ from bench.others import line as others
 from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.runs import planning
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 LINES = ("ingest", "apply", "again", "nothing", "tables", *late_keys.LINES, *everyday.LINES)
 ASKED_FOR = ("others",)

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 COLUMNS = {
     "id": "bigint",

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from assets.upkeep import upkeep_asset
 from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from assets.lake import Lake
 from orchestration.spark.session import WeirSpark, s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
-from transforms.silver.discovered_tables import MOST_TABLES
+from transforms.silver.conforming.discovered_tables import MOST_TABLES
 from transforms.splitting.limits import DEFAULTS, Limits
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,8 +16,9 @@ COORDINATES = (*OBJECT, "line", "byte_offset")
 class BronzeRecord:
     """One row of bronze, as formats read it: see ``BRONZE`` for the fields.
 
-    ``path_table`` is the declared table, or else the name, that the object's path says (``transforms/tables.py``).
-    ``landed_at`` is in microseconds since 1970 (UTC). ``headers`` are pairs of a name and a value.
+    ``path_table`` is the declared table, or else the name, that the object's path says
+    (``transforms/feed/object_paths.py``). ``landed_at`` is in microseconds since 1970 (UTC). ``headers`` are pairs of a
+    name and a value.
     """
 
     window: str

@@ -8,7 +8,7 @@ it. Images in silver hold canonical texts, keys are compared by them, and gold's
   very small floating numbers Java's spelling depends on its release: ``number_types.double`` says where.
 - ``binary``: base64, which ``unbase64`` reads. A text stands for its UTF-8 bytes, so that a judge of ``binary`` must
   not see its own canonical text; every other judge gives that back as it is.
-- Arrays, sets, maps and structs: JSON, see ``nested_types``.
+- Arrays, sets, maps and structs: JSON, see ``nested``.
 
 Not here: which type a column has (``feed.Table``), and which types a feed file may declare
 (``orchestration.feeds.column_types``).
@@ -22,8 +22,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from transforms import moment_types, nested_types, number_types
-from transforms.type_names import (
+from transforms.value_types import moments, nested, numbers
+from transforms.value_types.type_names import (
     element,
     entries,
     fields,
@@ -65,14 +65,14 @@ def judge_of(type_name: str) -> Judge:
         ValueError: There is no such type.
     """
     if is_nested(type_name):
-        return nested_types.judge(type_name, judge_of)
+        return nested.judge(type_name, judge_of)
     name = "".join(type_name.lower().split())
     if name in _SIMPLE:
         return _SIMPLE[name]
     if decimal := _DECIMAL.fullmatch(name):
         precision, scale = int(decimal[1]), int(decimal[2])
         if scale <= precision and 1 <= precision <= 38:
-            return number_types.decimal(precision, scale)
+            return numbers.decimal(precision, scale)
     raise ValueError(f"{type_name!r} is no type of a column")
 
 
@@ -102,16 +102,16 @@ def _boolean(value: str | bytes) -> str | None:
 
 
 _SIMPLE: Final[dict[str, Judge]] = {
-    "tinyint": number_types.whole(2**7 - 1),
-    "smallint": number_types.whole(2**15 - 1),
-    "int": number_types.whole(2**31 - 1),
-    "bigint": number_types.whole(2**63 - 1),
-    "float": number_types.single,
-    "double": number_types.double,
+    "tinyint": numbers.whole(2**7 - 1),
+    "smallint": numbers.whole(2**15 - 1),
+    "int": numbers.whole(2**31 - 1),
+    "bigint": numbers.whole(2**63 - 1),
+    "float": numbers.single,
+    "double": numbers.double,
     "string": _string,
     "binary": _binary,
     "boolean": _boolean,
-    "date": moment_types.day,
-    "timestamp": moment_types.moment,
-    "timestamp_ntz": moment_types.clock,
+    "date": moments.day,
+    "timestamp": moments.moment,
+    "timestamp_ntz": moments.clock,
 }

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from assets.arrow import read_changes
-from transforms.formats.spec import FarPlaces, Telling
 from transforms.gold.change import Key, Position
 from transforms.gold.streams import PLACE, Clock, Elsewhere, Moment, clock
+from transforms.source_format import FarPlaces, Telling
 
 TOLD = "kind string, group binary, place array<bigint>, row binary"
 _TEXTS = pa.list_(pa.field("element", pa.string()))

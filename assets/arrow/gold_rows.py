@@ -36,7 +36,7 @@ from assets.columns.history import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import State
 from transforms.gold.history import Version

@@ -19,7 +19,7 @@ from assets.columns.history import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last
 from transforms.gold.history import Version

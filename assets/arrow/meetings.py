@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from assets.arrow import read_changes
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Image, Key, Position
 from transforms.gold.fold import ABSENT, Last, State, unread
 from transforms.gold.history import Version

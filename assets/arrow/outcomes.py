@@ -16,7 +16,7 @@ from assets.arrow.packed_rows import output_batch, rows_of
 from assets.arrow.record_batches import told_clearly
 from assets.columns.silver import ACCOUNT, CHANGES, COVERED, IN_BASE, OUTPUT, REFUSED
 from transforms.change import CONTROL
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 from transforms.silver import duplicates, too_late
 from transforms.silver.accounting import (
@@ -28,7 +28,7 @@ from transforms.silver.accounting import (
     Whose,
     counted_as,
 )
-from transforms.silver.changes import CHANGE, KEY_CHANGE, Row
+from transforms.silver.conforming.changes import CHANGE, KEY_CHANGE, Row
 from transforms.silver.too_late import is_covered
 
 Batches = Iterator[pa.RecordBatch]

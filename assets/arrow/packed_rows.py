@@ -1,7 +1,8 @@
 """Rows on their way to silver as Arrow batches: packed while Spark shuffles and sorts them, and then as columns.
 
-A packed row is one value to Spark. Its images, as maps, would be taken apart and put together again at every step.
-Not here: the rows (``transforms/silver/changes.py``), and the stages that give and take them (``silver_stages``).
+A packed row is one value to Spark. Its images, as maps, would be taken apart and put together again at every step. Not
+here: the rows (``transforms/silver/conforming/changes.py``), and the stages that give and take them
+(``silver_stages``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from assets.columns.silver import OUTPUT, ROWS
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
-from transforms.silver.changes import Row
+from transforms.silver.conforming.changes import Row
 
 SHARDS = 1 << 20
 """Rows are dealt to tasks by a number below this one."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key
 from transforms.gold.scopes import Scoped
 from transforms.types import judge_of

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from assets.task_errors import MEMORY, Place, TaskFailed, failed_at
 from transforms.errors import RecordFailed, WeirError
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord
-from transforms.tables import table_of_object
 
 BATCH_BYTES = 8 << 20
 """About so many bytes of records go into one batch of rows."""

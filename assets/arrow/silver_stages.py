@@ -22,13 +22,13 @@ from assets.columns.silver import PENDING
 from assets.task_errors import failed_at, told_with
 from transforms.errors import WeirError
 from transforms.event import Event, Pending
-from transforms.feed import Feed
-from transforms.formats.spec import Decode, Resolve, SourceFormat
+from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver import transactions
-from transforms.silver.changes import Row
-from transforms.silver.conform import Conform, conformer
+from transforms.silver.conforming.changes import Row
+from transforms.silver.conforming.conform import Conform, conformer
+from transforms.source_format import Decode, Resolve, SourceFormat
 
 Batches = Iterator[pa.RecordBatch]
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from transforms.json_values import read, written
-from transforms.type_names import element, entries, fields
 from transforms.types import judge_of
+from transforms.value_types.type_names import element, entries, fields
 
 _Value: TypeAlias = "Callable[[Any], Any]"
 

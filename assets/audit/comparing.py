@@ -29,9 +29,9 @@ from assets.gold import history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.lake import Lake
 from assets.upkeep import tombstones as tombstones_of
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon
-from transforms.table_names import HISTORY, TOMBSTONES
 
 SHOWN = 10
 """So many keys of those that differ are named."""

@@ -19,8 +19,8 @@ from assets.audit.key_events import KeyEvents, Row
 from assets.bookkeeping import bases, decisions
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
-from transforms.decisions import Coordinates
-from transforms.feed import Feed, Table
+from transforms.feed.decisions import Coordinates
+from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import Fold, State
 from transforms.horizons import Horizon
 from transforms.types import judge_of

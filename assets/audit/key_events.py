@@ -24,7 +24,7 @@ from assets.gold.changes.silver_files import SilverFiles, TooLarge
 from assets.gold.changes.table_changes import History, booked
 from assets.lake import Lake
 from transforms.change import HOLD
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.table import steps, with_linked

@@ -18,7 +18,7 @@ from assets.bookkeeping import ledger, transactions
 from assets.columns.bronze import BRONZE_ARROW
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import COORDINATES, OBJECT
 

@@ -26,11 +26,11 @@ from assets.columns.silver import REFUSALS_ARROW
 from assets.delta import delta_rs
 from assets.gold import gold_tables
 from assets.lake import Lake
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import TOMBSTONES
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
-from transforms.silver.discovered_tables import told
-from transforms.table_names import TOMBSTONES
+from transforms.silver.conforming.discovered_tables import told
 
 
 @dataclass(frozen=True, slots=True)

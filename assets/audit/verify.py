@@ -17,7 +17,7 @@ from assets.gold.apply import apply_feed
 from assets.gold.table_faults import in_words
 from assets.lake import Lake
 from assets.silver import silver_asset
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 
 def make_again(

@@ -17,7 +17,7 @@ from assets.columns import spelling
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last, State
 from transforms.horizons import Horizon

@@ -20,9 +20,9 @@ from assets.columns.horizons import kept_identity
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
-from transforms import compacted_past
 from transforms.errors import DecisionRefused
-from transforms.feed import Feed, Table
+from transforms.feed import compacted_past
+from transforms.feed.feed import Feed, Table
 from transforms.horizons import Horizon
 
 

@@ -17,7 +17,7 @@ from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
 from transforms.errors import TableBusy
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 LEDGER = pa.schema(
     [

@@ -20,7 +20,7 @@ from assets.delta import delta_rs
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 GROUPS = pa.schema(
     [

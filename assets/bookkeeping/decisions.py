@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame
 
 from assets.columns.silver import CHANGE
 from assets.lake import Lake
-from transforms.decisions import Decisions, Dismissal, Epoch, Release
-from transforms.feed import Feed
+from transforms.feed.decisions import Decisions, Dismissal, Epoch, Release
+from transforms.feed.feed import Feed
 
 DECISIONS = pa.schema(
     [

@@ -1,7 +1,7 @@
 """The tables of a feed: those that its file declares, those that only its stream describes, and those that stop.
 
 What a stream says of a table, and which tables have changes, is in the accounts of its windows. Not here: what a
-description makes of a table, and what stops one (``transforms/silver/discovered_tables.py``).
+description makes of a table, and what stops one (``transforms/silver/conforming/discovered_tables.py``).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from assets.bookkeeping import accounting
 from assets.delta import delta_rs
 from assets.lake import Lake
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.silver import discovered_tables
-from transforms.silver.discovered_tables import Met, Stopped, Tables
+from transforms.silver.conforming import discovered_tables
+from transforms.silver.conforming.discovered_tables import Met, Stopped, Tables
 
 _MET = ["table", "source_table", "declared", "changes"]
 

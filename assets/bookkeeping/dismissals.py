@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
-from transforms.decisions import Coordinates
-from transforms.feed import Feed
+from transforms.feed.decisions import Coordinates
+from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
 from transforms.silver.too_late import REASON
 

@@ -26,9 +26,9 @@ from assets.lake import Lake
 from assets.landing.kafka.topics import Range, Read
 from assets.locks import writing
 from transforms.errors import WindowSizeChanged
-from transforms.feed import Feed
-from transforms.feed_digest import feed_digests
-from transforms.windows import WINDOW_LENGTHS
+from transforms.feed.digest import feed_digests
+from transforms.feed.feed import Feed
+from transforms.feed.windows import WINDOW_LENGTHS
 
 PROGRESS = pa.schema(
     [

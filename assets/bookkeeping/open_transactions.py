@@ -20,7 +20,7 @@ from assets.delta import delta_rs
 from assets.delta.small_table import SmallTable
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, State, state_of
 
 OPEN = T.StructType(

@@ -7,9 +7,9 @@ from assets import partitions
 from assets.bookkeeping import ledger
 from assets.lake import Lake
 from assets.wording import counted
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import asset_name, gold_name
 from transforms.formats import FORMATS
-from transforms.table_names import asset_name, gold_name
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

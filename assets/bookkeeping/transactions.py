@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame
 from assets.bookkeeping import accounting, ledger, open_transactions
 from assets.lake import Lake
 from assets.wording import counted
-from transforms.feed import Feed
-from transforms.windows import parse_window
+from transforms.feed.feed import Feed
+from transforms.feed.windows import parse_window
 
 LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "generation")])
 """One row per object generation that was in the landing and not in bronze when a run looked: ``landed.<feed>``."""

@@ -2,7 +2,7 @@
 
 A source's own checkpoints are per stream and tablet and know no consumers; several may read one stream. This is Weir's
 own place, under the feed's name. Not here: what a note of a checkpoint says
-(``transforms/offsets.py``).
+(``transforms/families/yugabyte/tablet_checkpoints.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -19,8 +19,8 @@ from assets import partitions
 from assets.bookkeeping import open_transactions, transactions
 from assets.lake import Lake, columns_of
 from assets.wording import counted
-from transforms.feed import Feed
-from transforms.offsets import BEHIND, CHECKPOINT, REACHED
+from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
+from transforms.feed.feed import Feed
 
 OFFSETS = T.StructType(
     [

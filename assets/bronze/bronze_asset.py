@@ -17,9 +17,9 @@ from assets.landing.read_objects import read_here, read_objects
 from assets.landing.spark_source import raise_clearly
 from assets.locks import writing
 from assets.wording import counted
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.windows import day_of
 from transforms.formats import FORMATS
-from transforms.windows import day_of
 
 
 @dataclass(frozen=True, slots=True)

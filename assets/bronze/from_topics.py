@@ -22,7 +22,7 @@ from assets.landing.kafka.topics import Range
 from assets.landing.spark_source import raise_clearly
 from assets.locks import writing
 from assets.wording import counted
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 Tell = Callable[[str], None]
 """How a line of progress is said."""

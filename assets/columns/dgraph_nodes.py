@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import types
-from transforms.feed import Predicate
-from transforms.schema_changes import UNFIT_IN_COLUMN
+from transforms.feed.feed import Predicate
+from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
 TABLE: Final = "node_"
 """What the names of tables of nodes begin with."""

@@ -17,7 +17,7 @@ from assets.columns.gold import (
     newest_tombstones,
 )
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 
 def of_rows(gold: DataFrame, table: Table) -> DataFrame:

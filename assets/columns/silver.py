@@ -1,6 +1,6 @@
 """The columns of the tables around silver, and of the frames between its stages, for Spark and for Arrow.
 
-Not here: what they mean (``transforms/change.py``, ``transforms/silver/changes.py``).
+Not here: what they mean (``transforms/change.py``, ``transforms/silver/conforming/changes.py``).
 """
 
 from __future__ import annotations

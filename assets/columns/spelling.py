@@ -1,6 +1,6 @@
 """Columns that gold spells otherwise than the source: images under gold's names, base rows under the source's.
 
-Not here: which columns those are, and how they are spelled (``transforms/column_names.py``).
+Not here: which columns those are, and how they are spelled (``transforms/feed/column_names.py``).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from transforms.change_kinds import Shape
-from transforms.column_names import spelled
-from transforms.feed import Table
+from transforms.feed.column_names import spelled
+from transforms.feed.feed import Table
 
 IMAGES = ("before", "after", "attribute_ops", "scope")
 

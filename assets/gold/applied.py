@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from assets.gold.changes.scoped_delete_effects import Reached
-from transforms.silver.discovered_tables import Stopped
+from transforms.silver.conforming.discovered_tables import Stopped
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from assets.columns import dgraph_nodes
 from assets.lake import Lake
 from assets.locks import writing
 from assets.wording import counted
-from transforms.feed import Feed
-from transforms.table_names import asset_name, gold_name
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import asset_name, gold_name
 
 
 def key_of(feed: Feed) -> list[str]:

@@ -20,9 +20,9 @@ from assets.gold.changes import scoped_delete_effects
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.feed import Feed, Table
-from transforms.silver.discovered_tables import told
-from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
+from transforms.silver.conforming.discovered_tables import told
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -15,10 +15,10 @@ from assets.gold import schema_changes
 from assets.gold.schema_changes import ADDED
 from assets.lake import Lake
 from transforms.errors import GoldBehind
-from transforms.feed import Feed, Table
-from transforms.feed_digest import feed_digest, table_digest
+from transforms.feed.digest import feed_digest, table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES, gold_name
 from transforms.formats import FORMATS
-from transforms.table_names import TOMBSTONES, gold_name
 
 DECLARATION = "weir.declaration"
 """The property that says what declaration a table was made with."""

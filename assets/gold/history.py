@@ -14,7 +14,7 @@ from assets.columns import types
 from assets.columns.gold import PARTS
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from assets.delta.lake_table import LakeTable
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.horizons import Horizon
 
 PROPERTIES = {"delta.enableDeletionVectors": "true"}

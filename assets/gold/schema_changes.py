@@ -1,7 +1,7 @@
 """Changes of a declaration that a feed does not take: what the feed file now says against what gold has.
 
 Not here: what the stream brings (``silver/schema_changes``), which policies there are
-(``transforms/schema_changes.py``), and changes that are simply followed.
+(``transforms/feed/schema_policies.py``), and changes that are simply followed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, grave_colum
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
 from transforms.errors import KeyDrift, SchemaChangeRefused
-from transforms.feed import Feed, Table
-from transforms.schema_changes import added, widens
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import added, widens
 
 ADDED = "weir.added"
 """The gold property that names the columns which no declaration had."""

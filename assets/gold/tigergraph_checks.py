@@ -19,10 +19,10 @@ from assets.columns.gold import EVENT_AT, newest_tombstones
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.wording import counted
-from expectations import graph as rules
-from transforms.feed import Feed, Table
+from expectations import tigergraph as rules
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES, asset_name, gold_name
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, GLOBAL, MIRROR, UID, shared
-from transforms.table_names import TOMBSTONES, asset_name, gold_name
 
 SHOWN = 10
 """So many of what is found are named."""

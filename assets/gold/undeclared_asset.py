@@ -15,8 +15,8 @@ from assets.gold.apply.apply_feed import Brought
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.feed import Feed
-from transforms.silver.discovered_tables import Stopped, Tables
+from transforms.feed.feed import Feed
+from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transforms.windows import day_of_folder
+from transforms.feed.windows import day_of_folder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -20,9 +20,9 @@ from assets.landing import day_listing
 from assets.landing.day_listing import Days
 from assets.s3 import fault_and_remedy, s3_client
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
-from transforms.tables import matches
-from transforms.windows import window_of
+from transforms.feed.feed import Feed
+from transforms.feed.object_paths import matches
+from transforms.feed.windows import window_of
 
 _TEMPORARY = (".tmp", ".temp", ".part", ".partial", ".inprogress", ".crdownload", ".swp", "~")
 _TEMPORARY_FOLDERS = {"_temporary"}

@@ -18,10 +18,10 @@ from assets.landing.objects import LandedObject, open_landing
 from assets.landing.spark_source import batches, read_parts
 from assets.task_errors import Place, told_with
 from transforms.errors import WeirError
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.spec import Split
 from transforms.record import Record
+from transforms.source_format import Split
 from transforms.splitting.gzip_stream import inflate, too_large, with_damage
 from transforms.splitting.limits import DEFAULTS, Limits
 

@@ -19,7 +19,7 @@ from assets.columns.bronze import BRONZE, BRONZE_ARROW
 from assets.delta import delta_rs
 from assets.delta.delta_rs import Files
 from assets.lake import Lake
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ from assets.silver.bronze_files import BronzeFiles
 from assets.silver.written_rows import as_arrow, as_table
 from assets.task_errors import raise_clearly
 from transforms.change_kinds import streams_word
-from transforms.feed import Feed
-from transforms.feed_digest import feed_digest
+from transforms.feed.digest import feed_digest
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account, Accounts
 

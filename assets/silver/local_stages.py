@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from assets.arrow import outcomes, silver_stages
 from assets.arrow.packed_rows import part_of
 from assets.columns.silver import OUTPUT, PENDING, ROWS
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon
 from transforms.silver import transactions

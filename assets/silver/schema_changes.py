@@ -1,7 +1,7 @@
 """Changes of a schema that the stream brings and the feed does not take: the run ends before anything is written.
 
 Put here what ends a window's way to silver for its schema. Not here: which policies there are
-(``transforms/schema_changes.py``), and what the feed file now says against gold (``gold/schema_changes``).
+(``transforms/feed/schema_policies.py``), and what the feed file now says against gold (``gold/schema_changes``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 from assets.bookkeeping.accounting import StoredAccount
 from transforms.change_kinds import DROPS
 from transforms.errors import KeyDrift, SchemaChangeRefused
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.record import COORDINATES
-from transforms.schema_changes import DROP_COLUMN
 
 _POLICY = "The feed file's `schema_changes` says"
 

@@ -18,7 +18,7 @@ from assets.silver import derive_windows
 from assets.silver import violations as violations_of
 from assets.wording import counted
 from expectations import silver as rules
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import COUNTS, OUTCOMES
 

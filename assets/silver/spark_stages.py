@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from assets.arrow import outcomes, silver_stages
 from assets.arrow.in_spark import staged, tasks_for
 from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from assets.bookkeeping.accounting import StoredAccount
 from expectations import silver as rules
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver import accounting
 

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 
 from assets.columns.silver import KEY_TEXT
 from assets.columns.silver_rows import BETWEEN, key_text
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 _TEXTS = pa.list_(pa.string())
 

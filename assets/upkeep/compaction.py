@@ -29,9 +29,9 @@ from assets.silver import silver_asset
 from assets.upkeep import horizon_plans, tombstones
 from assets.upkeep.horizon_plans import Plan
 from transforms.errors import CompactionRefused
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon
-from transforms.table_names import HISTORY, TOMBSTONES
 
 TIDIED = ("bronze", "silver", "quarantine", "accounting", "transactions", "base", "compacted")
 """The layers beside gold whose small files become large ones."""

@@ -19,11 +19,11 @@ from assets.gold.changes.cross_stream_deletes import has_streams
 from assets.gold.changes.table_changes import History
 from assets.lake import Lake
 from assets.wording import counted
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
+from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
 from transforms.gold.change import Position
 from transforms.horizons import Horizon, Reach, Span, most_have_reached, watermark
-from transforms.windows import parse_window
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from expectations import silver as rules
 from transforms.errors import RebuildRefused, RebuildStopped
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 AT_ONCE = 48
 """So many windows are derived in one pass: enough for Spark to have work, few enough to show progress."""

@@ -13,7 +13,7 @@ from assets.columns.gold import POSITION, grave_columns
 from assets.columns.horizons import covers
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.horizons import Horizon
 
 

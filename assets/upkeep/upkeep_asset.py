@@ -8,9 +8,9 @@ from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.upkeep.compaction import compact_feed
 from assets.wording import counted
-from transforms.feed import Feed
-from transforms.silver.discovered_tables import told
-from transforms.table_names import asset_name, gold_name
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import asset_name, gold_name
+from transforms.silver.conforming.discovered_tables import told
 
 
 def key_of(feed: Feed) -> dg.AssetKey:

@@ -24,7 +24,7 @@ from bench import textbook
 from bench.measuring import Line, Prepared, Told, say
 from bench.others import environments
 from bench.restoring import Workspace
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 DELTA_RS, DLT, DUCKDB = "delta-rs", "dlt", "DuckDB"
 TOOLS = {DELTA_RS: "delta_rs", DLT: "dlt_merge", DUCKDB: "duckdb_merge"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.upkeep import upkeep_asset
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def job_name(feed: Feed) -> str:

@@ -22,7 +22,7 @@ from assets.lake import Lake
 from assets.landing.objects import LandedObject, open_landing
 from assets.partitions import bounds
 from orchestration.automation.jobs import job_name
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 RUNS_AT_ONCE = 24

@@ -13,7 +13,7 @@ from orchestration.automation.jobs import job_name, upkeep_name
 from orchestration.automation.object_sensor import LOOKED_AT
 from orchestration.runs import planning
 from transforms.errors import WeirError
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 

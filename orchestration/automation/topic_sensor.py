@@ -18,8 +18,8 @@ from assets.landing.kafka import peek
 from assets.partitions import bounds
 from orchestration.automation.jobs import job_name
 from orchestration.automation.object_sensor import LOOKED_AT, RUNS_AT_ONCE, again
-from transforms.feed import Feed
-from transforms.windows import contiguous_ranges, windows_between
+from transforms.feed.feed import Feed
+from transforms.feed.windows import contiguous_ranges, windows_between
 
 REMEMBERED = LOOKED_AT
 """Of so many windows the cursor knows by which state they were asked for: no more runs are looked at, either."""

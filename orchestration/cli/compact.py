@@ -12,8 +12,8 @@ from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds
 from orchestration.console import complain, waiting
-from transforms.feed import Feed
-from transforms.silver.discovered_tables import told as in_words
+from transforms.feed.feed import Feed
+from transforms.silver.conforming.discovered_tables import told as in_words
 
 
 def compact(place: Place, only: Sequence[str], *, dry_run: bool) -> int:

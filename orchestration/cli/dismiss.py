@@ -17,9 +17,9 @@ from orchestration.cli.options import Place
 from orchestration.cli.picking import picked
 from orchestration.cli.session import choose
 from orchestration.spark.java import check_java
-from transforms.decisions import Dismissal
 from transforms.errors import DecisionRefused
-from transforms.feed import Feed
+from transforms.feed.decisions import Dismissal
+from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
 
 SHOWN = 50

@@ -11,8 +11,8 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import choose, opened_feed
 from orchestration.feeds.epochs import DeclaredEpoch, UnfitEpoch, epoch_from
 from orchestration.spark.java import check_java
-from transforms.decisions import Epoch
 from transforms.errors import DecisionRefused
+from transforms.feed.decisions import Epoch
 
 
 def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | None) -> None:

@@ -15,7 +15,7 @@ from orchestration.cli.session import choose
 from orchestration.console import waiting
 from orchestration.feeds.faults import nearest
 from transforms.errors import UnknownKey
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 Image = Mapping[str, str | None]
 

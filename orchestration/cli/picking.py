@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from transforms.errors import DecisionRefused
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 One = TypeVar("One")
 

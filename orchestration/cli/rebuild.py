@@ -11,8 +11,8 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed
 from orchestration.console import complain, say, waiting
 from transforms.errors import TablesFailed
-from transforms.feed import Feed
-from transforms.silver.discovered_tables import told
+from transforms.feed.feed import Feed
+from transforms.silver.conforming.discovered_tables import told
 
 
 def rebuild(place: Place, name: str) -> int:

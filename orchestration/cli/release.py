@@ -15,8 +15,8 @@ from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.picking import picked
 from orchestration.cli.session import opened_feed
-from transforms.decisions import Release
-from transforms.feed import Feed
+from transforms.feed.decisions import Release
+from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
 
 

@@ -18,7 +18,7 @@ from orchestration.cli.session import choose, some
 from orchestration.console import complain, say, waiting
 from orchestration.runs import execute, planning, summary
 from orchestration.spark.java import check_java
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def run(place: Place, only: Sequence[str], windows: str | None) -> int:

@@ -20,7 +20,7 @@ from orchestration.spark.java import check_java
 from orchestration.spark.session import warehouse_uri
 from orchestration.spark.warehouse import refuse_unreachable
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], Lake]:

@@ -13,7 +13,7 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import choose, some
 from orchestration.console import say, waiting
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
 

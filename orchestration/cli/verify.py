@@ -19,8 +19,8 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import complain, say, waiting
 from orchestration.spark.session import warehouse_uri
-from transforms.feed import Feed
-from transforms.silver.discovered_tables import told
+from transforms.feed.feed import Feed
+from transforms.silver.conforming.discovered_tables import told
 
 
 def verify(place: Place, only: Sequence[str], scratch: str | None, seed: int) -> int:

@@ -13,8 +13,8 @@ from assets.columns import dgraph_nodes
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredPredicate
 from orchestration.feeds.tables import Misdeclared
-from transforms.feed import Predicate
-from transforms.table_names import UNFIT
+from transforms.feed.feed import Predicate
+from transforms.feed.table_names import UNFIT
 
 TYPES: Final = (
     *("default", "binary", "int", "float", "bool", "datetime", "geo", "uid", "string"),

@@ -1,6 +1,6 @@
 """Where an epoch begins, as people write it: in a feed file or on the command line.
 
-Not here: what an epoch is (``transforms/decisions.py``).
+Not here: what an epoch is (``transforms/feed/decisions.py``).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.feeds.faults import nearest
-from transforms.decisions import Epoch
-from transforms.feed import WindowSize
-from transforms.windows import parse_window
+from transforms.feed.decisions import Epoch
+from transforms.feed.feed import WindowSize
+from transforms.feed.windows import parse_window
 
 _Text = Annotated[str, Field(min_length=1)]
 

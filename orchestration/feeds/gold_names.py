@@ -1,13 +1,13 @@
 """Whether the tables of a feed file can stand beside each other in gold.
 
-Not here: how a table's name in gold is made (``transforms/table_names.py``).
+Not here: how a table's name in gold is made (``transforms/feed/table_names.py``).
 """
 
 from __future__ import annotations
 
 from transforms.errors import FeedMisdeclared, TableNameCollision
-from transforms.feed import Feed
-from transforms.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
 
 
 def check_gold_names(file: str, feed: Feed) -> None:

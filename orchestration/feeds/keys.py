@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from orchestration.feeds.epochs import DeclaredEpoch
 from orchestration.feeds.retention import DeclaredCompaction
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
-from transforms.feed import ScopeDeletes, TableNames, WindowSize
+from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]
 # The YAML of a feed file is read as texts; the words are those of YAML 1.2.

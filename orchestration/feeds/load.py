@@ -1,7 +1,7 @@
 """From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
 
 Every fault names the file, the key and what is known instead. Not here: which keys there are (``feed_keys.py``),
-reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed.py``).
+reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed/feed.py``).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from orchestration.feeds.schema_changes import (
 )
 from orchestration.feeds.tables import TableTexts, check_glob
 from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
-from transforms.decisions import Decisions, Epoch
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed, Table
+from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import Policies
 from transforms.formats import FORMATS
-from transforms.schema_changes import Policies
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")

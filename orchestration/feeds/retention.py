@@ -1,6 +1,6 @@
 """Lengths of time, as people write them in a feed file: how long history is kept, how long a transaction may be open.
 
-Not here: what is kept (``transforms/feed.py``), and what becomes of the rest (``assets/upkeep/compaction.py``).
+Not here: what is kept (``transforms/feed/feed.py``), and what becomes of the rest (``assets/upkeep/compaction.py``).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from transforms.feed import Retention, WindowSize
-from transforms.windows import parse_window
+from transforms.feed.feed import Retention, WindowSize
+from transforms.feed.windows import parse_window
 
 _Text = Annotated[str, Field(min_length=1)]
 _LENGTH: Final = re.compile(r"(\d{1,5})([hd])")

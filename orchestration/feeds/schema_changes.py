@@ -1,6 +1,6 @@
 """Schema changes as a feed file writes them: policies, earlier names, and columns that came later.
 
-Not here: what a policy does (``transforms/schema_changes.py``).
+Not here: what a policy does (``transforms/feed/schema_policies.py``).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from orchestration.feeds.faults import nearest
-from transforms.feed import Table, WindowSize
-from transforms.schema_changes import Policies
-from transforms.windows import parse_window
+from transforms.feed.feed import Table, WindowSize
+from transforms.feed.schema_policies import Policies
+from transforms.feed.windows import parse_window
 
 
 class DeclaredTablePolicies(BaseModel):

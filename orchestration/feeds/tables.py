@@ -15,10 +15,10 @@ from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredTable
 from orchestration.feeds.schema_changes import policies_from
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Table
-from transforms.schema_changes import UNFIT_IN_COLUMN, Policies
-from transforms.table_names import UNFIT
-from transforms.tables import matches
+from transforms.feed.feed import Table
+from transforms.feed.object_paths import matches
+from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
+from transforms.feed.table_names import UNFIT
 
 _UNFIT_IN_NAME: Final = re.compile(UNFIT)
 

@@ -17,8 +17,8 @@ from assets.lake import Lake
 from assets.landing.kafka import peek, topics
 from assets.landing.kafka.topics import Read
 from transforms.errors import WindowOutOfRange
-from transforms.feed import Feed
-from transforms.windows import contiguous_ranges, parse_window, window_at, windows_between
+from transforms.feed.feed import Feed
+from transforms.feed.windows import contiguous_ranges, parse_window, window_at, windows_between
 
 GAP = 48
 """Ranges with no more empty windows than this between them are one Dagster run: an empty window is cheap, a run not."""

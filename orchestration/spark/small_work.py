@@ -17,7 +17,7 @@ from assets.lake import Lake
 from assets.landing.objects import open_landing
 from orchestration.spark.session import WeirSpark
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 SMALL_BYTES = 32 * 2**20

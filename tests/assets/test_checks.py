@@ -10,7 +10,7 @@ from assets.gold.applied import Applied
 from assets.gold.gold_asset import samples_of, violations_of
 from expectations import gold as rules
 from transforms.errors import WeirError
-from transforms.silver.discovered_tables import Stopped
+from transforms.silver.conforming.discovered_tables import Stopped
 
 # Great Expectations and what it imports use names that Python is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -22,7 +22,7 @@ from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, lay
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 Triple = tuple[int, int, str, str | None, str]
 

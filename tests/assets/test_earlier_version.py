@@ -17,8 +17,8 @@ from orchestration.cli import verify
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed, Table
-from transforms.table_names import TOMBSTONES
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES
 
 EARLIER = {
     "change_kinds": "traits",

@@ -19,7 +19,7 @@ from orchestration.runs import planning
 from tests.services.seaweed import Store
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import UnknownHeader, UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def test_an_object_generation_is_read_once_and_a_new_one_asks_for_its_window_again(

@@ -26,8 +26,8 @@ from tests.support.golden_landing import Laid, Row, laid, made, materialize
 from tests.support.pet_feed import lay
 from tests.transforms.formats.in_process import bronze, coordinates, outcomes_of
 from tests.transforms.formats.in_topics import InTopic, as_bronze, in_topics
+from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
-from transforms.windows import parse_window
 
 # Great Expectations' and Dagster's own, in the process that runs the assets.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

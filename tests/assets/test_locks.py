@@ -28,7 +28,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 HOLD = """
 import fcntl, sys, time

@@ -15,10 +15,10 @@ from assets.bronze import bronze_asset
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.task_errors import WorkerLost
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.spec import SourceFormat
 from transforms.record import Record
+from transforms.source_format import SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 

@@ -10,7 +10,7 @@ from assets.bookkeeping import yugabyte_checkpoints_asset
 from assets.bronze import bronze_asset
 from assets.lake import Lake
 from tests.support.pet_feed import bring, lay, names
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 PETS = Table("pets", ("id",), {"id": "int", "name": "string"}, ("id", "name"))
 FIRST, SECOND, THIRD = (f"2026-11-20T0{hour}" for hour in (3, 4, 5))

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from bench import drops, row
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 

@@ -22,7 +22,7 @@ from orchestration.runs import planning
 from tests.services.debezium import running_connector, wait_until
 from tests.services.kafka import Broker
 from tests.services.postgres import Postgres, postgres
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 __all__ = ["postgres"]
 

@@ -17,7 +17,7 @@ from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries,
 from tests.laws.oracle import Event, current
 from tests.laws.oracle import Table as OracleTable
 from tests.support.pet_feed import lay
-from transforms.feed import Feed, Retention, Table
+from transforms.feed.feed import Feed, Retention, Table
 
 TABLE = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES, tuple(sorted(COLUMNS)))
 SHAPE = OracleTable("item", tuple(KEY_COLUMNS), COLUMN_TYPES)

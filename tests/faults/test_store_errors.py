@@ -17,7 +17,7 @@ from tests.faults.unreliable import Unreliable, unreliable
 from tests.services.seaweed import Store
 from tests.support.pet_feed import bring
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 pytestmark = [pytest.mark.journey, pytest.mark.services]
 

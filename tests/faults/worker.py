@@ -20,7 +20,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.spark import small_work
 from tests.faults.drawn import feed_of
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def note(journal: Path, layer: str, window: str = "-") -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from assets.lake import Lake
 from tests.laws.event import Event, Key, Position, Table
 from tests.laws.oracle import current
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 Standing = dict[Key, tuple[object, ...]]
 """The rows that stand at a position: their values, and the change that they are from."""

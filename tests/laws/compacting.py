@@ -9,7 +9,7 @@ from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
 from tests.laws.event import Event, Position, event_id
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 
 

@@ -18,7 +18,7 @@ from assets.gold.changes import cross_stream_deletes
 from assets.silver import written_rows
 from tests.transforms.formats.folded import InScenario, gold_rows
 from transforms.change import CONTROL
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import Fold, State
 from transforms.gold.onto_gold import Current

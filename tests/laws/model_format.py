@@ -14,10 +14,10 @@ from typing import Any, cast
 import pytest
 
 from transforms.event import Event, StreamSchema, Transaction
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.spec import Decode, SourceFormat
 from transforms.record import BronzeRecord, Record
+from transforms.source_format import Decode, SourceFormat
 from transforms.splitting.limits import DEFAULTS, Limits
 
 

@@ -20,7 +20,7 @@ from assets.lake import Lake
 from tests.laws import model_histories
 from tests.laws.compacting import Compacted
 from tests.laws.oracle import Event, Key, current, visible
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 """The number of the first history: the same one draws the same."""

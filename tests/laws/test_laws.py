@@ -34,10 +34,10 @@ from tests.laws.oracle import Event, current, event_id
 from tests.laws.oracle import Table as OracleTable
 from transforms.event import Event as DecodedEvent
 from transforms.event import Pending
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.formats.spec import Decode, SourceFormat
 from transforms.record import BronzeRecord, Record
+from transforms.source_format import Decode, SourceFormat
 from transforms.splitting.limits import DEFAULTS, Limits
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))

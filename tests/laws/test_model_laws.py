@@ -38,8 +38,8 @@ from tests.laws.model_worlds import (
     world,
 )
 from tests.laws.oracle import event_id
-from transforms.feed import Feed
-from transforms.table_names import TOMBSTONES
+from transforms.feed.feed import Feed
+from transforms.feed.table_names import TOMBSTONES
 
 HISTORIES = max(
     1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 4 // len(model_histories.KINDS)

@@ -18,8 +18,8 @@ from orchestration.resources import lake_of
 from tests.laws import xcluster_histories, yugabyte_histories
 from tests.laws.oracle import Event, Table, current, visible
 from tests.support.pet_feed import bring, lay
-from transforms.feed import Feed
-from transforms.feed import Table as Declared
+from transforms.feed.feed import Feed
+from transforms.feed.feed import Table as Declared
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = max(1, int(os.environ.get("WEIR_LAW_HISTORIES", "10000")) // 160)

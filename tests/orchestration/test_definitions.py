@@ -16,7 +16,7 @@ from dagster._core.definitions.partitions.context import partition_loading_conte
 from orchestration import definitions
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 SHOP = """\
 format: arcion_s3_json

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from transforms.feed import Feed, Predicate
+from transforms.feed.feed import Feed, Predicate
 from transforms.formats import FORMATS
 
 SINGLE = {

@@ -21,7 +21,7 @@ from orchestration.automation.jobs import job_name
 from orchestration.runs import execute
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
 from tests.transforms.formats.test_golden import Case, cases, feed
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.silver.accounting import Whose
 
 Row = dict[str, object]

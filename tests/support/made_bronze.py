@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from assets.columns.bronze import BRONZE
 from assets.delta import delta_rs
 from assets.lake import Lake
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)
 COLUMNS = pa.schema([one.with_nullable(True) for one in to_arrow_schema(BRONZE, timezone="UTC")])

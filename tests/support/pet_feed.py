@@ -12,7 +12,7 @@ from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.silver import silver_asset
 from orchestration.runs import planning
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 PETS = Table("pets", ("id",), {"id": "int", "name": "string"}, ("id", "name"))
 CURSOR = {"extractorId": 0, "logSeqNum": 1, "slaveServerId": 1, "v": 2}

@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from transforms import json_values
-from transforms.feed import Feed
+from transforms.families.whole_numbers import whole
+from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text
-from transforms.numbers import whole
 from transforms.record import BronzeRecord
 
 _FIELDS: Final = frozenset(

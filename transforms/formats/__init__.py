@@ -1,6 +1,7 @@
-"""One module per source format: a module here is a format there.
+"""The source formats: a module here is a format there, under its own name, and nothing else is here.
 
-A name that begins with an underscore belongs to a family of formats; ``spec`` is what a format has to say.
+Put a module here to add a format (CONTRIBUTING.md has a tutorial); its ``FORMAT`` says what ``source_format`` asks for.
+Formats do not know each other. Not here: what several formats share (``families``).
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from transforms.formats.spec import SourceFormat
+from transforms.source_format import SourceFormat
 
 FORMATS: Mapping[str, SourceFormat] = {
     name: import_module(f"{__name__}.{name}").FORMAT
     for name in sorted(module.name for module in iter_modules(__path__))
-    if not name.startswith("_") and name != "spec"
 }

@@ -30,10 +30,10 @@ from transforms.families.connect.places import Place
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
-from transforms.feed import Feed
-from transforms.formats.spec import Decode, SourceFormat
+from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
+from transforms.source_format import Decode, SourceFormat
 
 WORDS: Final = Vocabulary(
     operations={

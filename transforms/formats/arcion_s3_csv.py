@@ -23,14 +23,14 @@ from typing import NamedTuple
 from transforms.event import Event
 from transforms.families.arcion import rows
 from transforms.fault import Fault
-from transforms.feed import Feed
-from transforms.formats.spec import Decode, SourceFormat
+from transforms.feed.feed import Feed
+from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord, Record
+from transforms.source_format import Decode, SourceFormat
 from transforms.splitting import csv_records
 from transforms.splitting.csv_headers import role_of
 from transforms.splitting.csv_records import DOUBLING_FIELD, MIXED_FIELD
 from transforms.splitting.limits import DEFAULTS, Limits
-from transforms.tables import table_of_object
 
 NULL = "NULL"
 TRAILING = 3

@@ -16,10 +16,10 @@ from typing import Any
 from transforms.event import Event
 from transforms.families.arcion import rows
 from transforms.fault import Fault
-from transforms.feed import Feed
-from transforms.formats.spec import Decode, SourceFormat
+from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
 from transforms.record import BronzeRecord, Record
+from transforms.source_format import Decode, SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 

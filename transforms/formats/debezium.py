@@ -23,12 +23,12 @@ from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.places import Place
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
+from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
-from transforms.feed import Feed
-from transforms.formats.spec import Decode, SourceFormat
+from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text
-from transforms.numbers import whole
 from transforms.record import BronzeRecord
+from transforms.source_format import Decode, SourceFormat
 from transforms.warning import EventWarning
 
 WORDS: Final = Vocabulary(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Position
 from transforms.gold.operations import IF_NEW, OVERWRITE, applied
 

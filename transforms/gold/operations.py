@@ -2,7 +2,7 @@
 
 Everything here is canonical texts in, canonical text out: a change's images are such texts, and so is the row that is
 being folded. The table of operations and types is in docs/change_model.md. Not here: the row around the column
-(``fold``), and which operations a column can take (``transforms/attribute_operations.py``).
+(``fold``), and which operations a column can take (``transforms/feed/attribute_operations.py``).
 
 Vendor: TigerGraph documentation, "Change Data Capture" (attribute operators) and "Creating a loading job" (reducers).
 """
@@ -16,7 +16,7 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from transforms.attribute_operations import IF_NEW, OVERWRITE
+from transforms.feed.attribute_operations import IF_NEW, OVERWRITE
 from transforms.json_values import as_text, read, written
 from transforms.types import element, entries, judge_of
 

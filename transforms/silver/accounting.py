@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from transforms.silver.changes import DERIVED, KEY_CHANGE
+from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
 from transforms.silver.facts import KINDS, NULL_KEY, SCHEMA, UNDECLARED, WARNINGS
 
 OUTCOMES: Final = ("changes", "control", "duplicates", "quarantined", "held", "too_late")

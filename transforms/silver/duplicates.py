@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from transforms.silver.changes import Row
+from transforms.silver.conforming.changes import Row
 
 _HALF: Final = 2**63
 _END: Final = b"\0\0"

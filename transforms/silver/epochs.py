@@ -1,6 +1,6 @@
 """In which epoch an event stands: the feed's decisions say where the source's positions start again.
 
-Not here: the decisions themselves (``transforms/decisions.py``).
+Not here: the decisions themselves (``transforms/feed/decisions.py``).
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from transforms.decisions import Decisions, Epoch
 from transforms.event import Event
-from transforms.feed import Feed
+from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.feed import Feed
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -12,9 +12,9 @@ from typing import Any
 
 from transforms.change_kinds import DEPENDS, DROPS, MOVES, SCOPE, TRANSACTIONS
 from transforms.event import Event, StreamSchema
-from transforms.silver import faults
-from transforms.silver.changes import CHANGE, Key, tally_of
-from transforms.silver.declarations import Declaration
+from transforms.silver.conforming import faults
+from transforms.silver.conforming.changes import CHANGE, Key, tally_of
+from transforms.silver.conforming.declarations import Declaration
 
 UNDECLARED, KINDS, SCHEMA, WARNINGS = "undeclared_columns", "change_kinds", "schema", "warnings"
 NULL_KEY = "null_key"

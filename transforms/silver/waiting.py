@@ -2,7 +2,7 @@
 
 A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
 window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it. Not here:
-what a description makes of a table (``transforms/silver/discovered_tables.py``).
+what a description makes of a table (``transforms/silver/conforming/discovered_tables.py``).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from transforms.event import Event, StreamSchema, Transaction
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.record import BronzeRecord
-from transforms.silver.changes import Row
-from transforms.silver.conform import conformer
+from transforms.silver.conforming.changes import Row
+from transforms.silver.conforming.conform import conformer
 
 __all__ = ["Row", "WaitingRow", "conformed"]
 

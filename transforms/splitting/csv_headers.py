@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from transforms.errors import UnknownHeader
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 SUFFIX_ROLE = r"(?i)^(.+?)[_.: -](NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?$"
 """``r_name_NEW_VAL``: group 1 is the column, group 2 the role. Valid in Python's ``re`` and in Java.

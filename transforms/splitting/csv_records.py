@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.record import Record
 from transforms.splitting.csv_headers import PREFIX_ROLE, SUFFIX_ROLE, is_header
 from transforms.splitting.limits import DEFAULTS, Limits

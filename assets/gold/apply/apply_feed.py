@@ -19,7 +19,7 @@ from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.locks import alone, telling
 from transforms.errors import TableBusy
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 AT_ONCE = 4
 """So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on.

@@ -30,10 +30,10 @@ from assets.gold.gold_tables import (
 )
 from assets.lake import Lake
 from assets.locks import writing
-from transforms.feed import Feed, Table
-from transforms.feed_digest import table_digest
-from transforms.silver.discovered_tables import Stopped
-from transforms.table_names import HISTORY, TOMBSTONES
+from transforms.feed.digest import table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES
+from transforms.silver.conforming.discovered_tables import Stopped
 
 
 def apply(

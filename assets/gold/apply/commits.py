@@ -27,7 +27,7 @@ from assets.columns.gold import (
 from assets.delta.broadcasting import hinted
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 STANDS = (POSITION, EVENT_ID, EVENT_AT, RESET)
 

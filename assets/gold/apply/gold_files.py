@@ -19,11 +19,11 @@ from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.delta.local_table import LocalTable, may_be_rewritten
 from assets.gold.gold_tables import WHOLE_KEY, has_whole_key
 from assets.lake import Lake
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
 from transforms.gold.fold import Last, State
 from transforms.gold.onto_gold import Current
-from transforms.table_names import TOMBSTONES
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 _OWN = {

@@ -14,11 +14,11 @@ from assets.arrow import history_columns, typed_values
 from assets.columns.history import VALID_TO
 from assets.delta.local_table import LocalTable, may_be_rewritten
 from assets.lake import Lake
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY
 from transforms.gold.change import Key
 from transforms.gold.history import Version
 from transforms.horizons import Horizon
-from transforms.table_names import HISTORY
 
 
 @dataclass(frozen=True)

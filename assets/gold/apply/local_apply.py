@@ -20,15 +20,15 @@ from assets.gold.gold_tables import CONSTRAINT, DECLARATION, stale_windows
 from assets.gold.schema_changes import ADDED
 from assets.lake import Lake
 from transforms.change_kinds import ChangeKinds
-from transforms.feed import Feed, Table
-from transforms.feed_digest import table_digest
+from transforms.feed.digest import table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
 from transforms.gold.fold import ABSENT, Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.news import News
 from transforms.gold.onto_gold import Current
 from transforms.gold.table import Brought, New, brought, steps, whole, with_linked
-from transforms.table_names import TOMBSTONES
 
 MOST_CHANGES = 60_000
 """So many changes of a table are folded in this process at most: into 300,000 rows that took 4.9 s, by Spark 7.1."""

@@ -13,7 +13,7 @@ from assets.arrow.meetings import BASE, CHANGE, COLUMNS, PLACE, VERSION
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 _SHARD = "shard"
 

@@ -25,7 +25,7 @@ from assets.gold.apply.key_rows import Run, whole, with_linked
 from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.scoped_delete_effects import Scoping
 from assets.gold.changes.table_changes import History
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.scopes import Scopes

@@ -32,7 +32,7 @@ from assets.columns.gold import (
 from assets.delta.broadcasting import hinted
 from assets.gold.apply import meeting_rows
 from assets.gold.changes.table_changes import History
-from transforms.feed import Table
+from transforms.feed.feed import Table
 
 LEAST = 20_000
 """Fewer new changes are folded in Python as fast: what is saved here is 20 µs a change, and costs some queries."""

@@ -1,7 +1,7 @@
 """What tells where scoped changes of one stream stand among another's, read from all of a feed's silver.
 
 TigerGraph's are the only ones so far, and only a feed of several partitions asks. Not here: where they stand then
-(``transforms/gold/streams.py``), and which messages tell it (``transforms.formats.spec.FarPlaces``).
+(``transforms/gold/streams.py``), and which messages tell it (``transforms.source_format.FarPlaces``).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from assets.arrow.cross_streams import FOUND, TOLD, Heard, Listen, Tell, clocks,
 from assets.bookkeeping import accounting
 from assets.lake import Lake
 from transforms.change_kinds import ChangeKinds, streams_of
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.formats.spec import FarPlaces
 from transforms.gold.change import Key
 from transforms.gold.scopes import Scoped
 from transforms.gold.streams import Crossing, Elsewhere, Moment
+from transforms.source_format import FarPlaces
 
 COLUMNS = (
     *("declared", "effect", "operation", "derived", "scope", "after", "event_at"),

@@ -15,7 +15,7 @@ from assets.gold.changes import cross_stream_deletes
 from assets.gold.changes.silver_files import Place, SilverFiles, Visible
 from assets.lake import Lake
 from transforms.change_kinds import ChangeKinds
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.scopes import Scoped
 from transforms.gold.table import New

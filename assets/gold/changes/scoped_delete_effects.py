@@ -17,7 +17,7 @@ from assets.gold.changes.cross_stream_deletes import Spread
 from assets.gold.changes.silver_files import Place
 from assets.gold.changes.table_changes import History
 from assets.wording import counted
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.gold.change import Key
 from transforms.gold.fold import State
 from transforms.gold.onto_gold import Current

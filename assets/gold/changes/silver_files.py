@@ -24,7 +24,7 @@ from assets.gold.changes import waiting_changes
 from assets.gold.changes.waiting_changes import Conform
 from assets.lake import Lake
 from transforms.change import CONTROL, HOLD
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key, Position
 from transforms.gold.fold import State
 from transforms.gold.key_changes import Links

@@ -21,7 +21,7 @@ from assets.delta.broadcasting import hinted
 from assets.gold.changes import cross_stream_deletes, waiting_changes
 from assets.lake import Lake
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold import key_changes
 from transforms.horizons import Horizon

@@ -23,7 +23,7 @@ from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.delta import delta_rs
 from assets.lake import Lake
 from transforms.change import CONTROL, HOLD
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver import waiting
 

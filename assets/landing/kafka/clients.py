@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 PREFIX = "WEIR_KAFKA_"
 PATIENCE = 15.0

@@ -17,7 +17,7 @@ from assets.landing.kafka import clients, topics
 from assets.landing.kafka.clients import FEW, Complaints, fitting
 from assets.landing.kafka.record_times import window_of
 from assets.landing.kafka.topics import Partition
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 SECONDS = 20.0
 """So long one look reads at most: a sensor that takes a minute is stopped."""

@@ -23,7 +23,7 @@ from assets.landing.kafka.topics import Range, divided
 from assets.landing.spark_source import read_parts
 from assets.task_errors import Place, told_with
 from transforms.errors import WeirError
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from transforms.feed import WindowSize
-from transforms.windows import FIRST, window_at
+from transforms.feed.feed import WindowSize
+from transforms.feed.windows import FIRST, window_at
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 12, 31, tzinfo=UTC)

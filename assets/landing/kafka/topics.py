@@ -15,7 +15,7 @@ from assets.landing.kafka import clients
 from assets.landing.kafka.clients import Complaints
 from assets.wording import counted
 from transforms.errors import OffsetsLost, UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 SMALLEST = 20_000
 """Ranges with fewer offsets are not divided: a task of its own costs more than it saves."""

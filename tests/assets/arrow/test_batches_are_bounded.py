@@ -10,9 +10,9 @@ from tests.support import made_bronze
 from tests.support.pet_feed import PETS
 from transforms.event import Event
 from transforms.fault import Fault
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver.conform import conformer
+from transforms.silver.conforming.conform import conformer
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 MEGABYTE = b"x" * (1 << 20)

@@ -19,9 +19,9 @@ from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
 from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
 from tests.support.pet_feed import PETS, bring, change, drop, lay
-from transforms.decisions import Epoch
 from transforms.errors import UnknownKey
-from transforms.feed import Feed, Table
+from transforms.feed.decisions import Epoch
+from transforms.feed.feed import Feed, Table
 
 VISITS = Table(
     "visits",

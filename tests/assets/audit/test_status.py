@@ -11,7 +11,7 @@ from assets.bronze import bronze_asset
 from assets.lake import Lake
 from orchestration.cli import status
 from tests.support.pet_feed import PETS, bring, change, drop, lay
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def test_a_feed_tells_what_is_in_gold_and_what_is_not(

@@ -14,8 +14,8 @@ from assets.lake import Lake
 from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
-from transforms.feed import Feed
-from transforms.windows import parse_window
+from transforms.feed.feed import Feed
+from transforms.feed.windows import parse_window
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from orchestration.resources import lake_of
 from tests.services.seaweed import Store
 from tests.support import made_bronze
 from tests.support.made_bronze import Object
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 ZOO = Feed("zoo", "arcion_s3_json", "/nowhere")
 EARLY, LATE = "2025-11-20T03", "2025-11-20T04"

@@ -20,9 +20,9 @@ from tests.laws import model_format
 from tests.laws.event import Event
 from tests.laws.model_histories import to_record
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.decisions import Epoch, Release
 from transforms.errors import DecisionRefused, RebuildStopped
-from transforms.feed import Feed, Retention
+from transforms.feed.decisions import Epoch, Release
+from transforms.feed.feed import Feed, Retention
 
 NOW = datetime(2025, 11, 21, tzinfo=UTC)
 MINUTE_5 = datetime.fromtimestamp(1_763_600_000 + 5 * 60, UTC)

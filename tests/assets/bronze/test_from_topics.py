@@ -21,7 +21,7 @@ from orchestration.cli import status
 from orchestration.runs import planning
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 pytestmark = pytest.mark.services
 

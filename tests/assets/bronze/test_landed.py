@@ -5,7 +5,7 @@ from __future__ import annotations
 from assets.bookkeeping import transactions
 from assets.lake import Lake
 from tests.support import made_bronze
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 FEED = Feed("zoo", "debezium", "/landing")
 NOON, LATER = "2025-11-20T12", "2025-11-20T13"

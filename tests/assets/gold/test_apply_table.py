@@ -22,7 +22,7 @@ from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 @pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])

@@ -14,7 +14,7 @@ from assets.gold.gold_tables import CONSTRAINT
 from assets.lake import Lake
 from assets.upkeep import compaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def properties(lake: Lake) -> dict[str, str]:

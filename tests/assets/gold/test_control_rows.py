@@ -16,7 +16,7 @@ from assets.gold.gold_tables import CONSTRAINT, WHOLE_KEY
 from assets.lake import Lake
 from tests.assets.test_yugabyte import feed_of, message, object_name, response
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 FIRST, SECOND = "2026-11-20T03", "2026-11-20T04"

@@ -14,7 +14,7 @@ from assets.lake import Lake
 from tests.assets.gold.test_tigergraph_checks import LIKES, declared, edge, person, rows
 from tests.support.pet_feed import bring, drop, lay
 from transforms.change_kinds import STREAMS
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from assets.gold.apply import apply_table
 from assets.lake import Lake
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 
 def test_two_source_tables_do_not_share_a_gold_table(lake: Lake, folder: Path) -> None:

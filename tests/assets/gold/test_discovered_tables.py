@@ -26,7 +26,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws import model_format
 from tests.support.pet_feed import bring, drop, lay
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.horizons import Horizon
 
 PETS = {"id": "int", "name": "string"}

@@ -12,7 +12,7 @@ from assets.delta import local_table
 from assets.gold.apply import local_apply, spark_apply
 from assets.lake import Lake
 from tests.support.pet_feed import bring, change, drop, lay
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 KINDS = {"id": "int", "at": "timestamp_ntz"}
 VISITS = Table("visits", ("id",), KINDS, tuple(KINDS))

@@ -14,7 +14,7 @@ from assets.upkeep import compaction
 from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed, Retention
+from transforms.feed.feed import Feed, Retention
 
 Version = tuple[int, str | None, int, int | None]
 

@@ -18,7 +18,7 @@ from assets.gold.apply import spark_apply
 from assets.gold.changes import silver_files
 from assets.lake import Lake
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change
 
 COUNTS = Table("counts", ("id",), {"id": "int", "hits": "bigint"}, ("id", "hits"))

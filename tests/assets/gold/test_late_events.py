@@ -16,7 +16,7 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from tests.laws.crashes import killed_at
 from tests.support.pet_feed import change, drop, lay
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 KINDS = {"id": "int", "name": "string", "age": "int"}
 PETS = Table("pets", ("id",), KINDS, tuple(KINDS))

@@ -17,7 +17,7 @@ from tests.laws import model_format
 from tests.laws.event import Event, Transaction
 from tests.laws.model_histories import to_record
 from tests.support.pet_feed import PETS, bring, lay, names
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def born(number: int, at: int, transaction: Transaction | None = None) -> Event:

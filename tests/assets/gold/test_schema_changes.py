@@ -21,10 +21,10 @@ from tests.laws import model_format
 from tests.laws.event import Event, Image
 from tests.laws.model_histories import to_record
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.decisions import Release
 from transforms.errors import KeyDrift, SchemaChangeRefused
-from transforms.feed import Feed, Table
-from transforms.schema_changes import Policies
+from transforms.feed.decisions import Release
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import Policies
 
 EVOLVES = replace(PETS, policies=Policies(add_column="evolve"))
 FIRST, SECOND = "2025-11-20T03", "2025-11-20T05"

@@ -14,12 +14,12 @@ from assets.gold.changes.table_changes import History
 from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
 from assets.upkeep import horizon_plans
-from expectations import graph as rules
+from expectations import tigergraph as rules
 from orchestration.cli import verify
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring, drop, lay
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 START = 1_763_600_000_000
 

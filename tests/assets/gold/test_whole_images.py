@@ -17,7 +17,7 @@ from assets.silver import silver_asset
 from tests.laws import model_format, model_histories
 from tests.laws.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 NAMES = ("id", "kind", "key", "blob", "what", "rows", "last", "first", "event", "window", "new")
 

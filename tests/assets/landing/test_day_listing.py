@@ -14,8 +14,8 @@ from assets.bronze import bronze_asset
 from assets.landing import day_listing
 from assets.landing.objects import Landing, open_landing
 from tests.services.seaweed import Store
-from transforms.feed import Feed
-from transforms.windows import day_of
+from transforms.feed.feed import Feed
+from transforms.feed.windows import day_of
 
 DAYS = ("2025-11-19", "2025-11-20", "2025-11-21")
 DAY = "2025-11-20"

@@ -17,7 +17,7 @@ from assets.landing.read_objects import rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches
 from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
 from transforms.errors import RecordFailed
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits

@@ -13,7 +13,7 @@ import pytest
 from assets.landing.objects import FolderLanding, S3Landing, open_landing
 from tests.services.seaweed import ACCESS_KEY, SECRET_KEY, Store
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 JSON_FILES = ("**/*.json*", "**/*.ndjson*")
 WRITTEN = datetime(2026, 11, 20, 3, 30, tzinfo=UTC)

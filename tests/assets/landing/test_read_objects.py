@@ -16,7 +16,7 @@ from assets.landing.read_objects import packed, read_objects
 from assets.landing.spark_source import raise_clearly
 from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits
 

@@ -30,10 +30,10 @@ from tests.support.golden_landing import Row, made
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import RecordFailed
 from transforms.event import Event, Pending
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.spec import Decode, Decoder, SourceFormat
 from transforms.record import BronzeRecord
+from transforms.source_format import Decode, Decoder, SourceFormat
 from transforms.splitting.gzip_stream import MAGIC
 
 Surveyed = Mapping[str, frozenset[tuple[object, ...]]]

@@ -27,10 +27,10 @@ from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
 from tests.laws.model_histories import to_record
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.decisions import Decisions, Epoch
 from transforms.errors import DecisionRefused, GoldBehind
-from transforms.feed import Feed, Retention, Table
-from transforms.schema_changes import Policies
+from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.feed import Feed, Retention, Table
+from transforms.feed.schema_policies import Policies
 
 HOUR = Retention(kept=timedelta(hours=1))
 BORN = change("I", 10, after={"id": "1", "name": "Ada", "age": "3"})

@@ -16,7 +16,7 @@ from assets.silver import violations
 from assets.upkeep import compaction, horizon_plans
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import GoldBehind
-from transforms.feed import Feed, Retention, Table
+from transforms.feed.feed import Feed, Retention, Table
 
 HOUR = Retention(kept=timedelta(hours=1))
 

@@ -15,7 +15,7 @@ from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
 from tests.laws.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
-from transforms.feed import ScopeDeletes
+from transforms.feed.feed import ScopeDeletes
 
 WINDOWS, BLOCK = 3, 8
 TRIPLES = "triples"

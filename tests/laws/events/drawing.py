@@ -13,7 +13,7 @@ from functools import partial
 from tests.laws.event import Position
 from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
 from tests.laws.events.told import Drawn
-from transforms.feed import ScopeDeletes
+from transforms.feed.feed import ScopeDeletes
 
 Draw = Callable[[Sequence[int], ScopeDeletes], Drawn]
 

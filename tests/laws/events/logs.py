@@ -19,7 +19,7 @@ from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
 from tests.laws.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, history
 from tests.laws.oracle import Change, changes_of
 from tests.laws.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
-from transforms.feed import Feed, ScopeDeletes, Table
+from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 KINDS: Mapping[str, Sequence[str]] = {
     "arcion_s3_json": ("mysql", "cassandra"),

@@ -16,7 +16,7 @@ from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
 from tests.laws.spelling import printed
 from tests.support.tigergraph_store import FEED, Store
-from transforms.feed import ScopeDeletes
+from transforms.feed.feed import ScopeDeletes
 
 WINDOWS, BLOCK = 3, 8
 PERSON = "vertex_Person"

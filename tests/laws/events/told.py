@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tests.laws.event import Image, Key, Position
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 CONTROL = ("begin", "commit", "note")
 HOLD = "hold"

@@ -24,7 +24,7 @@ from tests.laws.yugabyte_histories import (
     TRUNCATE,
     Said,
 )
-from transforms.feed import Feed, ScopeDeletes, Table
+from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 TYPES = {
     "id": "int", "a": "string", "b": "int", "n": "bigint", "d": "decimal(38,9)", "p": "binary",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.laws.gold.silver_in_memory import Silver
 from tests.laws.oracle import Event
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State, unread
 from transforms.gold.history import Version, versions

@@ -23,7 +23,7 @@ from tests.laws import model_histories
 from tests.laws.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.change import CONTROL
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, state_of
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)

@@ -22,7 +22,7 @@ from tests.laws.gold.in_memory import Gold, Lake
 from tests.laws.model_worlds import Outcome, assert_same
 from tests.laws.oracle import Event, Key, current, visible
 from tests.laws.values import typed
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import State
 from transforms.gold.history import Version
 

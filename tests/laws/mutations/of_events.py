@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.laws.mutations.mutation import Mutation
 
-OUTCOMES, CONFORM = "assets/arrow/outcomes.py", "transforms/silver/conform.py"
+OUTCOMES, CONFORM = "assets/arrow/outcomes.py", "transforms/silver/conforming/conform.py"
 CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
 GRAPH = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
 
@@ -63,7 +63,7 @@ OF_EVENTS: Final = (
     Mutation(
         3,
         "what waits for a decision is counted as applied",
-        "transforms/silver/changes.py",
+        "transforms/silver/conforming/changes.py",
         "return HELD if event.effect == HOLD else CHANGE",
         "return CHANGE",
         _accounting("tigergraph"),
@@ -79,7 +79,7 @@ OF_EVENTS: Final = (
     Mutation(
         5,
         "a null of the source is as if the column had not been mentioned",
-        "transforms/silver/images.py",
+        "transforms/silver/conforming/images.py",
         "texts[name] = None",
         "continue",
         _law("test_silver_holds_the_values_of_the_source", "debezium"),

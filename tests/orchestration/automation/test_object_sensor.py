@@ -20,7 +20,7 @@ from orchestration.automation import object_sensor
 from orchestration.resources import lake_of
 from tests.support.made_bronze import append
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def feed_of(folder: Path) -> Feed:

@@ -15,8 +15,8 @@ from orchestration import definitions
 from orchestration.automation import schedules
 from orchestration.resources import lake_of
 from tests.support.made_bronze import append
-from transforms.feed import Feed, WindowSize
-from transforms.feed_digest import feed_digest
+from transforms.feed.digest import feed_digest
+from transforms.feed.feed import Feed, WindowSize
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from orchestration import definitions
 from orchestration.resources import lake_of
 from tests.services.kafka import Broker, Sent
 from transforms.errors import UnreadableLanding
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 pytestmark = pytest.mark.services
 

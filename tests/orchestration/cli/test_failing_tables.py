@@ -18,7 +18,7 @@ from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import bring, change, drop, lay
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 TABLES = ("keepers", "pets")
 

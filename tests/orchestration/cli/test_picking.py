@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.cli.picking import picked
 from transforms.errors import DecisionRefused
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "debezium", "/drops", tables={})
 FOUND = {"abc1": "first", "abd2": "second"}

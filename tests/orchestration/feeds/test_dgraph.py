@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed, Predicate
+from transforms.feed.feed import Feed, Predicate
 
 HEAD = "format: dgraph\nlanding: drops\n"
 

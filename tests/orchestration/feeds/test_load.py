@@ -9,8 +9,8 @@ from orchestration.feeds.column_types import UnknownType, canonical_type
 from orchestration.feeds.load import load_feed, load_feeds
 from transforms import formats
 from transforms.errors import FeedMisdeclared, TableNameCollision
-from transforms.feed import Table
-from transforms.feed_digest import feed_digest
+from transforms.feed.digest import feed_digest
+from transforms.feed.feed import Table
 
 FORMATS = ("arcion_s3_csv", "arcion_s3_json")
 HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"

@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed, Retention
+from transforms.feed.feed import Feed, Retention
 
 SHOP = """\
 format: arcion_s3_json

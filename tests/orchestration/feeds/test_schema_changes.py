@@ -9,10 +9,10 @@ import pytest
 
 from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed, Table
-from transforms.feed_digest import feed_digest, table_digest
-from transforms.schema_changes import Policies, added, widens
-from transforms.tables import table_of_object
+from transforms.feed.digest import feed_digest, table_digest
+from transforms.feed.feed import Feed, Table
+from transforms.feed.object_paths import table_of_object
+from transforms.feed.schema_policies import Policies, added, widens
 
 FORMATS = ("arcion_s3_csv", "arcion_s3_json")
 HEAD = "format: arcion_s3_json\nlanding: s3://drops/tpch/\n"

@@ -8,7 +8,7 @@ from orchestration.feeds.column_types import UnknownType
 from orchestration.feeds.load import load_feed
 from orchestration.feeds.tigergraph import attribute_type
 from transforms.errors import FeedMisdeclared
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 HEAD = "format: tigergraph\nlanding: s3://drops/graph/\n"
 

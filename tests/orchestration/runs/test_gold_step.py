@@ -23,7 +23,7 @@ from orchestration.runs.planning import due
 from tests.support import pet_feed
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import TableBusy
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 # Dagster's own, of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

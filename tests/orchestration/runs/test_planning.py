@@ -18,7 +18,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import planning
 from orchestration.runs.planning import Plan
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 HOURLY = Feed("shop", "arcion_s3_json", "/nowhere", window="hour")
 DAILY = Feed("tpch", "arcion_s3_csv", "/nowhere", window="day")

@@ -11,7 +11,7 @@ from rich.console import Console
 from orchestration.runs import summary
 from orchestration.runs.execute import Outcome
 from orchestration.runs.planning import Plan
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
 

@@ -9,7 +9,7 @@ import pytest
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.spark import small_work
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def is_quick(lake: Lake, *feeds: Feed) -> bool:

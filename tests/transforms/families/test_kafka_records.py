@@ -8,7 +8,7 @@ import json
 import pytest
 
 from transforms.families.kafka_records import KafkaMessage, message
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
 

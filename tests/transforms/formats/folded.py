@@ -25,7 +25,7 @@ from assets.silver import written_rows
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.change import CONTROL, HOLD
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Change, Key, Position
 from transforms.gold.fold import Fold, State

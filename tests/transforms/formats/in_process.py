@@ -17,7 +17,7 @@ from assets.columns.bronze import BRONZE
 from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
 from assets.landing.read_objects import records_of
 from assets.silver import local_stages
-from transforms.feed import Feed, TableNames
+from transforms.feed.feed import Feed, TableNames
 from transforms.formats import FORMATS
 from transforms.silver.accounting import Account, Accounts
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from tests.transforms.formats.in_process import Scenario, bronze
 from transforms.families import kafka_records
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
 
 TOPIC = "lines"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms.event import Event
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import arcion_kafka, debezium
-from transforms.formats.spec import SourceFormat
 from transforms.record import BronzeRecord
+from transforms.source_format import SourceFormat
 
 CITY = Table("city", ("id",), {"id": "int", "name": "string"}, ())
 TOPIC = Feed("town", "arcion_kafka", "kafka://broker:9092/town_city", tables={"city": CITY})

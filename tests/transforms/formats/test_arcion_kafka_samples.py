@@ -14,7 +14,7 @@ import pytest
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario, outcomes
 from tests.transforms.formats.test_golden import TABLES
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 
 def region(key: int, name: str, comment: str) -> dict[str, object]:

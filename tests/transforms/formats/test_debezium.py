@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from transforms.event import Event, StreamSchema, Transaction
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats.debezium import FORMAT, waits
 from transforms.record import BronzeRecord
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 EVOLVED = ("id", "name", "description", "weight", "age", "address")
 NAMES = ("id", "first_name", "last_name", "email")

@@ -26,7 +26,7 @@ import pytest
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 
 CASES = Path(__file__).resolve().parents[2] / "cases"

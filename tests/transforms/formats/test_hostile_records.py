@@ -25,10 +25,10 @@ from assets.silver import derive_windows
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
 from transforms.families import kafka_records
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver.conform import conformer
+from transforms.silver.conforming.conform import conformer
 
 COPIES: Final = 12
 """So many damaged copies of each case's drop."""

@@ -14,7 +14,7 @@ import pytest
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
 from tests.transforms.formats.test_golden import TABLES
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 INDIA = {"r_regionkey": 10, "r_name": "India", "r_comment": "India"}
 USA = {"r_regionkey": 10, "r_name": "India", "r_comment": "USA"}

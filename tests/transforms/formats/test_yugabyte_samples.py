@@ -14,7 +14,7 @@ import pytest
 
 from tests.transforms.formats.folded import Folded, folded
 from tests.transforms.formats.in_process import Scenario
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 FINAL_OF_TYPE: dict[str, dict[int, object]] = {
     "boolean": {3: False},

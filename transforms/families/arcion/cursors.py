@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from transforms.change import EPOCH, SNAPSHOT, STREAM
+from transforms.families.whole_numbers import whole
 from transforms.json_values import MalformedJson, as_text, read
-from transforms.numbers import whole
 
 Cursor = Mapping[str, str | int | None]
 """A cursor's fields under their mended names: whole numbers as they are, and all else as texts."""

@@ -12,8 +12,8 @@ from typing import Final
 from transforms.event import Event
 from transforms.families.arcion import cursors
 from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, Stand
+from transforms.families.whole_numbers import microseconds
 from transforms.fault import Fault, quoted, shown
-from transforms.numbers import microseconds
 from transforms.warning import EventWarning
 
 Texts = Mapping[str, str | None]

@@ -12,12 +12,12 @@ from typing import Any, Final, TypeAlias
 from transforms.families.connect import keys, schemas, sources
 from transforms.families.connect.documents import DocumentReader
 from transforms.families.connect.keys import Key
-from transforms.families.connect.times import since_1970
+from transforms.families.connect.values.times import since_1970
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import KafkaMessage
+from transforms.families.whole_numbers import whole
 from transforms.fault import Fault
 from transforms.json_values import MalformedJson
-from transforms.numbers import whole
 from transforms.record import BronzeRecord
 
 Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.record import Record
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits

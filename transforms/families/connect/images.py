@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transforms.event import StreamSchema, Value
-from transforms.families.connect.decimals import TooLong
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.keys import ROUTED, Key
 from transforms.families.connect.rows import Rows, Tables
+from transforms.families.connect.values.decimals import TooLong
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 
 

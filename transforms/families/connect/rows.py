@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import schemas
-from transforms.families.connect.decimals import TooLong
-from transforms.families.connect.stand_ins import ALONE, WORD, is_unavailable
-from transforms.families.connect.values import reader_of
-from transforms.feed import Feed
+from transforms.families.connect.values.decimals import TooLong
+from transforms.families.connect.values.stand_ins import ALONE, WORD, is_unavailable
+from transforms.families.connect.values.values import reader_of
+from transforms.feed.feed import Feed
 from transforms.json_values import as_text
 
 _MOST_TABLES: Final = 10_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from transforms.numbers import whole
+from transforms.families.whole_numbers import whole
 
 CONNECT: Final = "org.apache.kafka.connect.data."
 TIME: Final = "io.debezium.time."

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from transforms.families.whole_numbers import whole
 from transforms.json_values import as_text
-from transforms.numbers import whole
 
 _DIGITS: Final = "0123456789"
 

@@ -2,7 +2,8 @@
 
 A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
 index; the write_id is the order within a transaction and says something only beside a key: then the next response goes
-on in the middle of that transaction. Not here: what follows from all notes of a feed (``transforms/offsets.py``).
+on in the middle of that transaction. Not here: what follows from all notes of a feed
+(``transforms/families/yugabyte/tablet_checkpoints.py``).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
 from transforms.families.yugabyte.messages import Names, filled, names, part, whole
+from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.families.yugabyte.tablets import Origin
 from transforms.json_values import as_text
-from transforms.offsets import BEHIND, CHECKPOINT, REACHED
 
 OWN: Final[Names] = names("term", "index", "key", "write_id", "snapshot_time")
 """CDCSDKCheckpointPB."""

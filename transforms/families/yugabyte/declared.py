@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 
 class Declared(NamedTuple):

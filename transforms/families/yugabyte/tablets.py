@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from transforms.families.yugabyte.messages import filled
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 _TIME_SEGMENT = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{4}|\d{2}|(?:dt|date|day|hour|hr|year|month)=.*", re.ASCII

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats.dgraph import rdf, records
 from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
 from transforms.formats.dgraph.warnings import WARNINGS
-from transforms.formats.spec import SourceFormat
 from transforms.record import Record
+from transforms.source_format import SourceFormat
 from transforms.splitting import json_documents, text_lines
 from transforms.splitting.limits import DEFAULTS, Limits
 

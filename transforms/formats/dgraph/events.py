@@ -15,11 +15,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from transforms.families.kafka_records import KafkaMessage
+from transforms.families.whole_numbers import whole
 from transforms.fault import Fault, shown
 from transforms.formats.dgraph.canonical import checked, unsigned
 from transforms.formats.dgraph.statement import DROP, MUTATION, Statement
 from transforms.json_values import as_text
-from transforms.numbers import whole
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 _DIGITS: Final = re.compile(r"[0-9]{1,20}")

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats.dgraph.canonical import checked, of_hexadecimal, signed, unsigned
 from transforms.formats.dgraph.documents import RESERVED
 from transforms.formats.dgraph.statement import EXPORT, Statement

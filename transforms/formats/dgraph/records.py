@@ -13,13 +13,13 @@ from transforms.event import Event, Pending
 from transforms.families import kafka_records
 from transforms.families.kafka_records import KafkaMessage
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats.dgraph import documents, events, exported, rdf, triples
 from transforms.formats.dgraph.places import OF_EXPORT, places
 from transforms.formats.dgraph.statement import Statement, Waiting, awaited, waiting
-from transforms.formats.spec import Decode, Resolve
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
+from transforms.source_format import Decode, Resolve
 
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:

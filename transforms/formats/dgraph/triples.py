@@ -13,7 +13,7 @@ from typing import Final
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event, Image
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats.dgraph.documents import RESERVED
 from transforms.formats.dgraph.places import Place
 from transforms.formats.dgraph.statement import DROP, EXPORT, OPERATIONS, Statement

@@ -5,8 +5,8 @@ or a uid, and says per attribute what is done to it (``op``, ``value``). Its ``m
 partition, timestamp, tid, in transactions split_index, index.
 
 What a record goes through: ``decoding`` finds the message in it, ``fields`` reads it by what the feed declares
-(``declarations``, ``tables``), ``message_faults`` and ``contents`` judge it, ``consequences`` and ``reach`` say what it
-changes, ``reached_graphs`` in which graphs, ``far_ends`` where edges stand in the partition of their other end.
+(``declarations``, ``tables``), ``message_faults`` and ``contents`` judge it, ``consequences`` and ``reach`` say
+what it changes, ``reached_graphs`` in which graphs, ``far_ends`` where edges stand in the partition of their other end.
 
 Vendor: TigerGraph documentation, "CDC Message Examples", versions 3.10 to 4.1.1 (attribute maps have two forms).
 """
@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transforms.feed import Feed
-from transforms.formats.spec import SourceFormat
+from transforms.feed.feed import Feed
 from transforms.formats.tigergraph import decoding, far_ends, tables
 from transforms.record import Record
+from transforms.source_format import SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 from transforms.warning import EventWarning

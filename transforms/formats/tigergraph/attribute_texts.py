@@ -24,7 +24,7 @@ from transforms.formats.tigergraph.simple_texts import (
     whole,
 )
 from transforms.json_values import as_text
-from transforms.type_names import is_set
+from transforms.value_types.type_names import is_set
 
 Spell: TypeAlias = Callable[[Any], "str | None"]
 """From a value as JSON has it to its text; None for null."""

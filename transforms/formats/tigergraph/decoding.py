@@ -11,7 +11,7 @@ from typing import Any, Final
 from transforms.event import Event
 from transforms.families import kafka_records
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats.tigergraph import consequences, contents, fields, message_faults
 from transforms.formats.tigergraph.consequences import Effect
 from transforms.formats.tigergraph.contents import Mentions

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from transforms.feed import Feed
-from transforms.formats.spec import Telling
+from transforms.feed.feed import Feed
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID, vertex_table
+from transforms.source_format import Telling
 
 
 @dataclass(frozen=True, slots=True)
 class FarEnd:
-    """The far ends of one table of edges (``transforms.formats.spec.FarPlaces``).
+    """The far ends of one table of edges (``transforms.source_format.FarPlaces``).
 
     ``end``: ``from`` or ``to``. ``partner``: the table of the mirrored edges; None where the vertices' messages tell.
     """

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Value
+from transforms.families.whole_numbers import microseconds
 from transforms.formats.tigergraph.contents import Attribute
 from transforms.formats.tigergraph.declarations import Declared, Edge, Vertex
 from transforms.formats.tigergraph.tables import edge_table
 from transforms.json_values import as_text
-from transforms.numbers import microseconds
 
 VERTEX, VERTEX_TYPE, EDGE = "vertex", "vertex-type", "edge"
 INSERT, INSERT_ONLY, DELETE, DELETE_ALL = "insert", "insert-only", "delete", "delete-all"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from transforms.feed import EdgeType, Feed
+from transforms.feed.feed import EdgeType, Feed
 from transforms.formats.tigergraph.tables import ANY, stored_in
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from transforms import types
-from transforms.feed import EdgeType, Feed, Table
+from transforms.feed.feed import EdgeType, Feed, Table
 
 UID: Final = "uid"
 ENDS: Final = ("from_type", "from_uid", "to_type", "to_uid")

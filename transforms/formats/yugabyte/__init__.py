@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transforms.feed import Feed
-from transforms.formats.spec import SourceFormat
+from transforms.feed.feed import Feed
 from transforms.formats.yugabyte import decode, schemas, survey
 from transforms.record import Record
+from transforms.source_format import SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 

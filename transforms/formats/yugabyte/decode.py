@@ -15,13 +15,13 @@ from transforms.families.yugabyte.hybrid_times import moment
 from transforms.families.yugabyte.messages import UnreadableResponse, filled, of_record
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
-from transforms.formats.spec import Decode
+from transforms.feed.feed import Feed
+from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.formats.yugabyte import batches, get_changes, positions, schemas, survey, tuples
 from transforms.formats.yugabyte.get_changes import OPERATIONS, ROWS, RowMessage
 from transforms.formats.yugabyte.positions import Position
 from transforms.record import BronzeRecord
-from transforms.schema_changes import DROP_COLUMN
+from transforms.source_format import Decode
 
 EFFECTS: Final[Mapping[str | None, str]] = {
     **{"INSERT": "put", "READ": "put", "UPDATE": "merge", "DELETE": "remove", "TRUNCATE": "remove"},

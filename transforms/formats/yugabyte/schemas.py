@@ -23,7 +23,7 @@ from transforms.families.yugabyte.messages import (
     unsigned,
     whole,
 )
-from transforms.feed import Table
+from transforms.feed.feed import Table
 from transforms.formats.yugabyte.tuples import Told
 from transforms.json_values import as_text
 from transforms.warning import EventWarning

@@ -15,8 +15,7 @@ from transforms.families.yugabyte.hybrid_times import moment
 from transforms.families.yugabyte.messages import UnreadableResponse, filled, of_record
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
-from transforms.feed import Feed
-from transforms.formats.spec import Decode
+from transforms.feed.feed import Feed
 from transforms.formats.yugabyte_xcluster.records import (
     OPERATIONS,
     RESPONSE,
@@ -26,6 +25,7 @@ from transforms.formats.yugabyte_xcluster.records import (
 )
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
+from transforms.source_format import Decode
 from transforms.warning import EventWarning
 
 BYTES_ARE_BASE64: Final = EventWarning(

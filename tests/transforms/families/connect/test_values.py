@@ -6,9 +6,10 @@ import base64
 
 import pytest
 
-from transforms.families.connect import decimals, schemas
-from transforms.families.connect.decimals import LONGEST, TooLong
-from transforms.families.connect.values import bytes_of, reader_of
+from transforms.families.connect import schemas
+from transforms.families.connect.values import decimals
+from transforms.families.connect.values.decimals import LONGEST, TooLong
+from transforms.families.connect.values.values import bytes_of, reader_of
 from transforms.json_values import Number, as_text, read
 
 CONNECT, TIME, DATA = schemas.CONNECT, schemas.TIME, "io.debezium.data."

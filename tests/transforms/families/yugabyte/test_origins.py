@@ -9,7 +9,7 @@ import pytest
 from transforms.families.yugabyte import checkpoints, declared, octets, tablets
 from transforms.families.yugabyte.checkpoints import Checkpoint
 from transforms.families.yugabyte.tablets import Origin
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 
 FEED = Feed("yuga", "yugabyte", "s3://drops/landed/")
 

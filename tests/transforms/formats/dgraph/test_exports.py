@@ -9,7 +9,7 @@ import pytest
 from orchestration.feeds.load import load_feed
 from tests.support.decoded import decoded, records_of
 from transforms.event import Event
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.formats.dgraph import rdf
 

@@ -14,7 +14,7 @@ from orchestration.feeds.load import load_feed
 from tests.support.decoded import LANDED_AT, decoded, records_of
 from transforms.event import Event, Pending
 from transforms.fault import Fault
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 from transforms.formats.dgraph.records import decoder
 from transforms.formats.dgraph.statement import TYPES, VERBS, Statement, awaited, waiting
 from transforms.record import BronzeRecord

@@ -11,7 +11,7 @@ import pytest
 from orchestration.feeds.load import load_feed
 from tests.transforms.formats.test_golden import CASES
 from transforms.event import Event
-from transforms.feed import TableNames
+from transforms.feed.feed import TableNames
 from transforms.formats.tigergraph.decoding import decoder
 from transforms.record import BronzeRecord
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.transforms.formats.tigergraph.messages import FEED, edge, events, vertex
-from transforms.feed import Feed
+from transforms.feed.feed import Feed
 
 BY_GRAPH = replace(FEED, table_names="schema")
 

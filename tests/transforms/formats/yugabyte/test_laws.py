@@ -16,7 +16,7 @@ from tests.laws import event as model
 from tests.laws import xcluster_histories, yugabyte_histories
 from tests.transforms.formats.yugabyte.writing import decoded, message, response
 from transforms.event import Event
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transforms.event import Event
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 

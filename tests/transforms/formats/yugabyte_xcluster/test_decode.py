@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from transforms.event import Event, Transaction
-from transforms.feed import Feed, Table
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
 

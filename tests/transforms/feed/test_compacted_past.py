@@ -1,0 +1,98 @@
+"""What a feed may say otherwise of a table whose history is compacted, and what asks for a rebuild."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from transforms.feed.compacted_past import altered, meaning
+from transforms.feed.decisions import Decisions, Epoch
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import Policies
+
+WINDOW = "2025-11-20T05"
+COLUMNS = {"id": "int", "name": "string", "price": "decimal(10,2)"}
+PETS = Table("pets", ("id",), COLUMNS, tuple(COLUMNS), path="pets/*")
+FOOD = Table("food", ("id",), {"id": "int"}, ("id",))
+ZOO = Feed("zoo", "arcion_s3_json", "/drops", tables={"pets": PETS, "food": FOOD})
+
+
+def words(feed: Feed, before: Feed = ZOO) -> list[str]:
+    """What is altered, by what was written down of it as JSON."""
+    then = json.loads(json.dumps(meaning(before, before.tables["pets"], WINDOW)))
+    return altered(then, meaning(feed, feed.tables["pets"], WINDOW))
+
+
+def with_pets(**parts: object) -> Feed:
+    return replace(ZOO, tables={**ZOO.tables, "pets": replace(PETS, **parts)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [
+        ZOO,
+        with_pets(columns={**COLUMNS, "age": "int"}, cdc_columns=(*COLUMNS, "age")),
+        with_pets(columns={**COLUMNS, "price": "decimal(12,4)"}),
+        with_pets(columns={"id": "int", "price": "decimal(10,2)"}, cdc_columns=tuple(COLUMNS)),
+        with_pets(columns={**COLUMNS, "extra": "string"}, added=("extra",)),
+        with_pets(policies=Policies(add_column="evolve")),
+        with_pets(history=True),
+        # Of another name, and without a path: it takes nothing away from this one.
+        replace(ZOO, tables={**ZOO.tables, "farm": replace(FOOD, name="farm")}),
+        replace(ZOO, decisions=Decisions(epochs=(Epoch("2025-11-20T06"),))),
+        replace(ZOO, decisions=Decisions(epochs=(Epoch("2025-11-20T04", table="food"),))),
+    ],
+)
+def test_what_leaves_compacted_history_as_it_is(feed: Feed) -> None:
+    assert words(feed) == []
+
+
+@pytest.mark.parametrize(
+    ("feed", "found"),
+    [
+        (with_pets(key=("id", "name")), "the key"),
+        (
+            with_pets(columns={**COLUMNS, "id": "bigint"}),
+            "the key's column id (int then, bigint now)",
+        ),
+        (
+            with_pets(columns={**COLUMNS, "price": "int"}),
+            "the type of column price (decimal(10,2) then, int now)",
+        ),
+        (
+            with_pets(cdc_columns=("name", "id", "price")),
+            "the order of columns in rows of changes",
+        ),
+        (with_pets(renamed={"title": "name"}), "the columns' earlier names"),
+        (with_pets(defaults={"name": "?"}), "the defaults"),
+        (with_pets(path="beasts/*"), "which drops and names are the table's"),
+        (
+            replace(ZOO, tables={**ZOO.tables, "cats": replace(FOOD, name="cats", path="pets/c*")}),
+            "which drops and names are the table's",
+        ),
+        (
+            replace(ZOO, tables={**ZOO.tables, "farm.pets": replace(FOOD, name="farm.pets")}),
+            "which drops and names are the table's",
+        ),
+        (with_pets(policies=Policies(drop_column="keep")), "the policy of dropped columns"),
+        (
+            with_pets(policies=Policies(add_column="quarantine")),
+            "whether undeclared columns are taken",
+        ),
+        (replace(ZOO, scope_deletes="hold"), "whether scoped deletes are held"),
+        (
+            replace(ZOO, decisions=Decisions(epochs=(Epoch("2025-11-20T04"),))),
+            "the epochs that begin there",
+        ),
+    ],
+)
+def test_what_asks_for_a_rebuild(feed: Feed, found: str) -> None:
+    assert words(feed) == [found]
+
+
+def test_a_table_without_a_key_tells_its_rows_apart_by_all_columns() -> None:
+    before = with_pets(key=())
+    after = with_pets(key=(), columns={**COLUMNS, "age": "int"}, cdc_columns=(*COLUMNS, "age"))
+    assert words(after, before) == ["the key's column age (not declared then, int now)"]

@@ -1,0 +1,73 @@
+"""Names that a stream tells of tables are vetted once, where events meet declarations."""
+
+from __future__ import annotations
+
+import pytest
+
+from transforms.event import StreamSchema
+from transforms.feed.feed import Feed, TableNames
+from transforms.silver.conforming.declarations import LONGEST_NAME, Declarations
+
+SCHEMA = StreamSchema(("id",), (("id", "int"),))
+
+
+def reason(
+    name: str | None,
+    schema: str | None = None,
+    table_names: TableNames = "plain",
+    stream_schema: StreamSchema | None = SCHEMA,
+) -> str | None:
+    """Why no event of a table of this name is taken."""
+    feed = Feed("zoo", "telling", "/landing", table_names=table_names)
+    fault = Declarations(feed, tells_tables=True).of(None, schema, name, stream_schema).fault
+    return fault and fault.reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("customers__tombstones", "Customers__TOMBSTONES", "customers__history", "a`b", "a/b"),
+        *(
+            "a\\b",
+            "a\x00b",
+            " a",
+            "a ",
+            "..",
+            "customers__tombstone%73",
+            "_delta_log",
+            "_Delta_Log",
+        ),
+    ],
+)
+def test_a_name_that_is_none_of_a_gold_table_is_refused_wherever_it_stands(name: str) -> None:
+    assert reason(name) == "unfit_table_name"
+    # As a schema it names a folder no less, but for the endings.
+    ends = name.lower().endswith(("__tombstones", "__history"))
+    assert reason("pets", name) == (None if ends else "unfit_table_name")
+    # Gold has nothing of the schema's name, and nothing is made of a table that nobody describes.
+    assert reason("pets", name, stream_schema=None) is None
+
+
+def test_a_folder_has_room_for_so_many_bytes() -> None:
+    assert reason("é" * (LONGEST_NAME // 2)) is None
+    assert reason("é" * (LONGEST_NAME // 2 + 1)) == "unfit_table_name"
+    # Gold has nothing of the schema's name here.
+    assert reason("pets", "é" * LONGEST_NAME) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["tombstones", "a__tombstones2", "a b", "a.b", "größe", "x" * 180, "a#b", "50%", "_a"]
+)
+def test_other_names_are_taken(name: str) -> None:
+    assert reason(name) is None
+
+
+def test_the_whole_name_counts_where_gold_has_it() -> None:
+    assert reason("x" * 90, "y" * 90, "schema") == "unfit_table_name"
+    assert reason("x" * 90, "y" * 80, "schema") is None
+    assert reason("_tombstones", "a_", "schema") == "unfit_table_name"
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_a_table_without_a_name_is_none(name: str | None) -> None:
+    assert reason(name) == "missing_table"

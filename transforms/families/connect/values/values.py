@@ -1,0 +1,128 @@
+"""What one value that Connect's JSON converter wrote is: the text that the column's type reads, or its bytes.
+
+What cannot be read stays as it is written, so that the column's type refuses it and says what stood there.
+
+Facts: Kafka Connect's JsonConverter (bytes are base64, struct and array stay JSON); Debezium's documentation, "Data
+type mappings" (what the logical names of ``io.debezium`` count, and from when). Not here: images (``images``).
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from transforms.event import Value
+from transforms.families.connect import schemas
+from transforms.families.connect.schemas import Column
+from transforms.families.connect.values import decimals, times
+from transforms.families.whole_numbers import whole
+from transforms.json_values import as_text
+
+Reader: TypeAlias = Callable[[Any], Value]
+"""From a JSON value that is not null to the column's."""
+
+_NUMERIC: Final = re.compile(r"(?:tinyint|smallint|int|bigint|float|double|decimal)\b")
+_NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+
+
+def reader_of(
+    column: Column | None, declared: str | None, numbers_are_texts: bool
+) -> Reader | None:
+    """How a column's values are read; None where the JSON value's own text is the value.
+
+    Args:
+        column: What the schema says of it; None where no schema does.
+        declared: The type that the feed gives it, or None. Where that is a number's, a count of days or seconds stays
+            one; where there is no schema, it alone can say what a number or a text is.
+        numbers_are_texts: Whether a decimal's text that reads as a number is one, and not bytes in base64.
+    """
+    if column is None:
+        return {"date": _day, "binary": _binary}.get(declared or "")
+    name = column.kind.name
+    if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
+        is_count = declared is not None and _NUMERIC.match(declared) is not None
+        return None if is_count else _of_count(name)
+    if name == schemas.DECIMAL:
+        return _decimal(column.kind.scale, numbers_are_texts)
+    if name == schemas.VARIABLE_DECIMAL:
+        return _variable_decimal
+    if name in schemas.ISO:
+        return _without_zone
+    return _binary if column.kind.type == "bytes" and declared in (None, "binary") else None
+
+
+def bytes_of(text: str) -> bytes | None:
+    """What base64 stands for, with or without its padding and line breaks; None where it is none."""
+    try:
+        return binascii.a2b_base64(text, strict_mode=True)
+    except ValueError:
+        bare = text.replace("\r", "").replace("\n", "")
+    try:
+        return binascii.a2b_base64(bare + "=" * (-len(bare) % 4), strict_mode=True)
+    except ValueError:
+        return None
+
+
+def _of_count(name: str) -> Reader:
+    if name in schemas.DATES:
+        return _day
+    if name in schemas.CLOCKS:
+        return _counting(times.clock, schemas.CLOCKS[name])
+    return _counting(times.moment, schemas.MOMENTS[name])
+
+
+def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:
+    def read(value: Any) -> Value:
+        number = whole(value)
+        text = None if number is None else meaning(number, per_second)
+        return as_text(value) if text is None else text
+
+    return read
+
+
+def _day(value: Any) -> Value:
+    number = whole(value)
+    text = None if number is None else times.day(number)
+    return as_text(value) if text is None else text
+
+
+def _binary(value: Any) -> Value:
+    found = bytes_of(value) if type(value) is str else None
+    return as_text(value) if found is None else found
+
+
+def _without_zone(value: Any) -> Value:
+    """Debezium ends dates and times without a zone in a Z all the same."""
+    text = as_text(value)
+    return None if text is None else text.rstrip("Z")
+
+
+def _decimal(scale: int | None, numbers_are_texts: bool) -> Reader:
+    """A decimal as its exact text: a JSON number, a number in a text, or the unscaled number's bytes in base64."""
+
+    def read(value: Any) -> Value:
+        if type(value) is not str or scale is None:
+            return as_text(value)
+        # Base64 of bytes has neither signs nor a point, and a length that four divides.
+        may_be_number = numbers_are_texts or "." in value or "-" in value or len(value) % 4 != 0
+        if may_be_number and _NUMBER.fullmatch(value):
+            return value
+        return _unscaled(value, scale) or value
+
+    return read
+
+
+def _variable_decimal(value: Any) -> Value:
+    if type(value) is not dict or type(value.get("value")) is not str:
+        return as_text(value)
+    scale = whole(value.get("scale"))
+    text = None if scale is None else _unscaled(value["value"], scale)
+    return as_text(value) if text is None else text
+
+
+def _unscaled(text: str, scale: int) -> str | None:
+    found = bytes_of(text)
+    # Nothing is no number: Java's BigInteger, which wrote it, has at least one byte.
+    return decimals.text_of(found, scale) if found else None

@@ -1,0 +1,138 @@
+"""One short text for what a feed declares, so that tables can record what they were made with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import asdict
+
+from transforms.feed.decisions import Decisions
+from transforms.feed.feed import Feed, Table
+
+
+def feed_digest(feed: Feed, window: str) -> str:
+    """SHA-256 of what a window's records are judged by; equal however the YAML is laid out and wherever it lies.
+
+    Of the decisions only those count that can change what the window's records become, and of the columns those that
+    the window may know.
+
+    The landing is left out: the same records mean the same wherever they were picked up, and a
+    relative folder would make the digest depend on the feed file's place. The order of tables means
+    nothing; that of columns does.
+    """
+    return _digest(
+        {
+            **_meaning(feed),
+            **_decided(feed.decisions.for_window(window)),
+            # The tables of nodes are made by a run, and a run needs windows that are due.
+            **(
+                {"types": {name: list(of) for name, of in feed.types.items()}} if feed.types else {}
+            ),
+            "files": feed.files,
+            "window": feed.window,
+            "tables": {
+                name: _table_meaning(table.at(window)) for name, table in feed.tables.items()
+            },
+        }
+    )
+
+
+def feed_digests(feed: Feed) -> Callable[[str], str]:
+    """``feed_digest`` of any number of windows: worked out once for all that know the same columns and decisions."""
+    borders = sorted(
+        {epoch.window for epoch in feed.decisions.epochs}
+        | {first for table in feed.tables.values() for first in table.since.values()}
+    )
+    released = {window for one in feed.decisions.releases for window in one.windows}
+    known: dict[str | int, str] = {}
+
+    def digest(window: str) -> str:
+        alike: str | int = window if window in released else bisect_right(borders, window)
+        if alike not in known:
+            known[alike] = feed_digest(feed, window)
+        return known[alike]
+
+    return digest
+
+
+def table_digest(feed: Feed, table: Table) -> str:
+    """SHA-256 of what decides one gold table's rows.
+
+    Of the feed's other tables only names and paths count: they may take drops away from this one. Their keys and
+    columns may change freely.
+    """
+    takers = {name: _taking(other) for name, other in feed.tables.items()}
+    return _digest(
+        {
+            **_meaning(feed),
+            **_decided(Decisions(epochs=feed.decisions.for_table(table.name))),
+            "table": table.name,
+            "takers": takers,
+            **_table_meaning(table),
+        }
+    )
+
+
+def _meaning(feed: Feed) -> dict[str, object]:
+    meaning: dict[str, object] = {
+        # Tables that were made before values were canonical texts are made anew.
+        "values": "canonical",
+        "feed": feed.name,
+        "format": feed.format,
+        "table_names": feed.table_names,
+    }
+    # What an older version did not have is left out where it says nothing: no table is made anew for it.
+    graph: dict[str, object] = {
+        kind: {name: _of_type(asdict(one)) for name, one in declared.items()}
+        for kind, declared in (
+            ("predicates", feed.predicates),
+            ("vertices", feed.vertices),
+            ("edges", feed.edges),
+        )
+        if declared
+    }
+    if feed.baseline:
+        graph["baseline"] = dict(feed.baseline)
+    return meaning | graph | ({"scope_deletes": "hold"} if feed.scope_deletes == "hold" else {})
+
+
+def _of_type(declared: dict[str, object]) -> dict[str, object]:
+    return {name: part for name, part in declared.items() if name != "graphs" or part}
+
+
+def _decided(decisions: Decisions) -> dict[str, object]:
+    digest = decisions.digest()
+    return {"decisions": digest} if digest else {}
+
+
+def _taking(table: Table) -> object:
+    return [table.path, *table.was] if table.was else table.path
+
+
+def _table_meaning(table: Table) -> dict[str, object]:
+    return {
+        "key": list(table.key),
+        "columns": list(table.columns.items()),
+        "cdc_columns": list(table.cdc_columns),
+        "path": table.path,
+        **_given(
+            defaults=dict(table.defaults),
+            was=list(table.was),
+            renamed=dict(table.renamed),
+            since=dict(table.since),
+            schema_changes=table.policies.meaning(),
+            history=["kept"] if table.history else [],
+        ),
+    }
+
+
+def _given(**parts: dict[str, str] | list[str]) -> dict[str, object]:
+    """The parts that say something: one that an older version did not have changes no digest."""
+    return {name: part for name, part in parts.items() if part}
+
+
+def _digest(meaning: dict[str, object]) -> str:
+    text = json.dumps(meaning, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

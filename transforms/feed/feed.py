@@ -1,0 +1,167 @@
+"""What a feed declares: plain facts that every layer below takes as values.
+
+Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
+exists, it is known to be sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Literal
+
+from transforms.feed.decisions import Decisions
+from transforms.feed.schema_policies import Policies
+
+WindowSize = Literal["hour", "day"]
+TableNames = Literal["plain", "schema", "catalog"]
+ScopeDeletes = Literal["apply", "hold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One declared table of the source.
+
+    ``name`` is as the feed file writes it: ``region``, ``schema.region`` or ``catalog.schema.region``.
+    ``columns`` maps each column to its Spark SQL type, or ``set<type>``, in the order of a CSV snapshot row.
+    A table without a ``key`` is a multiset of rows. ``defaults`` are the texts that columns begin with in a new row.
+    ``cdc_columns`` is the order of the triplets in a CSV row of changes without a header.
+    ``path`` is a glob over object names, for records that do not name their table.
+    ``was`` are the table's earlier names, ``renamed`` maps earlier names of columns to those of today, ``since``
+    columns to the first window whose events may mention them. ``added`` are columns that no declaration has and gold
+    has all the same, as texts; they stand in ``columns``, too. ``history``: whether every version of its rows is kept.
+    ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
+    ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
+    table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
+    stream's description can read (``event.StreamSchema``); a declared table has none either.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    columns: Mapping[str, str]
+    cdc_columns: tuple[str, ...]
+    path: str | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    was: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    since: Mapping[str, str] = field(default_factory=dict)
+    policies: Policies = field(default_factory=Policies)
+    added: tuple[str, ...] = ()
+    history: bool = False
+    change_feed: bool = False
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    encoded: frozenset[str] = frozenset()
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns that tell rows apart: the key, or all columns where there is none."""
+        return self.key or tuple(self.columns)
+
+    def at(self, window: str) -> Table:
+        """The table as a window may know it: without the columns that came later."""
+        later = {name for name, first in self.since.items() if window < first}
+        if not later:
+            return self
+        return replace(
+            self,
+            columns={name: kind for name, kind in self.columns.items() if name not in later},
+            cdc_columns=tuple(name for name in self.cdc_columns if name not in later),
+            since={name: first for name, first in self.since.items() if name not in later},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One predicate of Dgraph: ``type`` is Dgraph's name for what it holds, None where nobody said; ``list``: many."""
+
+    name: str
+    type: str | None = None
+    list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VertexType:
+    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name.
+
+    ``graphs`` are those that have it, or ``GLOBAL``; empty where nobody said.
+    """
+
+    name: str
+    attributes: Mapping[str, str]
+    key: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeType:
+    """One edge type of TigerGraph; ``sources`` and ``targets`` are the vertex types of its two ends.
+
+    ``reverse`` is the name of the type of its mirrored edges, ``discriminator`` the attributes that tell its edges
+    between two vertices apart. ``graphs``: as of vertex types.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    attributes: Mapping[str, str]
+    directed: bool = True
+    reverse: str | None = None
+    discriminator: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    graphs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long changes are kept before compaction folds them into base rows.
+
+    ``kept``: at least so long, counted back from the newest landed window; None keeps them for ever. ``retired``:
+    streams (partitions, tablets) that have ended, so that their silence holds no horizon back. ``dismissed``: windows
+    whose events in quarantine nobody will mend, so that they hold none back.
+    """
+
+    kept: timedelta | None = timedelta(days=30)
+    retired: tuple[str, ...] = ()
+    dismissed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One configured source: what its file says, with defaults filled in.
+
+    ``objects`` is an ``s3://bucket/prefix/`` address or an absolute folder. ``files`` is a glob over object names, or
+    None for the format's usual extensions. ``scope_deletes``: whether a scoped delete of a whole table acts at once or
+    waits for a decision. ``retention``: how long changes are kept. ``transaction_timeout``: so long after its first
+    landing window an open transaction counts as never committed. ``decisions``: those of the feed file; recorded ones
+    are added where tables are at hand. ``policies``: those of tables that the file does not declare. ``predicates``,
+    ``vertices`` and ``edges`` are what the feeds of graphs declare, by name; ``tables`` are then what their
+    format makes of it. ``types``: the predicates that the tables of nodes have, by the type of the nodes. ``baseline``:
+    by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
+    (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
+    """
+
+    name: str
+    format: str
+    landing: str
+    files: str | None = None
+    window: WindowSize = "hour"
+    table_names: TableNames = "plain"
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    scope_deletes: ScopeDeletes = "apply"
+    decisions: Decisions = field(default_factory=Decisions)
+    retention: Retention = field(default_factory=Retention)
+    transaction_timeout: timedelta = timedelta(days=1)
+    policies: Policies = field(default_factory=Policies)
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    vertices: Mapping[str, VertexType] = field(default_factory=dict)
+    edges: Mapping[str, EdgeType] = field(default_factory=dict)
+    baseline: Mapping[str, int] = field(default_factory=dict)
+    accepted_losses: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def reads_topics(self) -> bool:
+        """True where the landing is a Kafka broker's topics and no place of objects."""
+        return self.landing.startswith("kafka://")

@@ -1,0 +1,249 @@
+"""Apply the feed's declarations to events: which table, which key, do the values fit; and the rows that they become.
+
+Not here: what a record means (``formats``), what a declaration is (``declarations``), why an event does not fit
+(``faults``), and which of several deliveries counts (``duplicates``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeAlias, cast
+
+from transforms.change import CONTROL, HOLD
+from transforms.event import Event
+from transforms.fault import Fault, shown
+from transforms.feed.feed import Feed
+from transforms.horizons import Horizon
+from transforms.record import BronzeRecord
+from transforms.silver.conforming import faults, renames
+from transforms.silver.conforming.changes import (
+    DERIVED,
+    KEY_CHANGE,
+    Key,
+    Row,
+    Texts,
+    is_key_change,
+    new_row,
+    tally_of,
+)
+from transforms.silver.conforming.declarations import Declaration, Declarations
+from transforms.silver.conforming.images import canonical, is_whole, key_of
+from transforms.silver.epochs import Epochs
+from transforms.silver.facts import facts_of
+from transforms.silver.identity import event_id
+from transforms.silver.too_late import is_covered
+
+Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
+"""From a record and its events to their rows, in order."""
+
+_REMOVES = ("remove", "remove_if")
+
+
+def conformer(
+    feed: Feed, *, tells_tables: bool, horizons: Mapping[str, Horizon] | None = None
+) -> Conform:
+    """The function that applies a feed's declarations to the events of one record; for one process to keep.
+
+    ``tells_tables``: whether the feed's stream may describe tables. ``horizons``: of the gold tables that have one:
+    what is at or below it keeps its record, for it may be refused yet.
+    """
+    declarations, epochs = Declarations(feed, tells_tables=tells_tables), Epochs(feed)
+    holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
+    holds = feed.scope_deletes == "hold" or holds_drops
+    released = frozenset(one.event_id for one in feed.decisions.releases)
+
+    def conform(record: BronzeRecord, events: Sequence[Event]) -> list[Row]:
+        found: list[_Conformed] = []
+        for ordinal, event in enumerate(events):
+            declaration = declarations.of(
+                event.catalog, event.schema, event.name, event.stream_schema
+            )
+            if declaration.renamed:
+                renames.with_todays_columns(event, declaration.renamed)
+            epochs.put(event, declaration.declared, record.window)
+            found.append(_Conformed(record, event, declaration, ordinal))
+        if holds:
+            _hold(found, feed, released)
+        rows: list[Row] = []
+        for one in found:
+            rows += one.rows()
+        if horizons:
+            for row in rows:
+                if (
+                    row.fault is None
+                    and row.position is not None
+                    and is_covered(
+                        horizons.get(row.table or ""),
+                        cast("tuple[int, ...]", row.position),
+                        row.stable_prefix,
+                    )
+                ):
+                    row.payload = record.payload
+        return rows
+
+    return conform
+
+
+class _Conformed:
+    """One event under its declaration: its canonical images and key, and its fault."""
+
+    __slots__ = (
+        *("record", "event", "declaration", "ordinal"),
+        *("before", "after", "scope", "key", "old_key", "event_id", "undeclared"),
+    )
+
+    def __init__(
+        self, record: BronzeRecord, event: Event, declaration: Declaration, ordinal: int
+    ) -> None:
+        self.record, self.event, self.declaration, self.ordinal = (
+            record,
+            event,
+            declaration,
+            ordinal,
+        )
+        judges, columns = declaration.judges, declaration.key_columns
+        self.after, unfit_after = canonical(event.after, judges)
+        self.before, unfit_before = canonical(event.before, judges)
+        self.scope = None if event.scope is None else canonical(event.scope, judges)[0]
+        self.undeclared = faults.undeclared_columns(event, declaration)
+        of_one_key = event.scope is None and event.effect not in CONTROL
+        self.key = self.old_key = None
+        if of_one_key and columns is not None:
+            new = key_of(columns, self.after, self.before, (unfit_after, unfit_before))
+            self.old_key = key_of(columns, self.before, self.after, (unfit_before, unfit_after))
+            # A delete is of the row that was there, whatever its new image says.
+            self.key = self.old_key if event.effect in _REMOVES else new
+            moved = new != self.old_key
+        else:
+            moved = False
+        if event.fault is None:
+            event.fault = self._fault(unfit_after, unfit_before, moved=moved)
+        self.event_id: str | None = None
+        if event.fault is None:
+            self.event_id = event_id(
+                declaration.table,
+                event.operation,
+                event.identity,
+                (event.before, event.after, event.attribute_ops, self.scope),
+            )
+
+    def _fault(
+        self, unfit_after: Sequence[str], unfit_before: Sequence[str], *, moved: bool
+    ) -> Fault | None:
+        """The first fault that the event has, in the order in which they are told."""
+        event, declaration = self.event, self.declaration
+        if declaration.fault is not None and not (
+            # What changes no row needs no table.
+            event.effect in CONTROL and declaration.fault.reason == "missing_table"
+        ):
+            return declaration.fault
+        if event.position is None or not all(map(is_whole, event.position)):
+            return Fault(
+                "unknown_position", f"the event's place in its source is {shown(event.position)}"
+            )
+        for name in unfit_after:
+            return faults.misfit(name, event.after[name], declaration)
+        # Of the old image only the key goes into gold, and all of it where the row goes along to a new key.
+        for name in unfit_before:
+            if moved or name in (declaration.key_columns or ()):
+                return faults.misfit(name, event.before[name], declaration)
+        found: Fault | None = None
+        if self.scope is not None:
+            found = faults.scope_fault(self.scope, declaration)
+        elif event.effect not in CONTROL:
+            found = faults.key_fault(event, declaration, self.key)
+        if found is None and event.attribute_ops:
+            found = faults.operation_fault(event.attribute_ops, declaration)
+        if found is None and self.undeclared and declaration.policies.add_column == "quarantine":
+            found = faults.column_fault(self.undeclared)
+        return found
+
+    def rows(self) -> list[Row]:
+        """The change of the event's key; of an event that moves a row to another key two, the old key's first."""
+        event, declaration = self.event, self.declaration
+        if faults.is_column_drop(event) and declaration.policies.drop_column == "keep":
+            self.after = {}
+        if event.fault is not None:
+            return [self._row(event.effect, self.key, self.after)]
+        of_one_row = event.scope is None and event.effect not in CONTROL
+        if not is_key_change(event, self.key, self.old_key):
+            effect = event.effect
+            if declaration.is_keyless and of_one_row:
+                effect = {"put": "add", "remove": "take"}.get(effect, effect)
+            return [self._row(effect, self.key, self.after)]
+        whole = new_row(event, self.before, self.after)
+        old = self._row("take" if declaration.is_keyless else "remove", self.old_key, self.after)
+        old.derived, old.tally, old.facts, old.is_first = KEY_CHANGE, DERIVED, None, False
+        effect = self._effect_of_move(whole)
+        new = self._row(effect, self.key, whole, is_partial=effect == "move")
+        new.moved_from = self.old_key
+        return [old, new]
+
+    def _effect_of_move(self, whole: Texts) -> str:
+        """What a key change does to its new key: a move where its images do not say the whole row.
+
+        The rest is then the old key's row's. Where gold takes columns that nothing declares, no image is known to be
+        whole.
+        """
+        if self.declaration.is_keyless:
+            return "add"
+        known = self.declaration.column_types or {}
+        is_open = self.declaration.policies.add_column == "evolve"
+        if self.event.operation == "update" and (is_open or known.keys() - whole.keys()):
+            return "move"
+        return "put"
+
+    def _row(self, effect: str, key: Key | None, after: Texts, *, is_partial: bool = False) -> Row:
+        record, event, declaration = self.record, self.event, self.declaration
+        is_refused = event.fault is not None
+        return Row(
+            record.window,
+            declaration.table,
+            declaration.source_table,
+            declaration.declared,
+            event.operation,
+            effect,
+            key,
+            None,
+            event.derived,
+            self.before,
+            after,
+            event.attribute_ops,
+            self.scope,
+            event.stream,
+            event.transaction,
+            event.position,
+            event.stable_prefix,
+            self.event_id,
+            event.event_at,
+            event.extracted_at,
+            record.object,
+            record.generation,
+            record.line,
+            record.byte_offset,
+            self.ordinal,
+            event.fault,
+            record.payload if is_refused else None,
+            tally_of(event),
+            None
+            if is_refused
+            else facts_of(event, declaration, self.undeclared, is_partial=is_partial, key=key),
+            event.segment,
+            self.ordinal == 0,
+        )
+
+
+def _hold(found: Sequence[_Conformed], feed: Feed, released: Collection[str]) -> None:
+    """Let deletes over a whole table or column wait for a decision; what follows from their record waits, too."""
+    if any(_waits(one, feed) and one.event_id not in released for one in found):
+        for one in found:
+            if one.event.scope is not None:
+                one.event.effect = HOLD
+
+
+def _waits(one: _Conformed, feed: Feed) -> bool:
+    event = one.event
+    if one.scope is None or one.scope or one.event_id is None:
+        return False
+    is_held_drop = faults.is_column_drop(event) and one.declaration.policies.drop_column == "hold"
+    return is_held_drop or (feed.scope_deletes == "hold" and event.effect == "remove")

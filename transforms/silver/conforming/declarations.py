@@ -1,0 +1,198 @@
+"""What the feed declares of the table that an event names: its gold table, key, types, earlier names and policies.
+
+A declaration is looked up once for each way in which a stream names a table, and is then kept. Not here: applying it to
+an event (``conform``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.event import StreamSchema
+from transforms.fault import Fault, shown
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import Policies
+from transforms.feed.table_names import HISTORY, TOMBSTONES, UNFIT, gold_name
+from transforms.silver.conforming import renames
+from transforms.types import Judge, judge_of
+
+LONGEST_NAME: Final = 180
+"""Bytes of a table's name: it is part of a folder's and of a lock's, which have at most 255."""
+
+_MOST_KNOWN: Final = 10_000
+_UNFIT: Final = re.compile(UNFIT)
+_NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One table as its events name it.
+
+    ``table`` is the gold table; ``source_table`` the stream's name of it, ``catalog.schema.table``; ``declared`` the
+    feed file's name for it, or the stream's where the stream describes it, or None. ``is_declared``: whether the feed
+    file has it. ``key_columns`` is None where nobody tells the key; of a table without a key it is all columns, and
+    ``is_keyless`` is true. ``column_types`` is None where nobody tells them. ``judges`` are the judges of the columns
+    whose types are known. ``fault``: why no event of such a table can be taken.
+    """
+
+    table: str | None
+    source_table: str
+    declared: str | None
+    is_declared: bool
+    key_columns: tuple[str, ...] | None
+    is_keyless: bool
+    column_types: Mapping[str, str | None] | None
+    judges: Mapping[str, Judge]
+    renamed: Mapping[str, str]
+    policies: Policies
+    fault: Fault | None
+
+
+class Declarations:
+    """All declarations of one feed, by what its events say; ``tells_tables``: its stream may describe tables."""
+
+    def __init__(self, feed: Feed, *, tells_tables: bool) -> None:
+        self._feed = feed
+        self._known = {name: name for name in feed.tables} | renames.earlier_names(feed)
+        self._owners = {gold_name(name, feed.table_names): name for name in feed.tables}
+        self._tells_tables = tells_tables
+        self._found: dict[object, Declaration] = {}
+
+    def of(
+        self,
+        catalog: str | None,
+        schema: str | None,
+        name: str | None,
+        stream_schema: StreamSchema | None,
+    ) -> Declaration:
+        """The declaration of the table that an event names so, and that its stream describes so."""
+        said = (catalog, schema, name, stream_schema)
+        found = self._found.get(said)
+        if found is None:
+            if len(self._found) >= _MOST_KNOWN:
+                # A stream may name any number of tables.
+                self._found.clear()
+            found = self._found[said] = self._look_up(*said)
+        return found
+
+    def _look_up(
+        self,
+        catalog: str | None,
+        schema: str | None,
+        name: str | None,
+        stream_schema: StreamSchema | None,
+    ) -> Declaration:
+        catalog, schema, name = self._todays(catalog, schema, name)
+        declared = next(
+            (one for one in _spelled(catalog, schema, name) if one in self._feed.tables), None
+        )
+        if declared is not None:
+            *qualifiers, name = declared.split(".")
+            in_file: list[str | None] = [None, None, *qualifiers]
+            catalog = in_file[-2] if catalog is None else catalog
+            schema = in_file[-1] if schema is None else schema
+        parts = [catalog, schema, name]
+        kept = _NAME_PARTS[self._feed.table_names]
+        table = "__".join(one for one in parts[-kept:] if one is not None) or None
+        source_table = ".".join(one for one in parts if one is not None)
+        fault = name_fault(table, name, parts[-kept:])
+        if declared is not None:
+            return _of_file(self._feed.tables[declared], table, source_table, fault)
+        if stream_schema is not None and self._tells_tables:
+            # The stream's whole name is what such a table is declared as, and its lock is called.
+            fault = name_fault(table, name, parts) or self._taken(table, source_table)
+            return _of_stream(stream_schema, table, source_table, fault)
+        return Declaration(
+            *(table, source_table, None, False, None, False, None, {}, {}, Policies(), fault)
+        )
+
+    def _taken(self, table: str | None, source_table: str) -> Fault | None:
+        """Whether the feed file has declared another table whose gold this one's would be.
+
+        The file says whose the name is, whichever table's events come first.
+        """
+        owner = self._owners.get(table or "")
+        if owner is None:
+            return None
+        return Fault(
+            "table_name_taken",
+            f"gold table {table} is that of {owner}, which the feed file declares, and {source_table} is another one:"
+            " `table_names: schema` (or catalog) gives each a table of its own",
+        )
+
+    def _todays(
+        self, catalog: str | None, schema: str | None, name: str | None
+    ) -> tuple[str | None, str | None, str | None]:
+        """The table's name of today, where the event has an earlier one."""
+        said = next((one for one in _spelled(catalog, schema, name) if one in self._known), None)
+        if said is None or self._known[said] == said:
+            return catalog, schema, name
+        *qualifiers, name = self._known[said].split(".")
+        told: list[str | None] = [None, None, *qualifiers]
+        return told[-2] or catalog, told[-1] or schema, name
+
+
+def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[str]:
+    """The event's table, most exactly first."""
+    parts = [(catalog, schema, name), (schema, name), (name,)]
+    return [".".join(one for one in some if one is not None) for some in parts]
+
+
+def _of_file(
+    table: Table, gold_name: str | None, source_table: str, fault: Fault | None
+) -> Declaration:
+    types = dict(table.columns)
+    return Declaration(
+        *(gold_name, source_table, table.name, True, table.identity, not table.key, types),
+        judges={name: judge_of(kind) for name, kind in types.items()},
+        renamed=table.renamed,
+        policies=table.policies,
+        fault=fault,
+    )
+
+
+def _of_stream(
+    told: StreamSchema, gold_name: str | None, source_table: str, fault: Fault | None
+) -> Declaration:
+    types = dict(told.columns)
+    is_keyless = told.key is not None and not told.key
+    return Declaration(
+        *(gold_name, source_table, source_table, False),
+        *(tuple(types) if is_keyless else told.key, is_keyless, types),
+        judges={name: judge_of(kind) for name, kind in types.items() if kind is not None},
+        renamed={},
+        policies=Policies(),
+        fault=fault,
+    )
+
+
+def name_fault(table: str | None, name: str | None, parts: Sequence[str | None]) -> Fault | None:
+    """Why nothing can be made of a table of such a name: every name that a stream tells comes by here.
+
+    ``table`` is the gold table's name, ``name`` the last part of the source's, ``parts`` all that folders are named by.
+    """
+    if not name:
+        return Fault("missing_table", "neither record nor path names it")
+    for part in (table, *parts):
+        if part is not None and _UNFIT.search(part):
+            return Fault(
+                "unfit_table_name",
+                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, control"
+                " characters or % before two hexadecimal digits, begin or end with a blank, or be _delta_log",
+            )
+    assert table is not None  # its last part is not empty
+    if (size := len(table.encode("utf-8", "replace"))) > LONGEST_NAME:
+        return Fault(
+            "unfit_table_name",
+            f"the table's name has {size:,} bytes, and a folder's name has room for {LONGEST_NAME}: {table[:60]} ...",
+        )
+    for ending, whose in ((TOMBSTONES, "tombstones"), (HISTORY, "history")):
+        if table.lower().endswith(ending):
+            return Fault(
+                "unfit_table_name",
+                f"the table is named {table}, and names that end in {ending} are those of Weir's own tables of {whose}",
+            )
+    return None

@@ -1,0 +1,160 @@
+"""Tables that the stream itself describes: what gold makes of them where the feed file says nothing.
+
+Not here: how a format finds the description (``formats``), and where it is kept (``accounting``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from transforms.errors import KeyDrift, SettingMisdeclared, TableNameCollision, WeirError
+from transforms.feed.column_names import spelled
+from transforms.feed.feed import Feed, Table
+from transforms.feed.schema_policies import widens
+from transforms.silver import accounting
+
+Description = tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[str, ...]]
+"""What a stream says of a table: its key's columns, each column with its Spark SQL type, and those that it encodes.
+
+See ``event.StreamSchema``.
+"""
+
+
+class Met(NamedTuple):
+    """Changes that some window has of a gold table: the source's name of it, and the one under ``declared``."""
+
+    gold: str
+    source_table: str
+    declared: str
+
+
+class Stopped(NamedTuple):
+    """A gold table that cannot be made: why, and the tables (as under ``declared``) that would be in it."""
+
+    fault: WeirError
+    declared: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What gold can make of a feed: tables by the name under ``declared``, and those that it cannot, by gold's name.
+
+    What is stopped stays in gold as it was, for nothing says which of its rows would be right; all others go on.
+    """
+
+    described: Mapping[str, Table]
+    stopped: Mapping[str, Stopped]
+
+
+def tables(feed: Feed, said: Mapping[str, Iterable[Description]], met: Collection[Met]) -> Tables:
+    """Every table that the stream describes (``said``, by the name under ``declared``), and what stops gold tables.
+
+    Two source tables under one gold name stop that gold table, and so do two keys of one source table: which of them
+    counts would depend on what came first. Only the feed file can say it.
+    """
+    described: dict[str, Table] = {}
+    stopped = shared(feed, met)
+    for name, descriptions in sorted(said.items()):
+        try:
+            described[name] = table(feed, name, descriptions)
+        except KeyDrift as fault:
+            for gold in sorted({one.gold for one in met if one.declared == name}):
+                stopped.setdefault(gold, Stopped(fault, (name,)))
+    return Tables(described, stopped)
+
+
+MOST_TABLES: Final = "WEIR_MOST_TABLES"
+"""The setting that says how many tables of a feed gold makes of its stream's description alone."""
+
+
+def within(
+    feed: Feed, found: Tables, met: Collection[Met], most: int, standing: Collection[str]
+) -> Tables:
+    """The tables, without new ones beyond so many: each costs two Delta tables, and a name costs a source nothing.
+
+    Those that gold has already (``standing``, by gold's name) go on; of the others the first by name are made. So
+    whatever stands in gold is right, and none is stopped by names that came later.
+    """
+    if len(found.described) <= most:
+        return found
+    gold = defaultdict(set)
+    for one in met:
+        gold[one.declared].add(one.gold)
+    new = [name for name in sorted(found.described) if gold[name].isdisjoint(standing)]
+    surplus = new[max(0, most - (len(found.described) - len(new))) :]
+    fault = SettingMisdeclared(
+        *(MOST_TABLES, str(most)),
+        f"the stream of feed {feed.name} describes {len(found.described):,} tables that the feed file does not"
+        f" declare, and {len(surplus):,} of them have no gold table. Declare those that count, or raise the setting:"
+        " they are made with the next window that runs",
+    )
+    stopped = {one: Stopped(fault, (name,)) for name in surplus for one in gold[name]}
+    return Tables(
+        {name: one for name, one in found.described.items() if name not in set(surplus)},
+        {**found.stopped, **stopped},
+    )
+
+
+def told(stopped: Mapping[str, Stopped]) -> list[str]:
+    """What is stopped in words, one line per reason: the gold tables' names, and the reason."""
+    by_fault: dict[str, list[str]] = defaultdict(list)
+    for name, one in sorted(stopped.items()):
+        by_fault[str(one.fault)].append(name)
+    return [
+        f"{', '.join(names[:_SHOWN])}{f' and {len(names) - _SHOWN:,} more' if len(names) > _SHOWN else ''}: {fault}"
+        for fault, names in by_fault.items()
+    ]
+
+
+_SHOWN = 5
+
+
+def shared(feed: Feed, met: Iterable[Met]) -> dict[str, Stopped]:
+    """The gold tables that two source tables would be in."""
+    declared: dict[str, set[str]] = defaultdict(set)
+    pairs = set()
+    for one in met:
+        declared[one.gold].add(one.declared)
+        pairs.add((one.gold, one.source_table))
+    return {
+        gold: Stopped(TableNameCollision(feed.name, gold, sources), tuple(sorted(declared[gold])))
+        for gold, sources in sorted(accounting.collisions(pairs).items())
+    }
+
+
+def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
+    """The table ``name`` by all that its stream has said of it, in whatever order.
+
+    A column has the type that holds the values of all its types, at worst text. One that some description lacks stays:
+    its rows may still have values. Columns stand as in the longest description, under names that gold can have.
+
+    Raises:
+        KeyDrift: the descriptions differ in the key.
+    """
+    said = sorted(told, key=lambda one: (-len(one[1]), one))
+    keys = sorted({key for key, _, _ in said})
+    if len(keys) > 1:
+        raise KeyDrift(
+            *(feed.name, name, keys[0]),
+            f"its stream also says the key [{', '.join(keys[1])}]",
+            "Rows of one key are other rows than those of another: declare the table, with the key that counts, in the"
+            " feed file.",
+        )
+    kinds: dict[str, set[str]] = {}
+    for _, columns, _ in said:
+        for column, kind in columns:
+            kinds.setdefault(column, set()).add(kind)
+    names = spelled(kinds)
+    columns_of = {names.get(one, one): _widest(of_column) for one, of_column in kinds.items()}
+    key = tuple(names.get(one, one) for one in keys[0])
+    encoded = frozenset(column for _, _, some in said for column in some)
+    return Table(name, key, columns_of, tuple(columns_of), spelled=names, encoded=encoded)
+
+
+def _widest(kinds: Collection[str]) -> str:
+    """The type that holds the values of all, whichever was told first."""
+    fit = [one for one in sorted(kinds) if all(widens(other, one) for other in kinds)]
+    return fit[0] if fit else "string"

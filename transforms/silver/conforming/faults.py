@@ -1,0 +1,89 @@
+"""Why an event does not fit what the feed declares: each function gives a fault, or None where there is none.
+
+Not here: the declarations (``declarations``) and the key (``conform``), and records that cannot be read (``formats``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transforms.event import Event, Image, Value
+from transforms.fault import Fault, shown
+from transforms.feed.attribute_operations import fitting
+from transforms.feed.schema_policies import DROP_COLUMN
+from transforms.silver.conforming.declarations import Declaration
+
+Key = tuple[str | None, ...]
+
+
+def misfit(name: str, value: Value, declaration: Declaration) -> Fault:
+    """A value that goes into gold or into the key, and that its column's type cannot hold."""
+    assert declaration.column_types is not None  # without types nothing is judged
+    kind = declaration.column_types[name]
+    seen = f"{len(value)} bytes" if isinstance(value, bytes) else shown(value)
+    return Fault("value_does_not_fit", f"{name} is {seen}, which is no {kind}")
+
+
+def key_fault(event: Event, declaration: Declaration, key: Key | None) -> Fault | None:
+    """A change of one row whose key has a part that is null, or that no image mentions."""
+    columns = declaration.key_columns
+    if columns is None or key is None:
+        return None
+    if not declaration.is_keyless:
+        if None not in key:
+            return None
+        missing = [name for name, part in zip(columns, key, strict=True) if part is None]
+        return Fault("missing_key", f"key column {', '.join(missing)} is absent or null")
+    needs_before = event.effect in ("remove", "merge") or (
+        event.operation == "replace" and event.before
+    )
+    lacking = [name for name in columns if name not in event.before] if needs_before else []
+    if not lacking:
+        return None
+    return Fault(
+        "incomplete_image",
+        f"the table has no key, so the old image must name the whole row, and it lacks {', '.join(lacking)}",
+    )
+
+
+def scope_fault(scope: Image, declaration: Declaration) -> Fault | None:
+    """A scope that names what is no key column of the table."""
+    if declaration.key_columns is None:
+        return None
+    strange = [name for name in scope if name not in declaration.key_columns]
+    if not strange:
+        return None
+    return Fault("unknown_scope", f"{', '.join(strange)} is no part of the table's key")
+
+
+def operation_fault(operations: Mapping[str, str], declaration: Declaration) -> Fault | None:
+    """The first attribute operation that its column's declared type cannot take."""
+    for name, operation in operations.items():
+        kind = (declaration.column_types or {}).get(name)
+        if kind is not None and operation not in fitting(kind):
+            return Fault("operation_does_not_fit", f"{operation} of {name}, which is a {kind}")
+    return None
+
+
+def is_column_drop(event: Event) -> bool:
+    """True for the source's own drop of a column."""
+    return event.scope is not None and event.operation == DROP_COLUMN
+
+
+def undeclared_columns(event: Event, declaration: Declaration) -> tuple[str, ...]:
+    """The columns that a change of a table mentions and its declaration does not.
+
+    A drop of a column that is not declared mentions none.
+    """
+    known = declaration.column_types
+    if known is None or event.after.keys() <= known.keys() or is_column_drop(event):
+        return ()
+    return tuple(name for name in event.after if name not in known)
+
+
+def column_fault(undeclared: tuple[str, ...]) -> Fault:
+    """A change that mentions undeclared columns, where the feed says that such changes are not to be taken."""
+    return Fault(
+        "undeclared_column",
+        f"{', '.join(undeclared)} is not declared, and the feed file says add_column: quarantine",
+    )

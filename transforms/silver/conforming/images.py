@@ -1,0 +1,61 @@
+"""Images as canonical texts, and the key that they tell.
+
+Not here: what is canonical (``transforms/types.py``), and what a value that does not fit means (``faults``).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from transforms.event import Image, Value
+from transforms.silver.conforming.changes import Key, Texts
+from transforms.types import Judge
+
+
+def canonical(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequence[str]]:
+    """An image as canonical texts, and the names of the values that do not fit: these stay as they came.
+
+    So do the values of columns of which nobody tells the type; their bytes are base64.
+    """
+    texts: dict[str, str | None] = {}
+    unfit: Sequence[str] = ()
+    for name, value in image.items():
+        judge = judges.get(name)
+        if value is None:
+            texts[name] = None
+        elif judge is None:
+            texts[name] = as_text(value)
+        else:
+            text = judge(value)
+            if text is None:
+                unfit = (*unfit, name)
+                text = as_text(value)
+            texts[name] = text
+    return texts, unfit
+
+
+def as_text(value: Value) -> str | None:
+    """A value that nobody judges as text: bytes as base64."""
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def is_whole(number: int | None) -> bool:
+    """True for a number that a position can hold: 64 bits."""
+    return number is not None and -(2**63) <= number < 2**63
+
+
+def key_of(
+    columns: Iterable[str], first: Texts, second: Texts, unfit: Sequence[Collection[str]]
+) -> Key:
+    """The key's canonical texts, each column from the first image that mentions it; None for what does not fit."""
+    if not unfit[0] and not unfit[1]:
+        return tuple([first[name] if name in first else second.get(name) for name in columns])
+    return tuple(
+        [
+            (None if name in unfit[0] else first[name])
+            if name in first
+            else (None if name in unfit[1] else second.get(name))
+            for name in columns
+        ]
+    )
