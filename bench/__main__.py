@@ -14,10 +14,10 @@ import click
 from bench import report
 from bench.lines import ASKED_FOR, LINES, lines
 from bench.machine import machine
+from bench.made.restoring import Workspace
 from bench.measuring import measured, peak_resident, say
 from bench.others import environments as others
 from bench.report import Finding
-from bench.restoring import Workspace
 from bench.sizes import SCALES, Sizes
 from orchestration.resources import lake_of
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assets.bronze import bronze_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
-from bench import drops
+from bench.made import drops
 from transforms.feed.feed import Feed
 
 

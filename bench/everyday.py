@@ -18,10 +18,10 @@ from pathlib import Path
 from assets.bookkeeping import ledger
 from assets.gold.apply import apply_table
 from assets.lake import Lake
-from bench import drops, row
 from bench.bringing import bring
+from bench.made import drops, row
+from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, say
-from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.runs import planning
 from transforms.feed.feed import Feed

@@ -14,10 +14,10 @@ from pyspark.sql import functions as F
 
 from assets.gold.apply import apply_table
 from assets.lake import Lake
-from bench import base, drops, row
 from bench.bringing import bring
+from bench.made import base, drops, row
+from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, say
-from bench.restoring import Workspace
 from bench.sizes import Sizes
 from transforms.feed.feed import Feed
 

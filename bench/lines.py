@@ -13,12 +13,14 @@ from assets.bookkeeping import ledger
 from assets.columns.gold import RESET
 from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
-from bench import base, by_default, drops, everyday, floor, late_keys, restoring, row, textbook
+from bench import everyday, late_keys
 from bench.bringing import bring
+from bench.made import base, drops, restoring, row
+from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, say
 from bench.others import environments
 from bench.others import line as others
-from bench.restoring import Workspace
+from bench.rivals import by_default, floor, textbook
 from bench.sizes import Sizes
 from orchestration.runs import planning
 from transforms.feed.feed import Feed, Table

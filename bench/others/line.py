@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import POSITION
 from assets.lake import Lake
-from bench import textbook
+from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, Told, say
 from bench.others import environments
-from bench.restoring import Workspace
+from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
 
 DELTA_RS, DLT, DUCKDB = "delta-rs", "dlt", "DuckDB"

@@ -9,9 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from bench import by_default, drops, everyday, lines, row
+from bench import everyday, lines
+from bench.made import drops, row
+from bench.made.restoring import Workspace
 from bench.measuring import timed
-from bench.restoring import Workspace
+from bench.rivals import by_default
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
 

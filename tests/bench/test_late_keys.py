@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from assets.columns.gold import POSITION, RESET
 from assets.gold.applied import Applied
 from bench import late_keys, lines
-from bench.restoring import Workspace
+from bench.made.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
 

@@ -13,10 +13,10 @@ from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from bench import lines, report
+from bench.made.restoring import Workspace
 from bench.measuring import measured
 from bench.others import delta_rs, environments, line
 from bench.report import Finding
-from bench.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from bench import row
+from bench.made import row
 
 CATALOG, SCHEMA = "main", "bench"
 SNAPSHOT_WINDOW, BASE_WINDOW, WINDOW = "2025-11-19T22", "2025-11-19T23", "2025-11-20T00"

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
-from bench import textbook
+from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
 
 

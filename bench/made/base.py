@@ -23,8 +23,8 @@ from assets.columns.silver import CHANGE
 from assets.gold import gold_tables
 from assets.gold.apply import commits
 from assets.lake import Lake
-from bench import drops, row
-from bench.event_ids import event_id
+from bench.made import drops, row
+from bench.made.event_ids import event_id
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES

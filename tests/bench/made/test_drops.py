@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from bench import drops, row
+from bench.made import drops, row
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 

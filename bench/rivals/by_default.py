@@ -1,7 +1,7 @@
 """The textbook in a Spark session of defaults: a process of its own, which stays for all turns, as Weir's session does.
 
-``python -m bench.by_default LANDING`` reads a warehouse's folder from each line of its input, applies the window's
-changes there as ``textbook`` does, and answers with a line of seconds. Not here: what the textbook does.
+``python -m bench.rivals.by_default LANDING`` reads a warehouse's folder from each line of its input, applies the
+window's changes there as ``textbook`` does, and answers with a line of seconds. Not here: what the textbook does.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import TextIO
 from dagster_pyspark import LazyPySparkResource
 
 from assets.lake import Lake
-from bench import drops, row, textbook
 from bench.aims import DEFAULTS
+from bench.made import drops, row
 from bench.measuring import Told, say
+from bench.rivals import textbook
 from orchestration.resources import ROOT
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.session import session_config
@@ -72,7 +73,12 @@ class ByDefault:
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
-            command = [sys.executable, "-m", "bench.by_default", str(self.landing.absolute())]
+            command = [
+                sys.executable,
+                "-m",
+                "bench.rivals.by_default",
+                str(self.landing.absolute()),
+            ]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
             )
