@@ -1,4 +1,4 @@
-"""Verdicts as Dagster asset checks: the names, the severities and what a reader of the UI sees."""
+"""Results of rules as Dagster asset checks: the names, the severities and what a reader of the UI sees."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ def results(
 
     A range of windows gets one result, without a partition, so the windows stand in the metadata.
     """
-    for verdict in gx.judge("__".join(asset), rules, violations):
-        rule = verdict.rule
+    for found in gx.judge("__".join(asset), rules, violations):
+        rule = found.rule
         seen = (samples or {}).get(rule.name)
         yield dg.AssetCheckResult(
             check_name=rule.name,
             asset_key=dg.AssetKey(list(asset)),
-            passed=verdict.passed,
+            passed=found.passed,
             severity=dg.AssetCheckSeverity.WARN
             if rule.severity == "warning"
             else dg.AssetCheckSeverity.ERROR,
             description=rule.says
-            if verdict.passed
+            if found.passed
             else (
-                f"{counted(verdict.violations, 'violation')} of: {rule.says}\n"
+                f"{counted(found.violations, 'violation')} of: {rule.says}\n"
                 + (f"{first_lines(seen)}\n" if seen else "")
                 + of_feed(rule.remedy, asset)
             ),
             metadata={
-                "violations": verdict.violations,
+                "violations": found.violations,
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
                 **({"found": dg.MetadataValue.md(seen)} if seen else {}),
             },

@@ -86,7 +86,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         """How large an object of a landing may be, and a record of it."""
         return Limits(self.largest_object, self.largest_record)
 
-    def elsewhere(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
+    def with_warehouse(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
         """Another warehouse, or another session, and all else the same."""
         return type(self)(
             warehouse=warehouse,

@@ -52,7 +52,7 @@ AIMS: Mapping[str, Aim] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ReachedAim:
     """One part of an aim: what was asked, what was found, and whether that is enough."""
 
     asked: str
@@ -60,26 +60,26 @@ class Verdict:
     is_reached: bool
 
 
-def verdicts(finding: Finding) -> Iterator[Verdict]:
+def reached_aims(finding: Finding) -> Iterator[ReachedAim]:
     """What a line's aim asks for, as far as the run has measured it; nothing where there is no aim."""
     aim = AIMS.get(finding.name, Aim())
     for rival, times in (("textbook", aim.textbook), (DEFAULTS, aim.defaults)):
         found = finding.ratio(rival, "weir")
         if times is not None and found is not None:
-            yield Verdict(f"{times:g} times as fast as {_told(rival)}", found, found >= times)
+            yield ReachedAim(f"{times:g} times as fast as {_told(rival)}", found, found >= times)
     slower = finding.slower_than_floor
     if aim.floor is not None and slower is not None:
-        yield Verdict(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
+        yield ReachedAim(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
     samples = finding.samples["weir"]
     parts = finding.size if aim.each else 1
     per = f" {finding.unit.removesuffix('s')}" if aim.each else ""
     if aim.seconds is not None:
         took = median(one.seconds for one in samples) / parts
-        yield Verdict(f"{aim.seconds:g} s{per and ' a' + per}", took, took <= aim.seconds)
+        yield ReachedAim(f"{aim.seconds:g} s{per and ' a' + per}", took, took <= aim.seconds)
     jobs = [one.jobs for one in samples if one.jobs is not None]
     if aim.jobs is not None and jobs:
         ran = median(jobs) / parts
-        yield Verdict(f"{aim.jobs:g} jobs{per and ' a' + per}", ran, ran <= aim.jobs)
+        yield ReachedAim(f"{aim.jobs:g} jobs{per and ' a' + per}", ran, ran <= aim.jobs)
 
 
 def _told(rival: str) -> str:

@@ -13,7 +13,7 @@ from assets.bookkeeping import ledger
 from assets.columns.gold import RESET
 from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
-from bench import everyday, late_keys
+from bench import everyday, late_events
 from bench.bringing import bring
 from bench.made import base, drops, restoring, row
 from bench.made.restoring import Workspace
@@ -25,7 +25,7 @@ from bench.sizes import Sizes
 from orchestration.runs import planning
 from transforms.feed.feed import Feed, Table
 
-LINES = ("ingest", "apply", "again", "nothing", "tables", *late_keys.LINES, *everyday.LINES)
+LINES = ("ingest", "apply", "again", "nothing", "tables", *late_events.LINES, *everyday.LINES)
 ASKED_FOR = ("others",)
 """Lines that run only when they are named: their tools have to be downloaded."""
 TABLE = row.table("item")
@@ -47,8 +47,8 @@ def lines(
         yield from _of_one_table(work, sizes, wanted, environments_in)
     if "tables" in wanted:
         yield _tables(work, sizes)
-    if set(wanted) & set(late_keys.LINES):
-        yield from late_keys.lines(work, sizes)
+    if set(wanted) & set(late_events.LINES):
+        yield from late_events.lines(work, sizes)
     yield from everyday.lines(work, sizes, wanted)
 
 
@@ -133,17 +133,17 @@ def _restored(
 
 def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> Iterator[Line]:
     """The same window once more, and a run that finds nothing to do; both change nothing, so one warehouse will do."""
-    done, by_book = work.lake("done"), work.lake("by_book")
-    for lake, apply in ((done, apply_table.apply), (by_book, textbook.apply)):
+    done, by_textbook = work.lake("done"), work.lake("by_book")
+    for lake, apply in ((done, apply_table.apply), (by_textbook, textbook.apply)):
         restoring.copy(Path(work.lake("base").warehouse), Path(lake.warehouse))
         apply(lake, feed, TABLE, WINDOWS)
     ledger.finish(done, feed, WINDOWS)
-    agree(done, by_book, feed)
+    agree(done, by_textbook, feed)
     if "again" in wanted:
         competitors: dict[str, Callable[[], Prepared]] = {
             "weir": lambda: lambda: apply_table.apply(done, feed, TABLE, WINDOWS),
-            "textbook": lambda: lambda: textbook.apply(by_book, feed, TABLE, WINDOWS),
-            "floor": lambda: lambda: floor.apply_again(by_book, feed, TABLE, WINDOWS),
+            "textbook": lambda: lambda: textbook.apply(by_textbook, feed, TABLE, WINDOWS),
+            "floor": lambda: lambda: floor.apply_again(by_textbook, feed, TABLE, WINDOWS),
         }
         yield Line("apply them again", sizes.changes, "changes", competitors, is_warm=True)
     if "nothing" in wanted:

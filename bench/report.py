@@ -88,7 +88,7 @@ def as_json(
                 "faster_than_textbook": finding.faster_than_textbook,
                 "slower_than_floor": finding.slower_than_floor,
                 "others_to_weir": {name: finding.ratio(name, "weir") for name in finding.others},
-                "aims": [asdict(one) for one in aims.verdicts(finding)],
+                "aims": [asdict(one) for one in aims.reached_aims(finding)],
                 "notes": [*finding.notes],
                 "median_seconds": {
                     name: median(one.seconds for one in samples)
@@ -121,7 +121,7 @@ def _aim(finding: Finding) -> str:
     """Each part of the line's aim, and whether it was reached."""
     return "; ".join(
         f"{one.asked}: {'reached' if one.is_reached else f'missed, {one.found:.2g}'}"
-        for one in aims.verdicts(finding)
+        for one in aims.reached_aims(finding)
     )
 
 

@@ -1,4 +1,4 @@
-"""What must be true of the tables: rules, what counts as breaking them, and verdicts.
+"""What must be true of the tables: rules, what counts as breaking them, and results.
 
-No Dagster here: ``assets`` turns verdicts into asset checks.
+No Dagster here: ``assets`` turns results into asset checks.
 """

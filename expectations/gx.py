@@ -14,11 +14,13 @@ from types import ModuleType
 
 import pandas as pd
 
-from expectations.rule import Rule, Verdict
+from expectations.rule import Rule, RuleResult
 
 
-def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]) -> list[Verdict]:
-    """One verdict per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
+def judge(
+    suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]
+) -> list[RuleResult]:
+    """One result per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
     gx = imported()
     from great_expectations.expectations.core.expect_column_max_to_be_between import (
         ExpectColumnMaxToBeBetween,
@@ -53,7 +55,7 @@ def judge(suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int])
         for row in result.results
         if row.expectation_config
     }
-    return [Verdict(rule, violations[rule.name], passed[rule.name]) for rule in rules]
+    return [RuleResult(rule, violations[rule.name], passed[rule.name]) for rule in rules]
 
 
 def imported() -> ModuleType:

@@ -1,4 +1,4 @@
-"""A rule is a truth with a name; a verdict is what a run found of it."""
+"""A rule is a truth with a name; a result is what a run found of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RuleResult:
     """What a run found: how many rows or events broke the rule."""
 
     rule: Rule

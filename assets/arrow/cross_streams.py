@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from assets.arrow import read_changes
 from transforms.gold.change import Key, Position
-from transforms.gold.streams import PLACE, Clock, Elsewhere, Moment, clock
+from transforms.gold.streams import PLACE, Clock, CrossStreamPosition, Moment, clock
 from transforms.source_format import FarPlaces, Telling
 
 TOLD = "kind string, group binary, place array<bigint>, row binary"
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
 
     key: Key
     event_id: str
-    there: Elsewhere
+    there: CrossStreamPosition
     is_new: bool
 
 
@@ -98,7 +98,7 @@ def placed(met: Sequence[Met]) -> Iterator[Placed]:
     """The places that messages which meet tell of each other."""
     for far in met:
         if far.is_far:
-            there = Elsewhere(far.stream, far.position)
+            there = CrossStreamPosition(far.stream, far.position)
             for one in met:
                 if not one.is_far:
                     yield Placed(one.key, one.event_id, there, far.is_new)

@@ -101,7 +101,7 @@ class OntoGold:
         tally.superseded += outcome.superseded
         tally.repeats += outcome.known + outcome.counts.repeats
         if outcome.state is not None:
-            work.out.put(one.key, outcome.state, one, tally, anew=False)
+            work.out.put(one.key, outcome.state, one, tally, full_rebuild=False)
 
 
 def _scoped(
@@ -151,24 +151,26 @@ class FromHistory:
         told: list[Version] = []
         if self.folding.table.history:
             changes, again = tee(changes)
-        state, is_late = by_history(work.fold, meeting.current, changes, meeting.base)
+        state, came_late = by_history(work.fold, meeting.current, changes, meeting.base)
         if self.folding.table.history:
             told = versions(work.fold, again, meeting.base)
             last = meeting.current and meeting.current.state.last
-            is_late = is_late or bool(last and is_woven_in(meeting.versions, told, last.position))
-        if self.folding.anew:
+            came_late = came_late or bool(
+                last and is_woven_in(meeting.versions, told, last.position)
+            )
+        if self.folding.full_rebuild:
             tally.deliveries += one.news.deliveries
             tally.ties += one.counts.has_ties
         else:
             tally.refolded += 1
-            tally.late_keys += is_late and state.last is not None
-        if self.folding.anew or meeting.is_asked:
+            tally.keys_with_late_events += came_late and state.last is not None
+        if self.folding.full_rebuild or meeting.is_asked:
             # Of keys that came along, for they are linked, their new changes alone have told it.
             tally.repeats += one.news.repeats()
-            tally.superseded += one.news.superseded(is_late=is_late)
+            tally.superseded += one.news.superseded(came_late=came_late)
         if state.last is None or self._is_known(work.fold, meeting, state, told):
             return
-        work.out.put(meeting.key, state, meeting, tally, anew=self.folding.anew)
+        work.out.put(meeting.key, state, meeting, tally, full_rebuild=self.folding.full_rebuild)
         for version in told:
             work.out.version(meeting.key, version)
 

@@ -77,10 +77,10 @@ class Tally:
     """What one task has met.
 
     ``absent``: keys that are gone, ``receded``: those of them whose last change stands no later than the one that gold
-    had, so that a tombstone beside the old one would not be the newest.
-    ``risen``: keys that are there, by changes that stand before their tombstone.
-    ``refolded``: keys that were folded from their history, and ``late_keys`` those of them of which an event came late.
-    ``removed``, ``changed``: rows that scoped changes removed, and others that they changed, by event.
+    had, so that a tombstone beside the old one would not be the newest. ``risen``: keys that are there, by changes that
+    stand before their tombstone. ``refolded``: keys that were folded from their history, and ``keys_with_late_events``
+    those of them of which an event came late. ``removed``, ``changed``: rows that scoped changes removed, and others
+    that they changed, by event.
     """
 
     deliveries: int = 0
@@ -93,7 +93,7 @@ class Tally:
     merged: int = 0
     untold: int = 0
     refolded: int = 0
-    late_keys: int = 0
+    keys_with_late_events: int = 0
     ties: int = 0
     foreign_copies: int = 0
     removed: Counter[str] = field(default_factory=Counter)
@@ -120,7 +120,9 @@ class Rows:
         self._others: list[tuple[str, Key | None, bytes]] = []
         self._versions: list[tuple[Key, Version]] = []
 
-    def put(self, key: Key, state: State, one: Meeting, tally: Tally, *, anew: bool) -> None:
+    def put(
+        self, key: Key, state: State, one: Meeting, tally: Tally, *, full_rebuild: bool
+    ) -> None:
         """A key has changed; of one without a row's key each copy is a row, and those that are no more."""
         tally.keys += 1
         tally.absent += state.effect == "remove"
@@ -134,7 +136,7 @@ class Rows:
         if known is not None and last[:2] <= known[:2]:
             tally.receded += state.effect == "remove"
             tally.risen += state.effect != "remove" and last[:2] < known[:2]
-        if last.is_scoped and (anew or one.copies):
+        if last.is_scoped and (full_rebuild or one.copies):
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1
         if self._table.key:

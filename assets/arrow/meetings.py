@@ -20,7 +20,7 @@ from transforms.gold.fold import ABSENT, Last, State, unread
 from transforms.gold.history import Version
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, Elsewhere
+from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
@@ -70,9 +70,9 @@ class Meeting(NamedTuple):
     """All that is known of one key in a run: what gold has of it, its base, and its changes.
 
     ``is_new`` says of each change whether the run brings it; they come in the order of their positions, once, and have
-    to be taken before the next key is asked for: a hot key may have more than memory has room for. ``places``: of
-    changes in other streams, by event; ``is_placed``: the run has brought one of these. ``is_asked``: an earlier stage
-    asks for its history. ``history``: those that stand in the table of versions.
+    to be taken before the next key is asked for: a hot key may have more than memory has room for.
+    ``cross_stream_positions``: of changes in other streams, by event; ``is_placed``: the run has brought one of these.
+    ``is_asked``: an earlier stage asks for its history. ``history``: those that stand in the table of versions.
     """
 
     key: Key
@@ -81,7 +81,7 @@ class Meeting(NamedTuple):
     base: State
     base_streams: frozenset[str | None]
     changes: Iterator[tuple[Change, str | None, bool]]
-    places: Mapping[str, Sequence[Elsewhere]]
+    cross_stream_positions: Mapping[str, Sequence[CrossStreamPosition]]
     is_placed: bool
     is_asked: bool
     versions: Sequence[Version]
@@ -93,8 +93,8 @@ class Folding:
 
     ``scoped``: its scoped changes. ``depends``: whether the values of gold's rows are there. ``keeps_history``: older
     events matter even below the reset position. ``moves``: rows of one ``group`` are of keys that may be linked.
-    ``anew``: the table is made anew. ``crossing``: where scoped changes stand in other streams; None without any.
-    ``horizon``: up to where the table's history is in its base; None where nothing is compacted.
+    ``full_rebuild``: the table is made anew. ``crossing``: where scoped changes stand in other streams; None without
+    any. ``horizon``: up to where the table's history is in its base; None where nothing is compacted.
     """
 
     feed: Feed
@@ -103,7 +103,7 @@ class Folding:
     depends: bool = False
     keeps_history: bool = False
     moves: bool = False
-    anew: bool = False
+    full_rebuild: bool = False
     crossing: Crossing | None = None
     horizon: Horizon | None = None
 
@@ -183,7 +183,7 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     begun: list[_Told] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
-    places: dict[str, list[Elsewhere]] = {}
+    cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
     is_placed = is_asked = False
     stood_versions: list[Version] = []
     rest = iter(rows)
@@ -193,8 +193,8 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
             begun.append(row)
             break
         if row.what == PLACE:
-            there = Elsewhere(row.stream or "", row.change.position)
-            places.setdefault(row.change.event_id, []).append(there)
+            there = CrossStreamPosition(row.stream or "", row.change.position)
+            cross_stream_positions.setdefault(row.change.event_id, []).append(there)
             is_placed = is_placed or row.is_new
         elif row.what == BASE:
             last = _last(row)
@@ -213,7 +213,7 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     changes = ((row.change, row.stream, row.is_new) for row in chain(begun, rest))
     return Meeting(
         *(key, *carried, base, streams, changes),
-        places=places,
+        cross_stream_positions=cross_stream_positions,
         is_placed=is_placed,
         is_asked=is_asked,
         versions=stood_versions,

@@ -64,7 +64,7 @@ def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
     scoped = [*scopes.of(one.key, streams)]
     if folding.crossing is not None:
         own = [*own]
-        scoped += folding.crossing.reaching(matching, own, one.places)
+        scoped += folding.crossing.for_key(matching, own, one.cross_stream_positions)
     for change in scoped:
         news.meet(change, is_new=not change.is_past)
     return Story(one, in_order(sorted_with(own, scoped), counts), news, counts, streams)

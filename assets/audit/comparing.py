@@ -22,13 +22,13 @@ from assets.columns.gold import (
     EVENT_AT,
     EVENT_ID,
     POSITION,
-    grave_columns,
     key_columns,
+    tombstone_columns,
 )
 from assets.gold import history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.lake import Lake
-from assets.upkeep import tombstones as tombstones_of
+from assets.upkeep.tombstones import is_expired
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon
@@ -76,11 +76,11 @@ _Digests = Counter[tuple[str, str]]
 def here(ours: GoldFiles, theirs: GoldFiles, name: str, horizon: Horizon | None) -> Certificate:
     """Compare two tables in this process."""
     rows, proof_rows = (_rows(one) for one in (ours, theirs))
-    graves, proof_graves = (_tombstones(one, horizon) for one in (ours, theirs))
-    found = sorted(_differing(rows, proof_rows) + _differing(graves, proof_graves), key=str)
+    tombstones, proof_tombstones = (_tombstones(one, horizon) for one in (ours, theirs))
+    found = sorted(_differing(rows, proof_rows) + _differing(tombstones, proof_tombstones), key=str)
     whole = sorted(rows.elements())
     return Certificate(
-        *(name, len(whole), graves.total(), sha256(repr(whole).encode()).hexdigest()),
+        *(name, len(whole), tombstones.total(), sha256(repr(whole).encode()).hexdigest()),
         *(len(found), tuple(found[:SHOWN])),
     )
 
@@ -92,7 +92,7 @@ def _rows(files: GoldFiles) -> _Digests:
 
 
 def _tombstones(files: GoldFiles, horizon: Horizon | None) -> _Digests:
-    own = grave_columns(files.table)
+    own = tombstone_columns(files.table)
     there = set(files.keys)
     places = [tuple(one) for one in files.tombstone_rows[POSITION].to_pylist()]
     left = [
@@ -131,16 +131,16 @@ def by_spark(
     both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
 ) -> Certificate:
     """The same as jobs of Spark's, history included."""
-    gold, graves = (
+    gold, tombstones = (
         [one.table("gold", feed.name, part).read() for one in both]
         for part in (name, name + TOMBSTONES)
     )
     ours, theirs = (digests.of_rows(one, table) for one in gold)
-    graves_ours, graves_theirs = (
-        digests.of_tombstones(grave.where(~tombstones_of.is_expired(horizon)), row, table)
-        for grave, row in zip(graves, gold, strict=True)
+    tombstones_ours, tombstones_theirs = (
+        digests.of_tombstones(tombstone.where(~is_expired(horizon)), row, table)
+        for tombstone, row in zip(tombstones, gold, strict=True)
     )
-    pairs = {"rows": (ours, theirs), "tombstones": (graves_ours, graves_theirs)}
+    pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
     if table.history:
         told, made = (
             history.above(one.table("gold", feed.name, name + HISTORY).read(), horizon)

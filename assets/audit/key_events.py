@@ -21,7 +21,7 @@ from assets.columns.silver import CHANGE
 from assets.gold.apply import spark_apply
 from assets.gold.changes import cross_stream_deletes, new_changes
 from assets.gold.changes.silver_files import SilverFiles, TooLarge
-from assets.gold.changes.table_changes import History, booked
+from assets.gold.changes.table_changes import TableChanges, kinds_and_counts
 from assets.lake import Lake
 from transforms.change import HOLD
 from transforms.feed.feed import Feed, Table
@@ -65,7 +65,7 @@ def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents
 
 
 def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
-    kinds, _ = booked(lake, feed, name, [])
+    kinds, _ = kinds_and_counts(lake, feed, name, [])
     silver, kinds = new_changes.silver_of(lake, feed, table, name, [], kinds)
     epochs = new_changes.epochs(feed, silver)
     run = new_changes.run(silver, silver.everything, epochs, kinds)
@@ -123,8 +123,8 @@ def _is_open(batch: pa.RecordBatch) -> pa.Array:
 
 
 def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
-    history = History.read(lake, feed, table, name, [])
-    before, changes = spark_apply.story_of(feed, history, key)
+    table_changes = TableChanges.read(lake, feed, table, name, [])
+    before, changes = spark_apply.story_of(feed, table_changes, key)
     counted = sorted({one.event_id for one in changes})
     may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
     silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
@@ -134,7 +134,7 @@ def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyE
     return KeyEvents(
         before,
         changes,
-        _collected(history.changes.where(may_be & F.col("event_id").isin(counted))),
+        _collected(table_changes.changes.where(may_be & F.col("event_id").isin(counted))),
         _collected(mine.where(is_open & same)),
         _collected(silver.where(silver_rows.are_held(name))),
     )

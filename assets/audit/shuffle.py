@@ -39,7 +39,7 @@ MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class Shuffled:
     """How the records were dealt out: how many there are, how many came twice, and the runs that followed."""
 
     records: int
@@ -48,7 +48,7 @@ class Dealt:
     in_own_windows: bool
 
 
-def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
+def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
 
     Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
@@ -65,9 +65,9 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
     parts = () if keep else PARTS[feed.window]
     files = BronzeFiles.of(lake, feed, sorted(lake.local_table("bronze", feed.name).windows))
     if files.size <= MOST_BYTES and files.payload_bytes() <= MOST_BYTES:
-        dealt = _here(files, seed, named, parts)
-        scratch.local_table("bronze", feed.name).append(dealt.rows)
-        kept, copies = dealt.kept, dealt.rows.num_rows
+        shuffled = _here(files, seed, named, parts)
+        scratch.local_table("bronze", feed.name).append(shuffled.rows)
+        kept, copies = shuffled.kept, shuffled.rows.num_rows
     else:
         kept, copies = _by_spark(lake, scratch, feed, seed, (named, parts))
     made = sorted(scratch.local_table("bronze", feed.name).windows)
@@ -77,7 +77,7 @@ def deal(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Dealt:
         transactions.note_landed(scratch, feed, told)
     order = Random(seed).sample(made, len(made))
     runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
-    return Dealt(kept, copies - kept, tuple(runs), keep)
+    return Shuffled(kept, copies - kept, tuple(runs), keep)
 
 
 _How = tuple[Sequence[str], Sequence[str]]
@@ -107,10 +107,10 @@ def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[s
         if draw.random() < REPEATED:
             at.append(number)
             windows.append(draw.choice(some))
-    dealt = rows.take(pa.array(at, pa.int64()))
-    column = dealt.column_names.index("window")
-    dealt = dealt.set_column(column, "window", pa.array(windows, pa.string()))
-    return _InMemory(rows.num_rows, dealt)
+    shuffled = rows.take(pa.array(at, pa.int64()))
+    column = shuffled.column_names.index("window")
+    shuffled = shuffled.set_column(column, "window", pa.array(windows, pa.string()))
+    return _InMemory(rows.num_rows, shuffled)
 
 
 def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tuple[int, int]:
@@ -130,7 +130,7 @@ def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tu
     again = F.when(drawn("again") < int(REPEATED * 1_000_000), window("other"))
     both = F.array_compact(F.array(window("one"), again))
     seen = Observation()
-    dealt = (
+    shuffled = (
         lake.table("bronze", feed.name)
         .read()
         .where("line > 0")
@@ -139,5 +139,5 @@ def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tu
         .withColumn("window", F.explode("both"))
         .drop("both")
     )
-    scratch.table("bronze", feed.name).append(dealt, partition_by=["window"])
+    scratch.table("bronze", feed.name).append(shuffled, partition_by=["window"])
     return int(seen.get["kept"]), int(seen.get["copies"] or 0)

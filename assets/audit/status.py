@@ -44,10 +44,10 @@ class GoldSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Status:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
-    ``fates``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine;
+    ``outcomes``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine;
     ``dismissed``: how many of these a person has let go.
     ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
     whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
@@ -57,7 +57,7 @@ class Standing:
     windows: int
     newest: str | None
     unfinished: tuple[str, ...]
-    fates: Mapping[str, int]
+    outcomes: Mapping[str, int]
     reasons: Mapping[str, int]
     dismissed: int
     warnings: Mapping[str, int]
@@ -67,20 +67,20 @@ class Standing:
     stopped: tuple[str, ...]
 
 
-def standing(lake: Lake, feed: Feed) -> Standing | None:
+def status_of(lake: Lake, feed: Feed) -> Status | None:
     """How the feed stands; None where nothing was read yet."""
     known = ledger.read_objects(lake, feed)
     if not known:
         return None
     unfinished = tuple(ledger.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
-    fates, warnings, lost = _booked(lake, feed)
+    outcomes, warnings, lost = _accounted(lake, feed)
     is_transactional = FORMATS[feed.format].transactional
-    return Standing(
+    return Status(
         windows=len(windows),
         newest=windows[-1] if windows else None,
         unfinished=unfinished,
-        fates=fates,
+        outcomes=outcomes,
         reasons=_reasons(lake, feed),
         dismissed=dismissals.count(lake, decisions.with_recorded(lake, feed)),
         warnings=warnings,
@@ -91,13 +91,13 @@ def standing(lake: Lake, feed: Feed) -> Standing | None:
     )
 
 
-def _booked(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     names = ("events", *OUTCOMES)
     rows = accounts.rows(["source_table", "declared", "warnings", *names])
     if not rows:
         return {}, {}, {}
-    fates = {name: sum(row[name] or 0 for row in rows) for name in names}
+    outcomes = {name: sum(row[name] or 0 for row in rows) for name in names}
     words, waiting = Counter[str](), Counter[str]()
     for row in rows:
         words.update(row["warnings"] or {})
@@ -106,7 +106,7 @@ def _booked(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dic
     rules = {
         one.rule: words[one.word] for one in FORMATS[feed.format].warnings if one.word in words
     }
-    return fates, rules, dict(waiting)
+    return outcomes, rules, dict(waiting)
 
 
 def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:

@@ -37,8 +37,8 @@ def look(lake: Lake, feed: Feed) -> Tables:
     found, met = _found(lake, feed)
     if len(found.described) <= lake.most_tables:
         return found
-    standing = delta_rs.folders(lake.path("gold", feed.name), lake.warehouse)
-    return discovered_tables.within(feed, found, met, lake.most_tables, standing)
+    in_gold = delta_rs.folders(lake.path("gold", feed.name), lake.warehouse)
+    return discovered_tables.within(feed, found, met, lake.most_tables, in_gold)
 
 
 def everything(lake: Lake, feed: Feed) -> Tables:

@@ -40,7 +40,7 @@ PROGRESS = pa.schema(
 )
 """One row per window that is in gold: with how many object generations or records, and under which declaration."""
 
-BOOKED = pa.schema(
+READ_ACCOUNTS = pa.schema(
     [
         pa.field("window", pa.string()),
         pa.field("records", pa.int64()),
@@ -214,11 +214,11 @@ def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     for one in known:
         landed[one.window] += one.records
     digest = feed_digests(feed)
-    booked: Counter[str] = Counter()
+    kinds_and_counts: Counter[str] = Counter()
     stale: set[str] = set()
-    accounts = lake.small_table("accounting", feed.name, BOOKED)
+    accounts = lake.small_table("accounting", feed.name, READ_ACCOUNTS)
     for row in accounts.rows(where={"window": landed}) if landed else ():
-        booked[row["window"]] += row["records"]
+        kinds_and_counts[row["window"]] += row["records"]
         if row["declaration"] != digest(row["window"]):
             stale.add(row["window"])
-    return stale | {window for window in landed if landed[window] != booked[window]}
+    return stale | {window for window in landed if landed[window] != kinds_and_counts[window]}

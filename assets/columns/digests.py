@@ -12,9 +12,9 @@ from assets.columns.gold import (
     EVENT_AT,
     EVENT_ID,
     POSITION,
-    grave_columns,
     key_columns,
     newest_tombstones,
+    tombstone_columns,
 )
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM
 from transforms.feed.feed import Table
@@ -32,7 +32,7 @@ def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataF
 
     Compaction may drop the others at any time.
     """
-    own = grave_columns(table)
+    own = tombstone_columns(table)
     newest = newest_tombstones(tombstones, table)
     same = [newest[name].eqNullSafe(gold[name]) for name in own]
     absent = newest.join(gold, on=same, how="left_anti")

@@ -24,7 +24,7 @@ def key_columns(table: Table) -> tuple[str, ...]:
     return table.key or (KEY, COPY)
 
 
-def grave_columns(table: Table) -> tuple[str, ...]:
+def tombstone_columns(table: Table) -> tuple[str, ...]:
     """What tells tombstones apart."""
     return table.key or (KEY,)
 
@@ -33,5 +33,5 @@ def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
     """One row per key: a key that was deleted several times has several until compaction, and the newest counts."""
     whole = F.struct(*(f"`{name}`" for name in tombstones.columns))
     newest = F.max_by(whole, F.struct(POSITION, EVENT_ID)).alias("newest")
-    own = [f"`{name}`" for name in grave_columns(table)]
+    own = [f"`{name}`" for name in tombstone_columns(table)]
     return tombstones.groupBy(*own).agg(newest).select("newest.*")

@@ -13,7 +13,7 @@ BYTES_A_ROW = 5_000
 _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-def hinted(frame: DataFrame, rows: int) -> DataFrame:
+def broadcast_if_small(frame: DataFrame, rows: int) -> DataFrame:
     """The frame, to be broadcast where so many rows (``rows``, or fewer) take a small part of the driver's memory."""
     memory = frame.sparkSession.conf.get("spark.driver.memory", "1g")
     assert memory is not None  # it has a default

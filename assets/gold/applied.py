@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from assets.gold.changes.scoped_delete_effects import Reached
+from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect
 from transforms.silver.conforming.discovered_tables import Stopped
 
 
@@ -24,7 +24,7 @@ class GoldTable:
     rows: int
     tombstones: int
     repeats: int
-    scoped: tuple[Reached, ...] = ()
+    scoped: tuple[ScopedDeleteEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Applied:
 
     ``changes`` counts the run's silver rows; ``repeats`` those of them that are known to have come before, and
     ``superseded`` those that stand before their key's last change and change nothing: late ones or repeats, which are
-    not told apart. ``refolded``: keys that were folded anew from their history; ``late_keys``: those of them of which
-    an event came late, and that changed what the table has. ``ties``: keys with two events at one place.
+    not told apart. ``refolded``: keys that were folded anew from their history; ``keys_with_late_events``: those of
+    them of which an event came late, and that changed what the table has. ``ties``: keys with two events at one place.
     ``rows`` and ``tombstones`` are the tables' sizes afterwards. ``waits_for`` are windows to be derived anew under a
     changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
     reason.
@@ -46,7 +46,7 @@ class Applied:
     superseded: int = 0
     keys: int = 0
     refolded: int = 0
-    late_keys: int = 0
+    keys_with_late_events: int = 0
     ties: int = 0
     foreign_copies: int = 0
     rows: int = 0

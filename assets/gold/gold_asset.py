@@ -151,7 +151,11 @@ def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied
         f" and {counted(done.tombstones, 'tombstone')}"
         + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
         + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
-        + (f"; {counted(done.late_keys, 'key')} with late events" if done.late_keys else "")
+        + (
+            f"; {counted(done.keys_with_late_events, 'key')} with late events"
+            if done.keys_with_late_events
+            else ""
+        )
     )
     for one in done.tables:
         for line in scoped_delete_effects.told(one.scoped):
@@ -168,7 +172,7 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
         "superseded": done.superseded,
         "keys_changed": done.keys,
         "keys_folded_anew": done.refolded,
-        "keys_with_late_events": done.late_keys,
+        "keys_with_late_events": done.keys_with_late_events,
         "keys_with_ties": done.ties,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
         "waits_for": len(done.waits_for),
@@ -179,7 +183,7 @@ def violations_of(done: Applied) -> dict[str, int]:
     """What an apply says against the rules of gold."""
     return {
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
-        rules.NO_LATE_EVENT.name: done.late_keys,
+        rules.NO_LATE_EVENT.name: done.keys_with_late_events,
         rules.NO_TIE.name: done.ties,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
     }

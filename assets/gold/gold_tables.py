@@ -131,11 +131,11 @@ def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """True where a gold table is missing, or was made under another declaration."""
-    gold, graves = (
+    gold, tombstones = (
         lake.table("gold", feed.name, name),
         lake.table("gold", feed.name, name + TOMBSTONES),
     )
-    if not (gold.exists() and graves.exists()):
+    if not (gold.exists() and tombstones.exists()):
         return True
     known = schema_changes.with_added(lake, feed, table, name)
     return gold.properties().get(DECLARATION) != table_digest(feed, known)

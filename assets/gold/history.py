@@ -26,16 +26,16 @@ def write(
     new: DataFrame,
     keys: DataFrame,
     *,
-    anew: bool,
+    full_rebuild: bool,
     horizon: Horizon | None,
 ) -> None:
     """Put the versions of these ``keys`` that silver can tell (``new``) in place of those before, in one commit.
 
-    ``anew``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same keys
-    again.
+    ``full_rebuild``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same
+    keys again.
     """
     new = new.select(*(f"`{name}`" for name in declared.columns), *OWN)
-    if anew:
+    if full_rebuild:
         whole = new
         if horizon is not None and table.exists():
             whole = whole.unionByName(_ended(table.read(), declared, horizon)).localCheckpoint()

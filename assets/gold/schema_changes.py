@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from assets.bookkeeping import accounting, bases
 from assets.columns import types
-from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, grave_columns
+from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
 from transforms.errors import KeyDrift, SchemaChangeRefused
@@ -37,14 +37,14 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
         if row["declared"] == table.name
         for one in row["undeclared_columns"] or ()
     }
-    # Books of a window say nothing of repeats, which compacted events are once they are read again.
+    # The accounts of a window say nothing of repeats, which compacted events are once they are read again.
     names = [*sorted(mentioned), *bases.added(lake, feed, name)]
     found = added(names, table.columns)
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
 
 
 def refuse_declaration(
-    lake: Lake, feed: Feed, table: Table, name: str, gold: LakeTable, graves: LakeTable
+    lake: Lake, feed: Feed, table: Table, name: str, gold: LakeTable, tombstones: LakeTable
 ) -> None:
     """Raise before a gold table is made anew where the feed file changed in a way that it does not allow.
 
@@ -53,16 +53,16 @@ def refuse_declaration(
         SchemaChangeRefused: the policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
     schema = gold.read().schema
-    key = [column for column in graves.read().columns if column not in _OWN]
+    key = [column for column in tombstones.read().columns if column not in _OWN]
     # The spelling of a name may change when the table gets another that differs from it only in case.
     today = {**table.renamed, **table.spelled}
-    if {today.get(column, column) for column in key} != set(grave_columns(table)):
+    if {today.get(column, column) for column in key} != set(tombstone_columns(table)):
         of_gold = tuple(column for column in key if not column.startswith("_weir_"))
         raise KeyDrift(
             *(feed.name, table.name, table.key),
             f"gold.{feed.name}.{name} has the key [{', '.join(of_gold)}]",
             "Its rows would be other rows under the same name. Declare the old key again; or declare the table in a"
-            f" feed of another name; or remove {gold.path} and {graves.path}, and run again: gold is then made from"
+            f" feed of another name; or remove {gold.path} and {tombstones.path}, and run again: gold is then made from"
             " the first event on, under the new key.",
         )
     undeclared = set((gold.properties().get(ADDED) or "").split(","))

@@ -126,26 +126,26 @@ def _with_deleted_end(
     lake: Lake, feed: Feed, tables: dict[str, Table], *, is_older: bool
 ) -> DataFrame | None:
     """One row per edge with a deleted vertex: ``what``; those no newer than the delete, or the others."""
-    graves = [
-        _graves(lake, feed, name, table) for name, table in tables.items() if _is_vertex(table)
+    tombstones = [
+        _tombstones(lake, feed, name, table) for name, table in tables.items() if _is_vertex(table)
     ]
     edges = [
         _edges(lake, feed, name, table) for name, table in tables.items() if not _is_vertex(table)
     ]
-    if not graves or not edges:
+    if not tombstones or not edges:
         return None
-    gone = reduce(DataFrame.unionByName, graves)
+    gone = reduce(DataFrame.unionByName, tombstones)
     ends = reduce(DataFrame.unionByName, edges)
     older = F.coalesce(F.col(EVENT_AT) <= F.col("deleted_at"), F.lit(True))
     met = ends.join(gone, on=["graph", "type", "uid"]).where(older if is_older else ~older)
     return met.select("what").distinct()
 
 
-def _graves(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
+def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     """One row per vertex that is deleted: ``graph``, ``type``, ``uid``, ``deleted_at``."""
     rows = lake.table("gold", feed.name, name).read().select(UID)
-    graves = newest_tombstones(lake.table("gold", feed.name, name + TOMBSTONES).read(), table)
-    return graves.join(rows, on=UID, how="left_anti").select(
+    tombstones = newest_tombstones(lake.table("gold", feed.name, name + TOMBSTONES).read(), table)
+    return tombstones.join(rows, on=UID, how="left_anti").select(
         F.lit(name.removesuffix(table.name)).alias("graph"),
         F.lit(table.name.removeprefix("vertex_")).alias("type"),
         F.col(UID).alias("uid"),

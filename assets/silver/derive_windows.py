@@ -137,11 +137,11 @@ def _with_covered(
 def refuse(feed: Feed, found: Made, accounts: Sequence[StoredAccount]) -> None:
     """Raise before anything is written where these windows bring what the feed does not take."""
 
-    def fated() -> DataFrame:
+    def classified_rows() -> DataFrame:
         told = F.when(F.col("reason").isNotNull(), F.struct("reason", "detail")).alias("fault")
         return found.of_kind(CHANGES, REFUSED).select("*", told)
 
-    schema_changes.refuse_in_stream(feed, accounts, fated)
+    schema_changes.refuse_in_stream(feed, accounts, classified_rows)
 
 
 def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:

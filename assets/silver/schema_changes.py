@@ -22,17 +22,17 @@ _POLICY = "The feed file's `schema_changes` says"
 
 
 def refuse_in_stream(
-    feed: Feed, accounts: Sequence[StoredAccount], fated: Callable[[], DataFrame]
+    feed: Feed, accounts: Sequence[StoredAccount], classified_rows: Callable[[], DataFrame]
 ) -> None:
     """Raise before anything is written where these windows bring a change that the feed file refuses.
 
-    ``fated``: the rows behind the accounts, which are asked for only where an account tells of such a change.
+    ``classified_rows``: the rows behind the accounts, which are asked for only where an account tells of such a change.
 
     Raises:
         SchemaChangeRefused: the policy of that kind of change is ``fail``.
         KeyDrift: every event of a table lacks a column of its key.
     """
-    _refuse_key_drift(feed, accounts, fated)
+    _refuse_key_drift(feed, accounts, classified_rows)
     for account in sorted(accounts, key=lambda row: (row["window"], str(row["source_table"]))):
         table = feed.tables.get(account["declared"] or "")
         if table is None:
@@ -40,14 +40,14 @@ def refuse_in_stream(
                 raise SchemaChangeRefused(
                     *(feed.name, str(account["source_table"]), "rename_table"),
                     f"events of the undeclared table {account['source_table']}"
-                    f"{_first(_of(fated(), account))}",
+                    f"{_first(_of(classified_rows(), account))}",
                     f"{_POLICY} rename_table: fail. Declare the table; or, if it is a table under a new name, give"
                     " that its new name in the feed file and list the earlier one under `was`.",
                 )
             continue
         if table.policies.add_column == "fail" and account["undeclared_columns"]:
             column = account["undeclared_columns"][0]
-            rows = _of(fated(), account).where(~is_column_drop())
+            rows = _of(classified_rows(), account).where(~is_column_drop())
             first = _first(rows.where(F.array_contains(F.map_keys("after"), column)))
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "add_column"),
@@ -55,7 +55,7 @@ def refuse_in_stream(
                 f"{_POLICY} add_column: fail. Declare the column, or the name that it had before under `renamed`.",
             )
         if table.policies.drop_column == "fail" and DROPS in account["change_kinds"]:
-            first = _first(_of(fated(), account).where(is_column_drop()))
+            first = _first(_of(classified_rows(), account).where(is_column_drop()))
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "drop_column"),
                 f"the source dropped a column{first}",
@@ -68,9 +68,9 @@ def is_column_drop() -> Column:
     return (F.col("operation") == DROP_COLUMN) & F.col("scope").isNotNull()
 
 
-def _of(fated: DataFrame, account: StoredAccount) -> DataFrame:
+def _of(classified_rows: DataFrame, account: StoredAccount) -> DataFrame:
     """The rows behind an account."""
-    return fated.where(
+    return classified_rows.where(
         (F.col("window") == account["window"]) & (F.col("table") == account["table"])
     )
 
@@ -82,7 +82,7 @@ def _first(events: DataFrame) -> str:
 
 
 def _refuse_key_drift(
-    feed: Feed, accounts: Sequence[StoredAccount], fated: Callable[[], DataFrame]
+    feed: Feed, accounts: Sequence[StoredAccount], classified_rows: Callable[[], DataFrame]
 ) -> None:
     suspects = {
         (account["window"], account["declared"])
@@ -95,7 +95,7 @@ def _refuse_key_drift(
         key = feed.tables[name].key
         images = F.concat(F.map_keys("before"), F.map_keys("after"))
         mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
-        mine = fated().where((F.col("window") == window) & (F.col("declared") == name))
+        mine = classified_rows().where((F.col("window") == window) & (F.col("declared") == name))
         of_keys = mine.where(F.col("fault.reason") == "missing_key")
         found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
         assert found is not None  # an aggregate without groups has one row

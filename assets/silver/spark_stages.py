@@ -39,8 +39,8 @@ def classified(
         rows = _with_commits(kept[0], tasks)
     # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
     whole = rows.withColumn("commit", F.coalesce("commit", F.array().cast("array<bigint>")))
-    dealt = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
-    found = staged(dealt, outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
+    shuffled = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
+    found = staged(shuffled, outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
     kept.append(found.persist(StorageLevel.MEMORY_AND_DISK))
     return kept[-1], kept
 

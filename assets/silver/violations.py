@@ -29,10 +29,10 @@ def count(
 ) -> dict[str, int]:
     """The violations of each rule, from the accounts and from what the commits say of themselves."""
     total = {name: sum(row[name] for row in accounts) for name in accounting.COUNTS}
-    fates_sum = sum(total[name] for name in accounting.OUTCOMES)
+    outcomes_sum = sum(total[name] for name in accounting.OUTCOMES)
     return {
         rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
-        + abs(total["events"] - fates_sum)
+        + abs(total["events"] - outcomes_sum)
         + abs(written - sum(total[name] for name in STORED))
         + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
         rules.NO_NULL_KEY.name: total["null_keys"],
@@ -46,7 +46,7 @@ def count(
         rules.NOTHING_TOO_LATE.name: total["too_late"],
         rules.MOST_EVENTS_ARE_IN_TIME.name: sum(row["too_late"] for row in late),
         rules.NOTHING_HELD.name: total["held"],
-        **remarked(feed, accounts),
+        **warnings_of(feed, accounts),
         # Of feeds whose format has transactions these are counted by who knows all windows.
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
@@ -88,7 +88,7 @@ def is_wholly_late(account: StoredAccount) -> bool:
     return not account["changes"] and late >= max(1, account["duplicates"])
 
 
-def remarked(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]:
+def warnings_of(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]:
     """The events with each of the format's warnings, by the rule that it breaks."""
     return {
         warning.rule: sum(row["warnings"].get(warning.word, 0) for row in accounts)

@@ -22,12 +22,13 @@ from assets.columns.horizons import covers
 from assets.gold import gold_tables, table_faults
 from assets.gold.apply import commits, spark_apply
 from assets.gold.changes import scoped_delete_effects
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.locks import writing
 from assets.silver import silver_asset
-from assets.upkeep import horizon_plans, tombstones
+from assets.upkeep import horizon_plans
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.tombstones import drop, droppable
 from transforms.errors import CompactionRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
@@ -48,8 +49,8 @@ class Compacted:
     """What one gold table kept and lost, class by class, and why no more.
 
     ``folded``: silver rows that became part of the base; ``kept``: those newer than the horizon. ``base``: keys in the
-    base. ``idle``: tombstones whose key is back or was deleted once more; ``expired``: those at or below the horizon;
-    ``tombstones``: the rest. ``digest``: of gold, the same before and after; None where no history was folded.
+    base. ``superseded``: tombstones whose key is back or was deleted once more; ``expired``: those at or below the
+    horizon; ``tombstones``: the rest. ``digest``: of gold, the same before and after; None where no history was folded.
     """
 
     table: str
@@ -57,7 +58,7 @@ class Compacted:
     folded: int
     kept: int
     base: int
-    idle: int
+    superseded: int
     expired: int
     tombstones: int
     files_before: int
@@ -101,62 +102,68 @@ def compact_feed(
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
     """Compact one gold table; None where it does not exist yet."""
     gold = lake.table("gold", feed.name, name)
-    graves = lake.table("gold", feed.name, name + TOMBSTONES)
-    if not (gold.exists() and graves.exists()):
+    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
+    if not (gold.exists() and tombstones.exists()):
         return None
     gold_tables.refuse_behind(lake, feed, table, name)
-    history = History.read(lake, feed, table, name, [])
-    plan = horizon_plans.planned(lake, feed, name, history)
-    return to_horizon(lake, feed, history, name, plan, dry_run=dry_run)
+    table_changes = TableChanges.read(lake, feed, table, name, [])
+    plan = horizon_plans.planned(lake, feed, name, table_changes)
+    return to_horizon(lake, feed, table_changes, name, plan, dry_run=dry_run)
 
 
 def to_horizon(
-    lake: Lake, feed: Feed, history: History, name: str, plan: Plan, *, dry_run: bool
+    lake: Lake, feed: Feed, table_changes: TableChanges, name: str, plan: Plan, *, dry_run: bool
 ) -> Compacted:
     """Compact one gold table up to a horizon that somebody has drawn."""
     gold = lake.table("gold", feed.name, name)
-    graves = lake.table("gold", feed.name, name + TOMBSTONES)
+    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
     before = _files(lake, gold.path)
     if plan.old is not None and not dry_run:
         finish(lake, feed, name, plan.old)
-    folded, base, kept, digest = 0, 0, history.changes.count(), None
+    folded, base, kept, digest = 0, 0, table_changes.changes.count(), None
     if plan.new is not None:
         covered = covers(plan.new)
-        folded = history.changes.where(covered).count()
+        folded = table_changes.changes.where(covered).count()
         kept -= folded
-        new_base = based(feed, history, name, plan.new)
+        new_base = based(feed, table_changes, name, plan.new)
         base = new_base.count()
-        digest = proved(lake, feed, history, name, new_base, plan.new)
+        digest = proved(lake, feed, table_changes, name, new_base, plan.new)
         if not dry_run:
-            draw(lake, feed, history, name, new_base, plan.new)
+            draw(lake, feed, table_changes, name, new_base, plan.new)
             finish(lake, feed, name, plan.new)
-    elif history.base is not None:
-        base = history.base.count()
+    elif table_changes.base is not None:
+        base = table_changes.base.count()
     # By the horizon that is drawn, not by what a compaction that died had begun to write down.
-    spare = tombstones.spare(
-        history.table, gold.read(), graves.read(), plan.new or plan.old
+    removable = droppable(
+        table_changes.table, gold.read(), tombstones.read(), plan.new or plan.old
     ).localCheckpoint()
-    idle, expired = spare.where("is_idle").count(), spare.where("NOT is_idle").count()
-    left = graves.read().count() - idle - expired
+    superseded = removable.where("is_superseded").count()
+    expired = removable.where("NOT is_superseded").count()
+    left = tombstones.read().count() - superseded - expired
     if not dry_run:
-        if idle + expired:
-            tombstones.drop(lake, graves, spare, history.table)
-        gold_tables.end_change_feed(gold, history.table)
+        if superseded + expired:
+            drop(lake, tombstones, removable, table_changes.table)
+        gold_tables.end_change_feed(gold, table_changes.table)
         versions = lake.table("gold", feed.name, name + HISTORY)
-        for path in (gold.path, graves.path, versions.path):
+        for path in (gold.path, tombstones.path, versions.path):
             _tidy(lake, path)
     files = before, before if dry_run else _files(lake, gold.path)
-    return Compacted(name, plan, folded, kept, base, idle, expired, left, *files, digest)
+    return Compacted(name, plan, folded, kept, base, superseded, expired, left, *files, digest)
 
 
-def based(feed: Feed, history: History, name: str, horizon: Horizon) -> DataFrame:
+def based(feed: Feed, table_changes: TableChanges, name: str, horizon: Horizon) -> DataFrame:
     """The table's base rows up to a new horizon: the old base, and the changes between the two."""
-    old = replace(history, changes=history.changes.where(covers(horizon)))
+    old = replace(table_changes, changes=table_changes.changes.where(covers(horizon)))
     return base_rows.of_states(spark_apply.to_base(feed, old), name)
 
 
 def proved(
-    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
+    lake: Lake,
+    feed: Feed,
+    table_changes: TableChanges,
+    name: str,
+    base: DataFrame,
+    horizon: Horizon,
 ) -> str:
     """Fold the new base and all newer changes; returns the digest of what they make, which is gold's.
 
@@ -164,14 +171,14 @@ def proved(
         CompactionRefused: It is not gold's.
     """
     rest = replace(
-        history,
-        changes=history.changes.where(~covers(horizon)),
+        table_changes,
+        changes=table_changes.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
-    found = spark_apply.folded(feed, rest, scoped_delete_effects.of_history(feed, rest))
-    rows = commits.present(found.rows, history.table)
+    found = spark_apply.folded(feed, rest, scoped_delete_effects.of_changes(feed, rest))
+    rows = commits.present(found.rows, table_changes.table)
     gold = lake.table("gold", feed.name, name).read()
-    ours, theirs = (digests.of_rows(one, history.table) for one in (gold, rows))
+    ours, theirs = (digests.of_rows(one, table_changes.table) for one in (gold, rows))
     digest = digests.of_table(ours).first()
     again = digests.of_table(theirs).first()
     assert digest is not None  # an aggregate without groups has one row
@@ -184,11 +191,16 @@ def proved(
 
 
 def draw(
-    lake: Lake, feed: Feed, history: History, name: str, base: DataFrame, horizon: Horizon
+    lake: Lake,
+    feed: Feed,
+    table_changes: TableChanges,
+    name: str,
+    base: DataFrame,
+    horizon: Horizon,
 ) -> None:
     """Commit the new base; where a run brought older changes meanwhile, once more with them."""
     # What the base was before is read before it is replaced.
-    before = None if history.base is None else history.base.localCheckpoint()
+    before = None if table_changes.base is None else table_changes.base.localCheckpoint()
     earlier = bases.newest_window(lake, feed, name)
     while True:
         mine = _covered(lake, feed, name, horizon)
@@ -196,12 +208,12 @@ def draw(
         row = mine.agg(F.max("window").alias("window")).first()
         assert row is not None  # an aggregate without groups has one row
         newest = max(row["window"] or "", earlier)
-        bases.write(lake, feed, name, history.table, base, horizon, newest)
+        bases.write(lake, feed, name, table_changes.table, base, horizon, newest)
         unknown = bases.with_known(lake, feed, _covered(lake, feed, name, horizon))
         if unknown.where("NOT is_known").isEmpty():
             return
         # Frames read anew: the history's has what was brought meanwhile.
-        base = based(feed, replace(history, base=before), name, horizon)
+        base = based(feed, replace(table_changes, base=before), name, horizon)
 
 
 def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:

@@ -16,7 +16,7 @@ from assets.bookkeeping import bases, dismissals, ledger
 from assets.bookkeeping.transactions import released
 from assets.columns import silver_rows, transactions
 from assets.gold.changes.cross_stream_deletes import has_streams
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -46,7 +46,7 @@ class Eligible:
     held_back_by: tuple[str, ...]
 
 
-def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
+def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> Plan:
     """Draw one gold table's horizon.
 
     It is the newest position in windows that are old enough, but no newer than what each stream has told by then, and
@@ -54,8 +54,8 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
     """
     old = bases.drawn(lake, feed).get(name)
     if (
-        history.change_kinds.transactions
-        and not history.changes.where("transaction.at_commit").isEmpty()
+        table_changes.change_kinds.transactions
+        and not table_changes.changes.where("transaction.at_commit").isEmpty()
     ):
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
@@ -69,11 +69,11 @@ def planned(lake: Lake, feed: Feed, name: str, history: History) -> Plan:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
     # What a complete snapshot is for stands in no stream.
-    changes = history.changes.where(~F.col("derived").eqNullSafe("epoch"))
+    changes = table_changes.changes.where(~F.col("derived").eqNullSafe("epoch"))
     for undecided, what in (
         (first_held(lake, feed, name), "a held delete"),
         (first_quarantined(lake, feed, name, old), "an event in quarantine"),
-        (first_open(lake, feed, name, history), "a change whose transaction is open"),
+        (first_open(lake, feed, name, table_changes), "a change whose transaction is open"),
     ):
         if undecided is not None:
             changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
@@ -200,9 +200,9 @@ def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) ->
     return position
 
 
-def first_open(lake: Lake, feed: Feed, name: str, history: History) -> list[int] | None:
+def first_open(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> list[int] | None:
     """The smallest position of a change whose transaction is not complete."""
-    if not history.change_kinds.transactions:
+    if not table_changes.change_kinds.transactions:
         return None
     silver = lake.table("silver", feed.name).read()
     waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))

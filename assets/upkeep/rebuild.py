@@ -1,6 +1,6 @@
 """Making a feed's tables anew from bronze: under a changed declaration, a new epoch, or to take in what came too late.
 
-What compaction has folded away is read again from bronze, so that nothing is stable_prefix any more until the next
+What compaction has folded away is read again from bronze, so that nothing is decided any more until the next
 compaction. Not here: the command (``orchestration/cli/rebuild.py``).
 """
 
@@ -107,7 +107,7 @@ def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -
     Raises:
         RebuildStopped: a decision was recorded meanwhile, so that windows have to be derived once more.
     """
-    done = apply_table.apply(lake, feed, table, windows, anew=True)
+    done = apply_table.apply(lake, feed, table, windows, full_rebuild=True)
     if done.waits_for:
         raise RebuildStopped(
             feed.name,

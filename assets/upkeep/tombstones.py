@@ -9,7 +9,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.gold import POSITION, grave_columns
+from assets.columns.gold import POSITION, tombstone_columns
 from assets.columns.horizons import covers
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
@@ -22,24 +22,28 @@ def is_expired(horizon: Horizon | None) -> Column:
     return F.lit(False) if horizon is None else covers(horizon, POSITION, F.size(POSITION))
 
 
-def spare(table: Table, gold: DataFrame, graves: DataFrame, horizon: Horizon | None) -> DataFrame:
-    """Tombstones that no later change can need, with ``is_idle``: the row is back, or was deleted once more, later.
+def droppable(
+    table: Table, gold: DataFrame, tombstones: DataFrame, horizon: Horizon | None
+) -> DataFrame:
+    """Tombstones that no later change can need, one row per key and position, with ``is_superseded``.
 
-    The others are expired.
+    A superseded one has a row again, or a newer tombstone; the others are expired.
     """
-    own = grave_columns(table)
-    known = gold.select(*own, POSITION).unionByName(graves.select(*own, POSITION))
+    own = tombstone_columns(table)
+    known = gold.select(*own, POSITION).unionByName(tombstones.select(*own, POSITION))
     newest = known.groupBy(*own).agg(F.max(POSITION).alias("row"))
     same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
-    idle = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
-    with_rows = graves.alias("old").join(newest.alias("newest"), on=same, how="left")
-    named = with_rows.select("old.*", F.coalesce(idle, F.lit(False)).alias("is_idle"))
-    return named.where(F.col("is_idle") | is_expired(horizon)).select(*own, POSITION, "is_idle")
+    superseded = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
+    with_rows = tombstones.alias("old").join(newest.alias("newest"), on=same, how="left")
+    named = with_rows.select("old.*", F.coalesce(superseded, F.lit(False)).alias("is_superseded"))
+    return named.where(F.col("is_superseded") | is_expired(horizon)).select(
+        *own, POSITION, "is_superseded"
+    )
 
 
-def drop(lake: Lake, graves: LakeTable, spare_ones: DataFrame, table: Table) -> None:
+def drop(lake: Lake, tombstones: LakeTable, removable: DataFrame, table: Table) -> None:
     """Drop these tombstones; a key that was deleted once more in the meantime has a newer one, which stays."""
-    same = " AND ".join(f"old.`{key}` <=> gone.`{key}`" for key in grave_columns(table))
+    same = " AND ".join(f"old.`{key}` <=> gone.`{key}`" for key in tombstone_columns(table))
     same += f" AND old.{POSITION} = gone.{POSITION}"
-    target = DeltaTable.forPath(lake.spark, graves.path).alias("old")
-    target.merge(spare_ones.alias("gone"), same).whenMatchedDelete().execute()
+    target = DeltaTable.forPath(lake.spark, tombstones.path).alias("old")
+    target.merge(removable.alias("gone"), same).whenMatchedDelete().execute()

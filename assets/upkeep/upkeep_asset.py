@@ -32,7 +32,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         # Never beside a run that writes silver.
         pool=f"silver_{feed.name}",
         kinds={"compaction", "deltalake"},
-        description="Old changes become base rows, idle tombstones and small files go; gold stays as it is.",
+        description="Old changes become base rows, superseded tombstones and small files go; gold stays as it is.",
     )
     def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         lines = [
@@ -43,16 +43,16 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         for done in compact_feed(lake, feed, gold_tables.mirrors(lake, feed), dry_run=False):
             context.log.info(
                 f"gold.{feed.name}.{done.table}: {counted(done.folded, 'change')} folded into base rows,"
-                f" {counted(done.idle + done.expired, 'tombstone')} dropped"
+                f" {counted(done.superseded + done.expired, 'tombstone')} dropped"
             )
             folded += done.folded
-            dropped += done.idle + done.expired
+            dropped += done.superseded + done.expired
             cells = (
                 done.table,
                 done.folded,
                 done.kept,
                 done.base,
-                done.idle + done.expired,
+                done.superseded + done.expired,
                 done.tombstones,
                 "; ".join(done.plan.held_back_by),
             )

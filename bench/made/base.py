@@ -46,10 +46,10 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     counts = {drops.SNAPSHOT_WINDOW: rows + dead, drops.BASE_WINDOW: (rows + 4) // 5 + dead}
     write_accounts(lake, feed, table, counts)
     gold = lake.table("gold", feed.name, table.name)
-    graves = lake.table("gold", feed.name, table.name + TOMBSTONES)
+    tombstones = lake.table("gold", feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
     made = gold_tables.properties_of(table, table_digest(feed, table))
-    commits.create(gold, graves, state, table, made)
+    commits.create(gold, tombstones, state, table, made)
 
 
 def snapshot(spark: SparkSession, table: Table, rows: int) -> DataFrame:

@@ -22,7 +22,7 @@ class Workspace:
 
     def lake(self, name: str) -> Lake:
         """The warehouse of this name."""
-        return self.session.elsewhere(str(self.folder / name))
+        return self.session.with_warehouse(str(self.folder / name))
 
     def fresh(self, like: str | None = None) -> Lake:
         """A new warehouse: empty, or with the tables of another."""

@@ -70,9 +70,9 @@ def line(
     export(changes, exports / "changes")
     gold = base.table("gold", feed.name, table.name)
     export(gold.read(), exports / "rows")
-    by_book = work.fresh("base")
-    textbook.apply(by_book, feed, table, windows)
-    right = outcome(by_book.table("gold", feed.name, table.name).read())
+    by_textbook = work.fresh("base")
+    textbook.apply(by_textbook, feed, table, windows)
+    right = outcome(by_textbook.table("gold", feed.name, table.name).read())
     late, without_positions = newest_delivered(base, feed, table, windows)
     made = {}
     for name in (DLT, DUCKDB):

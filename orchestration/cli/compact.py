@@ -62,7 +62,7 @@ def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     for reason in done.plan.held_back_by:
         yield f"    no further: {reason}"
     yield (
-        f"  tombstones: {done.idle:,} whose key is back or was deleted once more, and {done.expired:,}"
+        f"  tombstones: {done.superseded:,} whose key is back or was deleted once more, and {done.expired:,}"
         " that nothing older can come for"
         f" {would}dropped, {done.tombstones:,} kept for events that may still come"
     )

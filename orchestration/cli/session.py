@@ -52,7 +52,7 @@ def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
     """The warehouse, with a session for these feeds that is not started yet: planning needs none."""
     refuse_unreachable(warehouse_uri(warehouse))
     session.starting = told_of_spark
-    return small_work.fitted(lake_of(warehouse_uri(warehouse)), feeds)
+    return small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
 
 
 def start(lake: Lake) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assets.audit.status import Standing, standing
+from assets.audit.status import Status, status_of
 from assets.lake import Lake
 from assets.landing.kafka import topics
 from assets.wording import counted
@@ -33,7 +33,7 @@ def status(place: Place, only: Sequence[str]) -> int:
 def told(lake: Lake, feed: Feed) -> Iterator[str]:
     """One feed, line by line."""
     yield f"{feed.name}: {feed.format} from {feed.landing}"
-    found = standing(lake, feed)
+    found = status_of(lake, feed)
     if found is None:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
@@ -54,18 +54,18 @@ def _of_topics(feed: Feed) -> Iterator[str]:
         yield f"  the topics cannot be asked now: {fault}"
 
 
-def _of(found: Standing) -> Iterator[str]:
+def _of(found: Status) -> Iterator[str]:
     newest = f", the newest {found.newest}" if found.newest else ""
     yield f"  windows: {found.windows:,} in gold{newest}" + (
         f"; not yet: {some(found.unfinished)}" if found.unfinished else ""
     )
-    if found.fates:
+    if found.outcomes:
         parts = " + ".join(
-            _fate(name, found.fates[name])
+            _outcome(name, found.outcomes[name])
             for name in OUTCOMES
-            if found.fates[name] or name == "changes"
+            if found.outcomes[name] or name == "changes"
         )
-        yield f"  events: {found.fates['events']:,} = {parts}"
+        yield f"  events: {found.outcomes['events']:,} = {parts}"
     for one in found.gold:
         since = f", changed at the source by {one.newest}" if one.newest else ""
         yield (
@@ -89,7 +89,7 @@ def _of(found: Standing) -> Iterator[str]:
         )
 
 
-def _fate(name: str, number: int) -> str:
+def _outcome(name: str, number: int) -> str:
     if name in ("changes", "duplicates"):
         return counted(number, name.removesuffix("s"))
     return f"{number:,} {name.replace('_', ' ')}"

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from assets.audit import shuffle
 from assets.audit.comparing import Certificate
-from assets.audit.shuffle import Dealt
+from assets.audit.shuffle import Shuffled
 from assets.audit.verify import NotProved, certificates, make_again
 from assets.bookkeeping import decisions, discovered_tables, ledger
 from assets.gold import gold_tables
@@ -47,7 +47,7 @@ def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
     ):
         # A place of its own, whatever earlier proofs have left in the same scratch.
         place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
-        return prove(lake, lake.elsewhere(place), feed, seed)
+        return prove(lake, lake.with_warehouse(place), feed, seed)
 
 
 def not_yet(lake: Lake, feed: Feed) -> str | None:
@@ -66,10 +66,10 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
-    dealt = shuffle.deal(lake, scratch, feed, seed)
-    say(f"{feed.name}: making gold anew from {counted(dealt.records, 'record')}")
-    faults = make_again(lake, scratch, feed, dealt.runs)
-    print(heading(feed, dealt, seed))
+    shuffled = shuffle.shuffle(lake, scratch, feed, seed)
+    say(f"{feed.name}: making gold anew from {counted(shuffled.records, 'record')}")
+    faults = make_again(lake, scratch, feed, shuffled.runs)
+    print(heading(feed, shuffled, seed))
     tables = gold_tables.mirrors(lake, feed)
     found, not_proved = [], 0
     for one in certificates(lake, scratch, feed, tables, faults):
@@ -88,16 +88,16 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
     return 2 if stopped or not_proved else 0
 
 
-def heading(feed: Feed, dealt: Dealt, seed: int) -> str:
+def heading(feed: Feed, shuffled: Shuffled, seed: int) -> str:
     """What was done to prove a feed."""
     where = (
         "in their own windows (the feed has epochs, or columns with a `since`)"
-        if dealt.in_own_windows
+        if shuffled.in_own_windows
         else "dealt out over other windows"
     )
     return (
-        f"{feed.name}: {counted(dealt.records, 'record')} of bronze, {dealt.repeated:,} of them twice, {where};"
-        f" {counted(len(dealt.runs), 'run')} in another order, the first of them twice (seed {seed})"
+        f"{feed.name}: {counted(shuffled.records, 'record')} of bronze, {shuffled.repeated:,} of them twice, {where};"
+        f" {counted(len(shuffled.runs), 'run')} in another order, the first of them twice (seed {seed})"
     )
 
 

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from assets.gold.changes.scoped_delete_effects import Reached, told
+from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, told
 from assets.wording import counted
 from orchestration.runs.execute import Outcome, is_blocked
 
@@ -37,7 +37,7 @@ def lines(outcome: Outcome) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for path, values in outcome.metadata:
         if path[0] == "silver":
-            for account in _books(values):
+            for account in _accounts(values):
                 line = found.setdefault(str(account["table"] or "(no table)"), Line())
                 line.events += _int(account["events"])
                 line.changes += _int(account["changes"])
@@ -134,16 +134,16 @@ def _gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
             yield from tables
 
 
-def _books(values: Mapping[str, object]) -> list[dict[str, object]]:
+def _accounts(values: Mapping[str, object]) -> list[dict[str, object]]:
     accounts = values["accounts"]
     assert isinstance(accounts, list)
     return accounts
 
 
-def _scoped(table: Mapping[str, object]) -> tuple[Reached, ...]:
+def _scoped(table: Mapping[str, object]) -> tuple[ScopedDeleteEffect, ...]:
     changes = table["scoped"]
     assert isinstance(changes, list)
-    return tuple(Reached(**one) for one in changes)
+    return tuple(ScopedDeleteEffect(**one) for one in changes)
 
 
 def _int(value: object) -> int:

@@ -28,7 +28,7 @@ FIRST_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 """Alone it would have a cache of 48 MB, which a run fills."""
 
 
-def fitted(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
+def tuned(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
     """The lake, with a session that starts quickly if these feeds' drops and the warehouse are small."""
     settings = dict(lake.pyspark.spark_config)
     on_this_machine = str(settings.get("spark.master", "")).startswith("local")
@@ -38,7 +38,7 @@ def fitted(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
     # Adaptive execution makes each shuffle a job of its own, and finds nothing to improve in so little.
     settings["spark.sql.adaptive.enabled"] = "false"
     settings[OPTIONS] = f"{settings.get(OPTIONS, '')} {FIRST_COMPILER}".strip()
-    return lake.elsewhere(lake.warehouse, WeirSpark(spark_config=settings))
+    return lake.with_warehouse(lake.warehouse, WeirSpark(spark_config=settings))
 
 
 def is_small(sizes: Iterator[int]) -> bool:

@@ -150,9 +150,9 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     done = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
 
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
-    graves = lake.table("gold", "zoo", "pets__tombstones").read().collect()
-    assert {row["id"] for row in graves} == {1, 2}
-    assert (done.changes, done.repeats, done.keys, done.late_keys) == (4, 1, 4, 0)
+    tombstones = lake.table("gold", "zoo", "pets__tombstones").read().collect()
+    assert {row["id"] for row in tombstones} == {1, 2}
+    assert (done.changes, done.repeats, done.keys, done.keys_with_late_events) == (4, 1, 4, 0)
     # The same window again is no news: not one row is written.
     again = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
     # The last event of each key came again, and one that is older than it.

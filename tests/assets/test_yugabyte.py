@@ -145,9 +145,9 @@ def test_only_a_commit_moves_the_offset(lake: Lake, folder: Path) -> None:
     commit = message(3, "MQ=="), message(4, "MQ==", (1, 4, 0))
     begun = message(3, "Mg=="), message(0, "Mg==", (1, 6, 0), id=6)
     # A higher term, but no commit: a DDL, and an empty response.
-    idle = response(message(5), term=2, index=3) + response(term=3, index=1)
-    lay(folder, object_name(FIRST, "ddl"), idle)
-    lay(folder, object_name(FIRST, "both"), idle + response(*commit, index=4))
+    superseded = response(message(5), term=2, index=3) + response(term=3, index=1)
+    lay(folder, object_name(FIRST, "ddl"), superseded)
+    lay(folder, object_name(FIRST, "both"), superseded + response(*commit, index=4))
     lay(folder, object_name(FIRST, "within"), response(*commit, *begun, index=6, key="aW50"))
     alone = b"".join(json.dumps(one).encode() + b"\n" for one in (*commit, message(5)))
     lay(folder, object_name(FIRST, "alone"), alone)

@@ -1,4 +1,4 @@
-"""Great Expectations' verdicts over counted violations."""
+"""Great Expectations' results over counted violations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 def test_a_rule_passes_without_violations_and_fails_with_one() -> None:
     counted = {rule.name: 0 for rule in silver.COMMON} | {"no_event_twice": 1}
-    verdicts = {verdict.rule.name: verdict for verdict in gx.judge("suite", silver.COMMON, counted)}
-    assert [name for name, verdict in verdicts.items() if not verdict.passed] == ["no_event_twice"]
-    assert verdicts["no_event_twice"].violations == 1
+    results = {result.rule.name: result for result in gx.judge("suite", silver.COMMON, counted)}
+    assert [name for name, result in results.items() if not result.passed] == ["no_event_twice"]
+    assert results["no_event_twice"].violations == 1
 
 
 def test_a_rule_that_was_not_counted_is_no_pass() -> None:

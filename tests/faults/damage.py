@@ -70,7 +70,9 @@ def texts(frame: DataFrame) -> Counter[str]:
 
 def state(lake: Lake) -> tuple[Rows, Rows]:
     """Gold's rows and its tombstones by key, idle ones left out."""
-    gold, graves = (lake.table("gold", FEED, "item" + part).read() for part in ("", "__tombstones"))
+    gold, tombstones = (
+        lake.table("gold", FEED, "item" + part).read() for part in ("", "__tombstones")
+    )
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")
     rows = gold.select(*columns, "_weir_position", "_weir_event_id", at).collect()
@@ -78,6 +80,6 @@ def state(lake: Lake) -> tuple[Rows, Rows]:
     assert len(found) == len(rows), "two rows of one key"
     stones: Rows = {
         (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
-        for row in graves.orderBy("_weir_position").collect()
+        for row in tombstones.orderBy("_weir_position").collect()
     }
     return found, {key: stone for key, stone in stones.items() if key not in found}

@@ -100,7 +100,7 @@ class Drawn:
 def draw(seed: int, *, windows: int, histories: int) -> Drawn:
     """Draw the histories and deal their deliveries into windows of an hour."""
     names = [f"{FIRST + timedelta(hours=number):%Y-%m-%dT%H}" for number in range(windows)]
-    return Drawn(seed, dealt(seed, names, histories))
+    return Drawn(seed, shuffled(seed, names, histories))
 
 
 def draw_eras(seed: int, *, windows: int, histories: int) -> Drawn:
@@ -108,7 +108,10 @@ def draw_eras(seed: int, *, windows: int, histories: int) -> Drawn:
     at = windows // 2
     starts = [FIRST] * at + [FIRST + NEW_ERA] * (windows - at)
     names = [f"{start + timedelta(hours=n):%Y-%m-%dT%H}" for n, start in enumerate(starts)]
-    old, new = dealt(seed, names[:at], histories // 2), dealt(seed + 1, names[at:], histories // 2)
+    old, new = (
+        shuffled(seed, names[:at], histories // 2),
+        shuffled(seed + 1, names[at:], histories // 2),
+    )
     moved = {
         window: [moved_on(event) for event in events if event.source != "snapshot"]
         for window, events in new.items()
@@ -116,7 +119,7 @@ def draw_eras(seed: int, *, windows: int, histories: int) -> Drawn:
     return Drawn(seed, old | moved, frozenset(old))
 
 
-def dealt(seed: int, names: list[str], histories: int) -> dict[str, list[Event]]:
+def shuffled(seed: int, names: list[str], histories: int) -> dict[str, list[Event]]:
     """The deliveries of so many histories, by window."""
     delivered: dict[str, list[Event]] = {name: [] for name in names}
     for number in range(histories):

@@ -62,7 +62,7 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     if way == "spark":
         derive_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
         whole_images.LEAST = 0
-    lake = small_work.fitted(lake_of(warehouse), [feed])
+    lake = small_work.tuned(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark
     planning.due(lake, feed)

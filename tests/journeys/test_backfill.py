@@ -27,8 +27,8 @@ def test_gold_is_the_state_after_the_windows_that_were_asked_for(
     assert [tuple(row) for row in pets.collect()] == [(1, "Ava", Decimal("3.50")), (3, "Cy", None)]
     keepers = lake.table("gold", "zoo", "keepers").read().select("id", "name").orderBy("id")
     assert [tuple(row) for row in keepers.collect()] == [(7, "Mo"), (8, "Nik")]
-    graves = lake.table("gold", "zoo", "pets__tombstones").read().select("id").collect()
-    assert [row["id"] for row in graves] == [2]
+    tombstones = lake.table("gold", "zoo", "pets__tombstones").read().select("id").collect()
+    assert [row["id"] for row in tombstones] == [2]
     reasons = lake.table("quarantine", "zoo").read().select("window", "reason").collect()
     assert [tuple(row) for row in reasons] == [("2025-11-20T05", "damaged_record")]
 

@@ -13,12 +13,12 @@ from tests.laws.event import Event, Key, Position, Table
 from tests.laws.oracle import current
 from transforms.feed.feed import Feed
 
-Standing = dict[Key, tuple[object, ...]]
+Status = dict[Key, tuple[object, ...]]
 """The rows that stand at a position: their values, and the change that they are from."""
 Version = tuple[Key, Position, Position | None, tuple[object, ...]]
 
 
-def oracle_as_of(events: Iterable[Event], place: Position, shape: Table) -> Standing:
+def oracle_as_of(events: Iterable[Event], place: Position, shape: Table) -> Status:
     """What the oracle says of the events up to a position."""
     state = current([event for event in events if event.position <= place], shape)
     return {
@@ -48,7 +48,7 @@ def versions_by_case(lake: Lake, feed: Feed, name: str) -> dict[str, list[Versio
     return found
 
 
-def as_of(versions: Iterable[Version], place: Position) -> Standing:
+def as_of(versions: Iterable[Version], place: Position) -> Status:
     """The versions that stand at a position: begun by then, and not ended."""
     return {
         key: standing

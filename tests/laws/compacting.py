@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
@@ -16,9 +16,9 @@ from transforms.horizons import Horizon
 def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
-        history = History.read(lake, feed, table, name, [])
+        table_changes = TableChanges.read(lake, feed, table, name, [])
         plan = Plan(None, Horizon(horizon), ())
-        compaction.to_horizon(lake, feed, history, name, plan, dry_run=False)
+        compaction.to_horizon(lake, feed, table_changes, name, plan, dry_run=False)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,12 @@ class Lake:
         told = cross_stream_deletes.here(self.feed, table, scoped, rows)
         new = New(own, scoped)
         if told is not None:
-            new = replace(new, crossing=told.crossing, places=told.places, placed=told.placed)
+            new = replace(
+                new,
+                crossing=told.crossing,
+                cross_stream_positions=told.cross_stream_positions,
+                placed=told.placed,
+            )
         fold, silver, gold = Fold.of(table), InScenario(keyed), self.gold[name]
         if told is not None and told.crossing.has_moved:
             gold.clear()

@@ -144,9 +144,9 @@ def _with_key_once(event: Event, rng: Random) -> tuple[Image, Image]:
     """The images, some without what the message's key says just as well."""
     before, after = dict(event.before), dict(event.after)
     kept, other = (before, after) if event.operation == "delete" else (after, before)
-    spare = [name for name in KEY if name in kept and name not in other]
-    if rng.random() < 0.3 and (event.operation == "delete" or len(kept) > len(spare)):
-        for name in spare:
+    droppable = [name for name in KEY if name in kept and name not in other]
+    if rng.random() < 0.3 and (event.operation == "delete" or len(kept) > len(droppable)):
+        for name in droppable:
             del kept[name]
     return before, after
 

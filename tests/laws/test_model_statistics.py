@@ -159,8 +159,8 @@ def test_log(seen: Seen) -> None:
         "take finds a row": 500, "take finds nothing": 100, "several copies": 500,
         "scoped remove finds a row": 50,
     })  # fmt: skip
-    idle = [e for events in drawn for e in events if not changes_of(e, TABLES["log"])]
-    assert len(idle) > 50
+    superseded = [e for events in drawn for e in events if not changes_of(e, TABLES["log"])]
+    assert len(superseded) > 50
 
 
 def test_account(seen: Seen) -> None:

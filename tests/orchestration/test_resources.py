@@ -40,16 +40,16 @@ def test_a_record_may_not_be_larger_than_a_cell_of_a_table() -> None:
 
 def test_every_warehouse_of_a_process_has_the_same_limits() -> None:
     lake = lake_of("/nowhere", {"WEIR_LARGEST_OBJECT": "7", "WEIR_LARGEST_RECORD": "5"})
-    assert lake.limits == lake.elsewhere("/other").limits == Limits(7, 5)
-    fitted = small_work.fitted(lake)
-    assert fitted is not lake
-    assert fitted.limits == Limits(7, 5)
+    assert lake.limits == lake.with_warehouse("/other").limits == Limits(7, 5)
+    tuned = small_work.tuned(lake)
+    assert tuned is not lake
+    assert tuned.limits == Limits(7, 5)
 
 
 def test_how_many_tables_a_stream_may_describe_is_a_number() -> None:
     assert lake_of("/nowhere", {}).most_tables == 1_000
     lake = lake_of("/nowhere", {"WEIR_MOST_TABLES": " 12 "})
-    assert lake.most_tables == lake.elsewhere("/other").most_tables == 12
+    assert lake.most_tables == lake.with_warehouse("/other").most_tables == 12
     for text in ("many", "-1", "1.5", "1k"):
         with pytest.raises(SettingMisdeclared, match="this is no whole number"):
             lake_of("/nowhere", {"WEIR_MOST_TABLES": text})

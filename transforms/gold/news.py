@@ -46,9 +46,9 @@ class News:
         """How many of the deliveries came before, in this run or in others."""
         return self.deliveries - len(self.new - self.old)
 
-    def superseded(self, *, is_late: bool) -> int:
+    def superseded(self, *, came_late: bool) -> int:
         """How many other events stand before the last one and change nothing: late, or repeats of the run's windows.
 
         None where some event came late: which of them it was is not told.
         """
-        return 0 if is_late else len(self.older - self.old)
+        return 0 if came_late else len(self.older - self.old)

@@ -30,7 +30,7 @@ class Moment(NamedTuple):
     is_new: bool
 
 
-class Elsewhere(NamedTuple):
+class CrossStreamPosition(NamedTuple):
     """Where a change stands in another stream than its own."""
 
     stream: str
@@ -107,15 +107,16 @@ class Crossing:
         """Whether what the run brings may have moved scoped changes among others that were there before."""
         return any(one.has_moved for one in self.clocks.values())
 
-    def reaching(
+    def for_key(
         self,
         matching: Iterable[Scoped],
         own: Collection[Change],
-        places: Mapping[str, Collection[Elsewhere]],
+        cross_stream_positions: Mapping[str, Collection[CrossStreamPosition]],
     ) -> Iterator[Change]:
         """The scoped changes of other streams that a key meets, each where it stands among the key's ``own``.
 
-        ``matching``: those in whose scope the key is. ``places``: of its changes in other streams, by event.
+        ``matching``: those in whose scope the key is. ``cross_stream_positions``: of its changes in other streams, by
+        event.
         """
         for scoped in matching:
             if scoped.stream is None:
@@ -125,7 +126,9 @@ class Crossing:
                     change.position
                     for change in own
                     if change.stream not in (None, scoped.stream)
-                    and self._is_before(change, scoped, places.get(change.event_id, ()))
+                    and self._is_before(
+                        change, scoped, cross_stream_positions.get(change.event_id, ())
+                    )
                 ),
                 default=None,
             )
@@ -133,13 +136,20 @@ class Crossing:
                 # A position that begins with another comes right after it.
                 yield replace(scoped.change, position=(*last, 1), stable_prefix=len(last) + 1)
 
-    def _is_before(self, change: Change, scoped: Scoped, places: Collection[Elsewhere]) -> bool:
+    def _is_before(
+        self,
+        change: Change,
+        scoped: Scoped,
+        cross_stream_positions: Collection[CrossStreamPosition],
+    ) -> bool:
         """Whether one of a key's changes is before a scoped one of another stream."""
         at = scoped.change.event_at
         if self.far is None or self.far not in scoped.scope:
             assert change.stream is not None  # no others are asked about
             return self._up_to(change.stream, change.position, at)
-        there = max(places, key=lambda one: (one.position, one.stream), default=None)
+        there = max(
+            cross_stream_positions, key=lambda one: (one.position, one.stream), default=None
+        )
         if there is None:
             return True
         if there.stream == scoped.stream:

@@ -17,7 +17,7 @@ from transforms.gold.key_changes import Links
 from transforms.gold.onto_gold import Current, Outcome, by_history, onto
 from transforms.gold.ordering import Counts, ordered, sort_key
 from transforms.gold.scopes import Scoped, Scopes
-from transforms.gold.streams import Crossing, Elsewhere
+from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 
 
@@ -43,9 +43,9 @@ class New:
 
     ``changes``: those of single keys. ``scoped``: all scoped ones of the table; ``is_past`` marks those of earlier
     windows. ``moves``: whether keys may be linked. ``keeps_history``: whether every version of a row is kept.
-    ``crossing``: where scoped changes stand in other streams, None where they reach none; ``places``: of changes there,
-    by event; ``placed``: the keys of those whose place was not known before. ``horizon``: up to where the table's
-    history is in its base.
+    ``crossing``: where scoped changes stand in other streams, None where they reach none; ``cross_stream_positions``:
+    of changes there, by event; ``placed``: the keys of those whose place was not known before. ``horizon``: up to where
+    the table's history is in its base.
     """
 
     changes: Mapping[Key, Sequence[Change]]
@@ -53,7 +53,9 @@ class New:
     moves: bool = False
     keeps_history: bool = False
     crossing: Crossing | None = None
-    places: Mapping[str, Collection[Elsewhere]] = field(default_factory=dict)
+    cross_stream_positions: Mapping[str, Collection[CrossStreamPosition]] = field(
+        default_factory=dict
+    )
     placed: Collection[Key] = ()
     horizon: Horizon | None = None
 
@@ -139,12 +141,12 @@ def _refold(
     changes, before = steps(fold, new, silver, found.refolded)
     for key, some in changes.items():
         stands = current.get(key)
-        state, is_late = by_history(fold, stands, some, before.get(key, ABSENT))
+        state, came_late = by_history(fold, stands, some, before.get(key, ABSENT))
         # What its new changes alone have told of a linked key goes.
         found.states.pop(key, None)
         if state.last is None:
             continue
-        if is_late:
+        if came_late:
             found.late.add(key)
         if new.keeps_history or stands is None or not stands.says(fold, state, new.horizon):
             found.states[key] = state
@@ -189,7 +191,7 @@ def _across(
     """The scoped changes of other streams that a key meets."""
     if new.crossing is None or key not in own:
         return ()
-    return new.crossing.reaching(scopes.matching(key), own[key], new.places)
+    return new.crossing.for_key(scopes.matching(key), own[key], new.cross_stream_positions)
 
 
 def in_order_of(

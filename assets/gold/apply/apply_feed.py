@@ -82,7 +82,7 @@ def _side_by_side(
         done, error = Applied(), None
         try:
             with telling(lake, _name(feed, table)):
-                done = apply_table.apply_known(known, table, windows, anew=False)
+                done = apply_table.apply_known(known, table, windows, full_rebuild=False)
         except Exception as fault:  # whatever it is, the other tables have nothing to do with it
             error = fault
         return Brought(table, done, error, monotonic() - started)

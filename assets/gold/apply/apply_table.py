@@ -18,7 +18,7 @@ from assets.gold.apply import commits, local_apply, spark_apply
 from assets.gold.apply.read_once import ReadOnce
 from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.scoped_delete_effects import of_counts
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.gold.gold_tables import (
     CONSTRAINT,
     DECLARATION,
@@ -37,14 +37,14 @@ from transforms.silver.conforming.discovered_tables import Stopped
 
 
 def apply(
-    lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, anew: bool = False
+    lake: Lake, feed: Feed, table: Table, windows: Sequence[str], *, full_rebuild: bool = False
 ) -> Applied:
-    """Bring every gold table that mirrors the declared one up to these windows; ``anew``: from all of silver.
+    """Bring every gold table that mirrors the declared one up to these windows; ``full_rebuild``: from all of silver.
 
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
     with writing(lake, "gold", feed.name, table.name):
-        return apply_known(Known.of(lake, feed), table, windows, anew=anew)
+        return apply_known(Known.of(lake, feed), table, windows, full_rebuild=full_rebuild)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,20 @@ class Known:
         return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
 
 
-def apply_known(known: Known, table: Table, windows: Sequence[str], *, anew: bool) -> Applied:
+def apply_known(
+    known: Known, table: Table, windows: Sequence[str], *, full_rebuild: bool
+) -> Applied:
     """The same, for whoever holds the lock of the table (``apply_feed``)."""
     mine = {name: one for name, one in known.stopped.items() if table.name in one.declared}
     done = Applied(stopped=mine)
     for name in due_tables(known.once, known.feed, table, windows):
         if name not in known.stopped:
-            done = done.plus(apply_one(known, table, name, windows, anew=anew))
+            done = done.plus(apply_one(known, table, name, windows, full_rebuild=full_rebuild))
     return done
 
 
 def apply_one(
-    known: Known, table: Table, name: str, windows: Sequence[str], *, anew: bool = False
+    known: Known, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool = False
 ) -> Applied:
     """Fold these windows' changes onto one gold table; tombstones first, so that a crash between loses none.
 
@@ -92,45 +94,53 @@ def apply_one(
     """
     lake, feed = known.lake, known.feed
     table = schema_changes.with_added(lake, feed, table, name)
-    done = local_apply.apply_one(known.once, feed, table, name, windows, anew=anew)
+    done = local_apply.apply_one(known.once, feed, table, name, windows, full_rebuild=full_rebuild)
     if done is not None:
         return done
-    changes = History.read(lake, feed, table, name, windows)
+    changes = TableChanges.read(lake, feed, table, name, windows)
     gold = lake.table("gold", feed.name, name)
-    graves = lake.table("gold", feed.name, name + TOMBSTONES)
-    exists = gold.exists() and graves.exists()
+    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
+    exists = gold.exists() and tombstones.exists()
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     stands = gold.properties() if exists else {}
-    anew = anew or not exists or stands.get(DECLARATION) != table_digest(feed, table)
-    scoping = scoped_delete_effects.of_history(feed, changes)
+    full_rebuild = (
+        full_rebuild or not exists or stands.get(DECLARATION) != table_digest(feed, table)
+    )
+    scoping = scoped_delete_effects.of_changes(feed, changes)
     # What reaches keys of other streams may have moved with whatever came.
-    has_moved = not anew and scoping.spread is not None and scoping.spread.crossing.has_moved
+    has_moved = (
+        not full_rebuild
+        and scoping.across_streams is not None
+        and scoping.across_streams.crossing.has_moved
+    )
     if table.history and not lake.table("gold", feed.name, name + HISTORY).exists():
-        anew = True
-    if anew:
+        full_rebuild = True
+    if full_rebuild:
         if exists:
-            schema_changes.refuse_declaration(lake, feed, table, name, gold, graves)
+            schema_changes.refuse_declaration(lake, feed, table, name, gold, tombstones)
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))
     else:
         _brought_along(gold, table, stands)
-    rebuilt, anew = exists and anew, anew or has_moved
+    rebuilt, full_rebuild = exists and full_rebuild, full_rebuild or has_moved
     kept, horizon = lake.table("gold", feed.name, name + HISTORY), bases.drawn(lake, feed).get(name)
-    stood = history.above(kept.read(), horizon) if table.history and not anew else None
-    found = spark_apply.folded(feed, changes, scoping, *(() if anew else (gold, graves, stood)))
+    stood = history.above(kept.read(), horizon) if table.history and not full_rebuild else None
+    found = spark_apply.folded(
+        feed, changes, scoping, *(() if full_rebuild else (gold, tombstones, stood))
+    )
     tally = found.tally
-    if table.history and (anew or tally.keys):
+    if table.history and (full_rebuild or tally.keys):
         history.write(
             *(kept, table, found.versions, found.rows.select(PARTS)),
-            anew=anew,
+            full_rebuild=full_rebuild,
             horizon=horizon,
         )
-    if anew:
+    if full_rebuild:
         made = properties_of(table, table_digest(feed, table))
-        commits.create(gold, graves, found.rows, table, made)
+        commits.create(gold, tombstones, found.rows, table, made)
     elif tally.keys:
-        commits.put(gold, graves, found.rows, table, tally)
-    sizes = gold.count(), graves.count()
+        commits.put(gold, tombstones, found.rows, table, tally)
+    sizes = gold.count(), tombstones.count()
     did = of_counts(scoping.by_event, scoping.places, tally.removed, tally.changed)
     return Applied(
         tables=(GoldTable(name, *sizes, tally.repeats, did),),
@@ -139,7 +149,7 @@ def apply_one(
         superseded=tally.superseded,
         keys=tally.keys,
         refolded=tally.refolded,
-        late_keys=tally.late_keys,
+        keys_with_late_events=tally.keys_with_late_events,
         ties=tally.ties,
         foreign_copies=tally.foreign_copies,
         rows=sizes[0],

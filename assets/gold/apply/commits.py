@@ -21,10 +21,10 @@ from assets.columns.gold import (
     MENTIONS,
     POSITION,
     RESET,
-    grave_columns,
     key_columns,
+    tombstone_columns,
 )
-from assets.delta.broadcasting import hinted
+from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
 from transforms.feed.feed import Table
@@ -54,17 +54,17 @@ def put(
             one.add_columns({RESET: "array<bigint>"})
     if tally.receded:
         # Another delivery may say that a delete stands earlier, and what came late that the last one met no row.
-        own = grave_columns(table)
+        own = tombstone_columns(table)
         whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *STANDS)}
         every = F.lit(True)
-        absent = hinted(_absent(rows, table), tally.absent)
+        absent = broadcast_if_small(_absent(rows, table), tally.absent)
         tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
     elif tally.absent:
         # Those of keys that were deleted before stay beside the new ones until compaction: the newest counts.
         tombstones.append(_absent(rows, table))
     own = key_columns(table)
     # Without a key, a row's copies are many rows.
-    known = hinted(rows, tally.keys) if table.key else rows
+    known = broadcast_if_small(rows, tally.keys) if table.key else rows
     is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
     if not (tally.merged or is_followed):
         gold.replace_rows(known.select(*(f"`{name}`" for name in own)), present(rows, table))
@@ -111,7 +111,7 @@ def _absent(rows: DataFrame, table: Table) -> DataFrame:
     if not table.key:
         # Of a row of which there is one copy less, the first is still there.
         absent = absent.where(F.col(COPY) == 1)
-    return absent.select(*(f"`{name}`" for name in grave_columns(table)), *STANDS)
+    return absent.select(*(f"`{name}`" for name in tombstone_columns(table)), *STANDS)
 
 
 def _merged(name: str) -> Column:
@@ -122,12 +122,12 @@ def _merged(name: str) -> Column:
     return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
 
 
-def _drop_above(graves: LakeTable, rows: DataFrame, table: Table) -> None:
+def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
     """Drop tombstones that stand behind the last change of a row that is there: what they say is known better now."""
-    own = grave_columns(table)
+    own = tombstone_columns(table)
     once = rows if table.key else rows.where(F.col(COPY) == 1)
     same = " AND ".join(f"old.`{key}` <=> row.`{key}`" for key in own)
-    target = DeltaTable.forPath(rows.sparkSession, graves.path).alias("old")
+    target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
     source = once.select(*(f"`{key}`" for key in own), POSITION).alias("row")
     target.merge(
         source, f"{same} AND old.{POSITION} > row.{POSITION}"

@@ -117,7 +117,7 @@ class GoldFiles:
         for at, key in enumerate(self.keys):
             if keys is None or key in keys:
                 places.setdefault(key, []).append(at)
-        found = self._standing(places)
+        found = self._current_rows(places)
         buried = [at for at, key in enumerate(self.tombstone_keys) if keys is None or key in keys]
         places_of = _places(typed_values.rows_at(self.tombstone_rows, buried))
         for at, (last, reset) in zip(buried, places_of, strict=True):
@@ -135,7 +135,7 @@ class GoldFiles:
         copies = Counter(key for key in self.keys if key in keys)
         return sum(count > 1 for count in copies.values())
 
-    def _standing(self, places: Mapping[Key, Sequence[int]]) -> dict[Key, Current]:
+    def _current_rows(self, places: Mapping[Key, Sequence[int]]) -> dict[Key, Current]:
         """The rows at the first of each key's places; of a table without a key there are as many as it has copies."""
         rows = typed_values.rows_at(self.rows, [some[0] for some in places.values()])
         images: list[dict[str, str | None]] = [{} for _ in places]

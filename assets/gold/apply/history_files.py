@@ -73,7 +73,9 @@ class HistoryFiles:
         whole = pa.concat_tables([typed_values.rows_at(stood, kept), rows])
         self.files.write(whole, {} if keys is None else None)
 
-    def standing(self, keys: Collection[Key], horizon: Horizon | None) -> dict[Key, list[Version]]:
+    def current_rows(
+        self, keys: Collection[Key], horizon: Horizon | None
+    ) -> dict[Key, list[Version]]:
         """The versions of these keys that stand there, but for those that ended at or below the horizon."""
         stood = self.files.read(history_columns.schema(self.table))
         mine = [at for at, key in enumerate(self._keys_of(stood)) if key in keys]

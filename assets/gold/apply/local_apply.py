@@ -15,7 +15,7 @@ from assets.gold.apply.gold_files import GoldFiles
 from assets.gold.apply.history_files import HistoryFiles
 from assets.gold.changes import cross_stream_deletes, new_changes, scoped_delete_effects
 from assets.gold.changes.silver_files import SilverFiles, TooLarge
-from assets.gold.changes.table_changes import booked
+from assets.gold.changes.table_changes import kinds_and_counts
 from assets.gold.gold_tables import CONSTRAINT, DECLARATION, stale_windows
 from assets.gold.schema_changes import ADDED
 from assets.lake import Lake
@@ -35,10 +35,10 @@ MOST_CHANGES = 60_000
 
 
 def apply_one(
-    lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str], *, anew: bool
+    lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool
 ) -> Applied | None:
     """Bring one gold table up to these windows, in this process; None where that is Spark's work."""
-    change_kinds, most_new = booked(lake, feed, name, windows)
+    change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)
     if most_new > MOST_CHANGES or table.change_feed:
         return None
     gold = GoldFiles.of(lake, feed, table, name)
@@ -49,16 +49,20 @@ def apply_one(
     if gold.exists and CONSTRAINT not in stands:
         # An earlier version of Weir made it: rows without a key have to go first.
         return None
-    anew = anew or not gold.exists or stands.get(DECLARATION) != table_digest(feed, table)
-    anew = anew or (history is not None and not history.exists)
-    if anew:
+    full_rebuild = (
+        full_rebuild or not gold.exists or stands.get(DECLARATION) != table_digest(feed, table)
+    )
+    full_rebuild = full_rebuild or (history is not None and not history.exists)
+    if full_rebuild:
         if gold.exists:
             tables = (lake.table("gold", feed.name, one) for one in (name, name + TOMBSTONES))
             schema_changes.refuse_declaration(lake, feed, table, name, *tables)
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))
     try:
-        return _applied(lake, feed, name, gold, history, windows, change_kinds, anew=anew)
+        return _applied(
+            lake, feed, name, gold, history, windows, change_kinds, full_rebuild=full_rebuild
+        )
     except TooLarge:
         return None
 
@@ -72,46 +76,46 @@ def _applied(
     windows: Sequence[str],
     change_kinds: ChangeKinds,
     *,
-    anew: bool,
+    full_rebuild: bool,
 ) -> Applied:
     table, fold = gold.table, Fold.of(gold.table)
     silver, change_kinds = new_changes.silver_of(lake, feed, table, name, windows, change_kinds)
     epochs = new_changes.epochs(feed, silver)
     releases = any(is_new for _, is_new in silver.released.values())
-    needs_all = bool(anew or change_kinds.scopes or epochs or releases)
+    needs_all = bool(full_rebuild or change_kinds.scopes or epochs or releases)
     changes = silver.everything if needs_all else silver.of_windows
     run = new_changes.run(silver, changes, epochs, change_kinds)
-    rebuilt = anew and gold.exists
+    rebuilt = full_rebuild and gold.exists
     if cross_stream_deletes.crosses(feed, change_kinds):
         run, has_moved = new_changes.crossing(lake, feed, run, silver, table)
-        anew = anew or has_moved
-    if anew:
+        full_rebuild = full_rebuild or has_moved
+    if full_rebuild:
         done = Brought(states=whole(fold, run.new, silver))
-        standing: Mapping[Key, Current] = {}
+        current_rows: Mapping[Key, Current] = {}
         foreign = 0
     else:
         asked = {*run.new.changes, *run.new.placed}
         # A new scoped change is for all that stands, and of linked keys it is not known yet which come along.
         brings_scopes = any(not one.change.is_past for one in run.new.scoped)
-        standing = gold.current(None if brings_scopes or run.new.moves else asked)
-        done = brought(fold, run.new, standing, silver)
-        foreign = gold.foreign_copies(standing.keys() if brings_scopes else asked)
+        current_rows = gold.current(None if brings_scopes or run.new.moves else asked)
+        done = brought(fold, run.new, current_rows, silver)
+        foreign = gold.foreign_copies(current_rows.keys() if brings_scopes else asked)
     own = [one for one in changes if one.is_new and one.key is not None]
     if history is not None:
         of_keys: Mapping[Key, Sequence[Version]] = _versions(
-            fold, run.new, silver, None if anew else done.states.keys()
+            fold, run.new, silver, None if full_rebuild else done.states.keys()
         )
-        if not anew:
-            of_keys = _weave_in(done, of_keys, history, silver, standing)
-        if anew or done.states:
-            history.put(of_keys, silver.based.horizon, None if anew else done.states.keys())
-    news = _news(done.states.keys() if anew else done.asked, silver, standing)
+        if not full_rebuild:
+            of_keys = _weave_in(done, of_keys, history, silver, current_rows)
+        if full_rebuild or done.states:
+            history.put(of_keys, silver.based.horizon, None if full_rebuild else done.states.keys())
+    news = _news(done.states.keys() if full_rebuild else done.asked, silver, current_rows)
     repeats = done.known + done.repeats + sum(one.repeats() for one in news.values())
-    superseded = sum(one.superseded(is_late=key in done.late) for key, one in news.items())
+    superseded = sum(one.superseded(came_late=key in done.late) for key, one in news.items())
     made = _properties(feed, table)
-    sizes = gold.create(done.states, made) if anew else gold.put(done.states)
+    sizes = gold.create(done.states, made) if full_rebuild else gold.put(done.states)
     told = scoped_delete_effects.reached_here(
-        run.scopes, run.places, done.states, standing, anew=anew
+        run.scopes, run.places, done.states, current_rows, full_rebuild=full_rebuild
     )
     return Applied(
         tables=(GoldTable(name, *sizes, repeats, told),),
@@ -120,7 +124,7 @@ def _applied(
         superseded=done.superseded + superseded,
         keys=len(done.states),
         refolded=len(done.refolded),
-        late_keys=len(done.late),
+        keys_with_late_events=len(done.late),
         ties=done.ties,
         foreign_copies=foreign,
         rows=sizes[0],
@@ -134,16 +138,16 @@ def _weave_in(
     of_keys: Mapping[Key, Sequence[Version]],
     history: HistoryFiles,
     silver: SilverFiles,
-    standing: Mapping[Key, Current],
+    current_rows: Mapping[Key, Current],
 ) -> dict[Key, Sequence[Version]]:
     """Compare the keys' versions with those that stand: what came late is seen there.
 
     Keys of which both gold and the versions are the same are left out; returns the versions of the others.
     """
     fold = Fold.of(history.table)
-    stood_of = history.standing(done.states.keys(), silver.based.horizon)
-    for key in done.states.keys() & standing.keys():
-        stands, stood, told = standing[key], stood_of.get(key, []), of_keys.get(key, [])
+    stood_of = history.current_rows(done.states.keys(), silver.based.horizon)
+    for key in done.states.keys() & current_rows.keys():
+        stands, stood, told = current_rows[key], stood_of.get(key, []), of_keys.get(key, [])
         last = stands.state.last
         if last is not None and is_woven_in(stood, told, last.position):
             done.late.add(key)
@@ -175,10 +179,12 @@ def _properties(feed: Feed, table: Table) -> dict[str, str]:
 
 
 def _news(
-    keys: Collection[Key], silver: SilverFiles, standing: Mapping[Key, Current]
+    keys: Collection[Key], silver: SilverFiles, current_rows: Mapping[Key, Current]
 ) -> dict[Key, News]:
     """Which of the run's events of these keys are known to have come before."""
-    found = {key: News(standing[key].state.last if key in standing else None) for key in keys}
+    found = {
+        key: News(current_rows[key].state.last if key in current_rows else None) for key in keys
+    }
     if found:
         for one in silver.everything:
             if one.key in found:

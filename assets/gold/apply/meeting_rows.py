@@ -30,7 +30,7 @@ def changes(rows: DataFrame) -> DataFrame:
     )
 
 
-def places(rows: DataFrame) -> DataFrame:
+def cross_stream_positions(rows: DataFrame) -> DataFrame:
     """Places of changes in other streams than their own."""
     return rows.withColumn("what", F.lit(PLACE))
 

@@ -18,13 +18,13 @@ from assets.arrow.gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, Tally, out
 from assets.arrow.meetings import GOLD, TOMBSTONE, Folding, met
 from assets.arrow.stories import stories
 from assets.columns.gold import BLOB, KIND, PARTS
-from assets.delta.broadcasting import hinted
+from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.lake_table import LakeTable
 from assets.gold.apply import meeting_rows, whole_images
 from assets.gold.apply.key_rows import Run, whole, with_linked
 from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.scoped_delete_effects import Scoping
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State
@@ -45,7 +45,7 @@ class Folded:
 
 def folded(
     feed: Feed,
-    history: History,
+    table_changes: TableChanges,
     scoping: Scoping,
     gold: LakeTable | None = None,
     tombstones: LakeTable | None = None,
@@ -55,7 +55,7 @@ def folded(
 
     ``history``: those that stand and that silver can tell, where the table keeps them.
     """
-    run = _run(feed, history, scoping, anew=gold is None)
+    run = _run(feed, table_changes, scoping, full_rebuild=gold is None)
     if gold is not None and tombstones is not None:
         run = replace(run, layers=(gold, tombstones), versions=versions)
     rows, tally = _brought(run)
@@ -73,22 +73,27 @@ def folded(
     return Folded(changed, of_versions, tally)
 
 
-def to_base(feed: Feed, history: History) -> DataFrame:
-    """What all keys are by all changes of this history (``BASE_COLUMNS``), computed once."""
-    scoping = scoped_delete_effects.of_history(feed, history)
-    assert scoping.spread is None  # where they reach other streams, nothing is compacted
-    run = _run(feed, history, scoping, anew=True)
+def to_base(feed: Feed, table_changes: TableChanges) -> DataFrame:
+    """What all keys are by all these changes (``BASE_COLUMNS``), computed once."""
+    scoping = scoped_delete_effects.of_changes(feed, table_changes)
+    assert scoping.across_streams is None  # where they reach other streams, nothing is compacted
+    run = _run(feed, table_changes, scoping, full_rebuild=True)
     rows = meeting_rows.by_key(whole(run, None, 0))
     return in_spark.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
 
 
-def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change]]:
+def story_of(feed: Feed, table_changes: TableChanges, key: Key) -> tuple[State, list[Change]]:
     """Everything that happened to one key: what it was at the table's horizon, and its changes in their order."""
-    run = _run(feed, history, scoped_delete_effects.of_history(feed, history), anew=True)
+    run = _run(
+        feed,
+        table_changes,
+        scoped_delete_effects.of_changes(feed, table_changes),
+        full_rebuild=True,
+    )
     folding = run.folding
-    asked = history.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
+    asked = table_changes.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
     rows = meeting_rows.by_key(whole(run, asked, 1), 1).toArrow()
-    scopes = Scopes(folding.scoped, (fold := Fold.of(history.table)).identity)
+    scopes = Scopes(folding.scoped, (fold := Fold.of(table_changes.table)).identity)
     for meetings in met(folding, rows.to_batches()):
         for one in stories(folding, fold, scopes, list(meetings)):
             if one.key.key == key:
@@ -96,26 +101,30 @@ def story_of(feed: Feed, history: History, key: Key) -> tuple[State, list[Change
     return ABSENT, []
 
 
-def _run(feed: Feed, history: History, scoping: Scoping, *, anew: bool) -> Run:
-    kinds, spread = history.change_kinds, scoping.spread
+def _run(feed: Feed, table_changes: TableChanges, scoping: Scoping, *, full_rebuild: bool) -> Run:
+    kinds, across_streams = table_changes.change_kinds, scoping.across_streams
     folding = Folding(
-        *(feed, history.table, scoping.every),
+        *(feed, table_changes.table, scoping.every),
         depends=kinds.depends,
-        keeps_history=kinds.moves or history.table.history,
+        keeps_history=kinds.moves or table_changes.table.history,
         moves=kinds.moves,
-        anew=anew,
-        crossing=spread.crossing if spread else None,
-        horizon=history.horizon,
+        full_rebuild=full_rebuild,
+        crossing=across_streams.crossing if across_streams else None,
+        horizon=table_changes.horizon,
     )
-    return Run(history, folding, spread.places if spread else None)
+    return Run(
+        table_changes, folding, across_streams.cross_stream_positions if across_streams else None
+    )
 
 
 def _brought(run: Run) -> tuple[DataFrame, Tally]:
     """What the changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
     layers = run.layers
-    if run.places is not None or not whole_images.may_tell(run.history, anew=layers is None):
+    if run.cross_stream_positions is not None or not whole_images.may_tell(
+        run.table_changes, full_rebuild=layers is None
+    ):
         return _folded(run, None, 0)
-    told = whole_images.told(run.history, layers and tuple(one.read() for one in layers))
+    told = whole_images.told(run.table_changes, layers and tuple(one.read() for one in layers))
     tally, rows = told.tally, told.rows
     if tally.untold:
         others, counts = _folded(run, told.unsure, tally.untold)
@@ -129,24 +138,26 @@ def _folded(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, T
     """What the fold makes of all keys, or of so many that are ``asked`` for (``key``)."""
     if run.layers is None:
         return _from_history(run, asked, count)
-    return _onto(run, *run.layers, None if asked is None else hinted(asked, count))
+    return _onto(run, *run.layers, None if asked is None else broadcast_if_small(asked, count))
 
 
 def _onto(
     run: Run, gold: LakeTable, tombstones: LakeTable, asked: DataFrame | None
 ) -> tuple[DataFrame, Tally]:
     """What the new changes make of what the tables have."""
-    history, folding, table = run.history, run.folding, run.history.table
-    new = history.of_keys.where("is_new")
+    table_changes, folding, table = run.table_changes, run.folding, run.table_changes.table
+    new = table_changes.of_keys.where("is_new")
     if asked is not None:
         new = new.join(asked, on="key", how="left_semi")
     brings_scopes = not all(one.change.is_past for one in folding.scoped)
     rows = meeting_rows.changes(new)
-    keys = history.new_keys() if asked is None else asked
-    if run.places is not None:
-        placed = run.places.where("is_new")
+    keys = table_changes.new_keys() if asked is None else asked
+    if run.cross_stream_positions is not None:
+        placed = run.cross_stream_positions.where("is_new")
         keys = keys.unionByName(placed.select("key"))
-        rows = rows.unionByName(meeting_rows.places(placed), allowMissingColumns=True)
+        rows = rows.unionByName(
+            meeting_rows.cross_stream_positions(placed), allowMissingColumns=True
+        )
     # A new scoped change is for all that stands.
     mine = None if brings_scopes else keys
     for layer, what, with_values in (
@@ -156,7 +167,7 @@ def _onto(
         stands = meeting_rows.stands(table, layer.read(), what, mine, with_values=with_values)
         rows = rows.unionByName(stands, allowMissingColumns=True)
     shaped = meeting_rows.shaped(rows.withColumn("group", F.col("key")))
-    together = meeting_rows.by_key(shaped, None if brings_scopes else history.most_new)
+    together = meeting_rows.by_key(shaped, None if brings_scopes else table_changes.most_new)
     return _staged(together, OntoGold(folding), table)
 
 
@@ -165,7 +176,7 @@ def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFr
     rows = meeting_rows.by_key(whole(run, asked, count))
     # What gold has of them is there with its values by now.
     folding = replace(run.folding, depends=True)
-    return _staged(rows, FromHistory(folding), run.history.table)
+    return _staged(rows, FromHistory(folding), run.table_changes.table)
 
 
 def _staged(

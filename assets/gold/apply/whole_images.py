@@ -29,9 +29,9 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
-from assets.delta.broadcasting import hinted
+from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.apply import meeting_rows
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from transforms.feed.feed import Table
 
 LEAST = 20_000
@@ -60,36 +60,36 @@ class Told:
     tally: Tally
 
 
-def may_tell(history: History, *, anew: bool) -> bool:
+def may_tell(table_changes: TableChanges, *, full_rebuild: bool) -> bool:
     """Whether there is much to tell, and all changes are for one row each and do not look at what it was.
 
-    ``anew``: of all changes, without a look at gold.
+    ``full_rebuild``: of all changes, without a look at gold.
     """
-    table, kinds = history.table, history.change_kinds
+    table, kinds = table_changes.table, table_changes.change_kinds
     return (
-        history.most_new >= LEAST
+        table_changes.most_new >= LEAST
         and bool(table.key)
         and not table.history
         and not (kinds.depends or kinds.moves or kinds.scopes)
-        and not (anew and history.base is not None)
+        and not (full_rebuild and table_changes.base is not None)
     )
 
 
-def told(history: History, layers: Sequence[DataFrame] | None) -> Told:
+def told(table_changes: TableChanges, layers: Sequence[DataFrame] | None) -> Told:
     """Tell of each key with new changes what becomes of it, or that the fold has to.
 
     ``layers``: gold and its tombstones; None to tell of all keys by all their changes. Computed before anything is
     written: Spark would read the tables anew after a commit.
     """
-    table = history.table
+    table = table_changes.table
     if layers is None:
-        newest = _newest(history.of_keys, table)
+        newest = _newest(table_changes.of_keys, table)
         is_told = F.col(_IS_WHOLE) & ~F.col(_IS_MIXED)
         met = newest.withColumn(_OUTCOME, F.when(is_told, _NEWER).otherwise(_UNSURE))
     else:
-        new = history.of_keys.where("is_new")
-        newest, standing = _newest(new, table), _standing(history, new, layers)
-        together = newest.join(standing, on=[*table.key], how="left")
+        new = table_changes.of_keys.where("is_new")
+        newest, current_rows = _newest(new, table), _current_rows(table_changes, new, layers)
+        together = newest.join(current_rows, on=[*table.key], how="left")
         met = together.withColumn(_OUTCOME, _outcome()).drop(_LAST, _ROWS)
     found = met.localCheckpoint()
     changed, unsure = (found.where(F.col(_OUTCOME) == one) for one in (_NEWER, _UNSURE))
@@ -149,11 +149,13 @@ def _newest(new: DataFrame, table: Table) -> DataFrame:
     return newest.drop(_ANY_MIXED, _IS_TIED, _IS_NEWEST)
 
 
-def _standing(history: History, new: DataFrame, layers: Sequence[DataFrame]) -> DataFrame:
+def _current_rows(
+    table_changes: TableChanges, new: DataFrame, layers: Sequence[DataFrame]
+) -> DataFrame:
     """One row per key that gold has: the place of its ``_LAST`` change, and how many ``_ROWS`` of gold are of it."""
-    table = history.table
+    table = table_changes.table
     own = _quoted(table.key)
-    asked = hinted(meeting_rows.typed_keys(table, new), history.most_new)
+    asked = broadcast_if_small(meeting_rows.typed_keys(table, new), table_changes.most_new)
 
     def places(layer: DataFrame, *, is_row: bool) -> DataFrame:
         # A table of an earlier version has none.
@@ -176,10 +178,10 @@ def _outcome() -> Column:
     is_clean = ~F.col(_IS_MIXED) & ((rows == 0) | ((rows == 1) & F.col(f"{_LAST}.is_row")))
     is_newer = F.col(_IS_WHOLE) & (F.col(_LAST).isNull() | (F.col(_FIRST) > last))
     # A shorter place is compared with as much of the other one: a matter for the fold.
-    is_settled = F.size(reset) <= F.col(_SHORTEST)
-    is_older = is_settled & (position < reset)
+    is_within_prefix = F.size(reset) <= F.col(_SHORTEST)
+    is_older = is_within_prefix & (position < reset)
     is_last = (position == last) & (F.col(EVENT_ID) == event_id)
-    is_same = is_settled & is_last & (reset == last)
+    is_same = is_within_prefix & is_last & (reset == last)
     return (
         F.when(is_clean & is_newer, _NEWER)
         .when(is_clean & is_older, _OLDER)

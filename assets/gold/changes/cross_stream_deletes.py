@@ -26,7 +26,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, Elsewhere, Moment
+from transforms.gold.streams import Crossing, CrossStreamPosition, Moment
 from transforms.source_format import FarPlaces
 
 COLUMNS = (
@@ -105,11 +105,12 @@ def asked(scoped: Iterable[Scoped]) -> frozenset[int]:
 class Here:
     """What tells whom a table's scoped changes reach, of silver that was read in this process.
 
-    ``places``: of changes in other streams, by event. ``placed``: the keys of those whose place the run brings.
+    ``cross_stream_positions``: of changes in other streams, by event. ``placed``: the keys of those whose place the run
+    brings.
     """
 
     crossing: Crossing
-    places: dict[str, list[Elsewhere]]
+    cross_stream_positions: dict[str, list[CrossStreamPosition]]
     placed: set[Key]
 
 
@@ -129,30 +130,32 @@ def here(
     if len({stream for stream, _, _ in heard.moments}) < _SEVERAL:
         return None
     moments = ((one[0], Moment(one[1], at, one[2])) for one, at in heard.moments.items())
-    places: dict[str, list[Elsewhere]] = defaultdict(list)
+    cross_stream_positions: dict[str, list[CrossStreamPosition]] = defaultdict(list)
     new: set[Key] = set()
     for met in heard.met.values():
         for one in placed(met):
-            places[one.event_id].append(one.there)
+            cross_stream_positions[one.event_id].append(one.there)
             if one.is_new:
                 new.add(one.key)
     found = Crossing(clocks(moments, asked(scoped)), far.column if far else None)
-    return Here(found, dict(places), new)
+    return Here(found, dict(cross_stream_positions), new)
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CrossStreamDeletes:
     """The same as Spark's tasks tell it.
 
-    ``places``: one row per place of a change in another stream: ``key``, ``event_id``, ``stream``, ``position``, and
-    ``is_new``.
+    ``cross_stream_positions``: one row per place of a change in another stream: ``key``, ``event_id``, ``stream``,
+    ``position``, and ``is_new``.
     """
 
     crossing: Crossing
-    places: DataFrame
+    cross_stream_positions: DataFrame
 
 
-def spread(feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame) -> Spread:
+def across_streams(
+    feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame
+) -> CrossStreamDeletes:
     """What all rows of a feed's silver tell (with ``is_new``), where it has several streams."""
     far = far_places(feed, table)
     rows = silver.select(
@@ -169,6 +172,6 @@ def spread(feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame
     of_streams = {
         row["stream"]: pickle.loads(row["clock"]) for row in found.where(is_clock).collect()
     }
-    return Spread(
+    return CrossStreamDeletes(
         Crossing(of_streams, far.column if far else None), found.where(~is_clock).drop("clock")
     )

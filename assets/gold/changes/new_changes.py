@@ -112,5 +112,10 @@ def crossing(
     )
     if told is None:
         return found, False
-    new = replace(found.new, crossing=told.crossing, places=told.places, placed=told.placed)
+    new = replace(
+        found.new,
+        crossing=told.crossing,
+        cross_stream_positions=told.cross_stream_positions,
+        placed=told.placed,
+    )
     return replace(found, new=new), told.crossing.has_moved

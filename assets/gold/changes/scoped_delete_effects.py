@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from assets.arrow import read_changes
 from assets.gold.changes import cross_stream_deletes
-from assets.gold.changes.cross_stream_deletes import Spread
+from assets.gold.changes.cross_stream_deletes import CrossStreamDeletes
 from assets.gold.changes.silver_files import Place
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.gold.change import Key
@@ -28,7 +28,7 @@ SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ScopedDeleteEffect:
     """One scoped change of a run, and how many rows it removed, or changed where it is a dropped column.
 
     Or ``events`` of them together, all of one operation: these have neither scope nor place.
@@ -46,25 +46,27 @@ def reached_here(
     scopes: Mapping[str, Scoped],
     places: Mapping[str, Place],
     states: Mapping[Key, State],
-    standing: Mapping[Key, Current],
+    current_rows: Mapping[Key, Current],
     *,
-    anew: bool,
-) -> tuple[Reached, ...]:
+    full_rebuild: bool,
+) -> tuple[ScopedDeleteEffect, ...]:
     """The same of what was folded in this process.
 
     Args:
         scopes: All scoped changes of the table, by event.
         places: What a person is told of each of them.
         states: What the keys are that have changed.
-        standing: What gold had of them before.
-        anew: Whether the table is made anew.
+        current_rows: What gold had of them before.
+        full_rebuild: Whether the table is made anew.
     """
     removed: Counter[str] = Counter()
     changed: Counter[str] = Counter()
     for key, state in states.items():
         if state.last is None or not state.last.is_scoped:
             continue
-        was_there = anew or (key in standing and standing[key].state.effect != "remove")
+        was_there = full_rebuild or (
+            key in current_rows and current_rows[key].state.effect != "remove"
+        )
         counts = removed if state.effect == "remove" else changed
         counts[state.last.event_id] += was_there
     return of_counts(scopes, places, removed, changed)
@@ -74,22 +76,22 @@ def reached_here(
 class Scoping:
     """A table's scoped changes, those of earlier windows marked as such, and what tells whom they reach.
 
-    ``by_event``: one of each event's deliveries. ``places``: what a person is told of each. ``spread``: None where they
-    reach no other streams.
+    ``by_event``: one of each event's deliveries. ``places``: what a person is told of each. ``across_streams``: None
+    where they reach no other streams.
     """
 
     every: Sequence[Scoped] = ()
     by_event: Mapping[str, Scoped] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
-    spread: Spread | None = None
+    across_streams: CrossStreamDeletes | None = None
 
 
-def of_history(feed: Feed, history: History) -> Scoping:
+def of_changes(feed: Feed, table_changes: TableChanges) -> Scoping:
     """Those of one table: few, so that they fit into this process."""
-    if not history.change_kinds.scopes:
+    if not table_changes.change_kinds.scopes:
         return Scoping()
     wanted = [*read_changes.COLUMNS, "is_new", "operation", "window", "object", "line"]
-    rows = history.scoped.select(*wanted).toArrow().combine_chunks()
+    rows = table_changes.scoped.select(*wanted).toArrow().combine_chunks()
     every: list[Scoped] = []
     by_event: dict[str, Scoped] = {}
     places: dict[str, Place] = {}
@@ -109,10 +111,12 @@ def of_history(feed: Feed, history: History) -> Scoping:
             places[change.event_id] = min(
                 places.setdefault(change.event_id, at), at, key=lambda one: one[1:]
             )
-    if not history.crosses:
+    if not table_changes.crosses:
         return Scoping(every, by_event, places)
-    spread = cross_stream_deletes.spread(feed, history.table, every, history.everywhere)
-    return Scoping(every, by_event, places, spread)
+    across_streams = cross_stream_deletes.across_streams(
+        feed, table_changes.table, every, table_changes.everywhere
+    )
+    return Scoping(every, by_event, places, across_streams)
 
 
 def of_counts(
@@ -120,7 +124,7 @@ def of_counts(
     places: Mapping[str, Place],
     removed: Counter[str],
     changed: Counter[str],
-) -> tuple[Reached, ...]:
+) -> tuple[ScopedDeleteEffect, ...]:
     """The same, where it is known how many rows each event has removed, and how many it has changed otherwise."""
     found = [
         (scoped, places[event_id], removed[event_id], changed[event_id])
@@ -130,7 +134,7 @@ def of_counts(
     found.sort(key=lambda one: (len(one[0].scope), -(one[2] + one[3]), one[1][1:]))
     return summed_up(
         [
-            Reached(
+            ScopedDeleteEffect(
                 place.operation,
                 json.dumps(scoped.scope, ensure_ascii=False, separators=(",", ":")),
                 f"{place.object} line {place.line}" if place.line else place.object,
@@ -141,13 +145,13 @@ def of_counts(
     )
 
 
-def summed_up(every: Sequence[Reached]) -> tuple[Reached, ...]:
+def summed_up(every: Sequence[ScopedDeleteEffect]) -> tuple[ScopedDeleteEffect, ...]:
     """Those that are named, of all in their order, and the others in one sum per operation."""
     if len(every) <= SHOWN:
         return tuple(every)
-    sums: dict[str, Reached] = {}
+    sums: dict[str, ScopedDeleteEffect] = {}
     for one in every[SHOWN:]:
-        known = sums.get(one.operation, Reached(one.operation, "", "", 0, 0, 0))
+        known = sums.get(one.operation, ScopedDeleteEffect(one.operation, "", "", 0, 0, 0))
         sums[one.operation] = replace(
             known,
             removed=known.removed + one.removed,
@@ -157,7 +161,7 @@ def summed_up(every: Sequence[Reached]) -> tuple[Reached, ...]:
     return (*every[:SHOWN], *(sums[name] for name in sorted(sums)))
 
 
-def told(changes: tuple[Reached, ...]) -> list[str]:
+def told(changes: tuple[ScopedDeleteEffect, ...]) -> list[str]:
     """One line for each that is named, and one per operation for the others."""
     lines = []
     for one in changes:

@@ -17,7 +17,7 @@ from assets.bookkeeping import accounting, bases, decisions, ledger
 from assets.bookkeeping.transactions import released
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
-from assets.delta.broadcasting import hinted
+from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.changes import cross_stream_deletes, waiting_changes
 from assets.lake import Lake
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
@@ -29,7 +29,7 @@ from transforms.horizons import Horizon
 
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
-class History:
+class TableChanges:
     """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
 
     ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet. ``crosses``: whether
@@ -55,7 +55,7 @@ class History:
         horizon = bases.drawn(lake, feed).get(name)
         silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
         changes = silver.where(silver_rows.are_of(name, table.name))
-        change_kinds, most_new = booked(lake, feed, name, windows)
+        change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)
         if waiting_changes.there_are(lake, feed, table, name):
             changes = changes.unionByName(waiting_changes.conformed(silver, feed, table, name))
             # Whether one moves a row to another key could not be told when it was counted.
@@ -118,14 +118,18 @@ class History:
         links = [(tuple(row["moved_from"]), tuple(row["key"])) for row in linked.collect()]
         roots = [(list(key), list(root)) for key, root in key_changes.groups(links).items()]
         frame = linked.sparkSession.createDataFrame(roots, "key array<string>, root array<string>")
-        return hinted(frame, len(roots))
+        return broadcast_if_small(frame, len(roots))
 
     def new_keys(self) -> DataFrame:
         """The keys that new changes are for, but for scoped ones."""
-        return hinted(self.of_keys.where("is_new").select("key").distinct(), self.most_new)
+        return broadcast_if_small(
+            self.of_keys.where("is_new").select("key").distinct(), self.most_new
+        )
 
 
-def booked(lake: Lake, feed: Feed, name: str, windows: Sequence[str]) -> tuple[ChangeKinds, int]:
+def kinds_and_counts(
+    lake: Lake, feed: Feed, name: str, windows: Sequence[str]
+) -> tuple[ChangeKinds, int]:
     """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
     accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
     columns = ["window", "change_kinds", "changes", "derived"]

@@ -174,13 +174,13 @@ def backlog(
     warnings: list[str] = []
     lost: dict[str, int] = {}
     known = {name for name, _ in read}
-    anew = set()
+    full_rebuild = set()
     for one in partitions:
         before = read.get((one.name, one.topic_id))
         first = one.earliest if before is None else max(before.next_offset, one.earliest)
         if before is None:
-            if one.name in known and one.topic not in anew:
-                anew.add(one.topic)
+            if one.name in known and one.topic not in full_rebuild:
+                full_rebuild.add(one.topic)
                 warnings.append(
                     f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
                     f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"

@@ -86,11 +86,11 @@ def test_records_of_days_are_dealt_into_days(
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
     bronze_asset.land(lake, feed, ["2025-11-20"])
-    dealt = shuffle.deal(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
-    assert dealt.records == 8
+    shuffled = shuffle.shuffle(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    assert shuffled.records == 8
     made = lake_of(str(tmp_path / "proof")).table("bronze", feed.name)
-    assert made.count() == 8 + dealt.repeated
-    windows = [window for run in dealt.runs for window in run]
+    assert made.count() == 8 + shuffled.repeated
+    windows = [window for run in shuffled.runs for window in run]
     assert len(windows) > 1
     for window in windows:
         parse_window(window, feed.window)

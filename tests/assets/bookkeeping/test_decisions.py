@@ -34,8 +34,8 @@ def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
     born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=1)
     renamed = change("U", 910, {"id": "1"}, {"name": "Ava"}, log=7, minute=2)
     lay(folder, "2025-11-20/03/a.json", drop(born, renamed))
-    anew = change("U", 4, {"id": "1"}, {"name": "Zoe"}, log=1, minute=9)
-    lay(folder, "2025-11-20/04/b.json", drop(anew, renamed))
+    full_rebuild = change("U", 4, {"id": "1"}, {"name": "Zoe"}, log=1, minute=9)
+    lay(folder, "2025-11-20/04/b.json", drop(full_rebuild, renamed))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
     assert bring(lake, feed)[1].violations["position_rises_with_source_time"] == 1

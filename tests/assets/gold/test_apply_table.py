@@ -220,7 +220,7 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert tombstones.count() == 2
     done = compaction.compact(lake, feed, PETS, "pets", dry_run=False)
     assert done is not None
-    assert (done.idle, done.expired, done.tombstones) == (1, 0, 1)
+    assert (done.superseded, done.expired, done.tombstones) == (1, 0, 1)
     (left,) = tombstones.read().collect()
     assert 7 in left["_weir_position"]
 

@@ -81,7 +81,7 @@ def test_a_rebuild_ends_a_feed_that_nobody_asks_for(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_earlier_builds_made_it(lake, feed, monkeypatch)
-    apply_table.apply(lake, feed, PETS, ["2025-11-20T03"], anew=True)
+    apply_table.apply(lake, feed, PETS, ["2025-11-20T03"], full_rebuild=True)
     assert properties(lake).get(CHANGE_FEED) != "true"
     assert names(lake, feed) == {1: "Ada"}
 

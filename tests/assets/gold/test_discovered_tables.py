@@ -15,7 +15,7 @@ from assets.bookkeeping import discovered_tables, ledger
 from assets.bronze import bronze_asset
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import compaction
@@ -247,9 +247,9 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
     (table,) = discovered_tables.discovered(lake, feed).values()
-    history = History.read(lake, feed, table, "pets", [])
+    table_changes = TableChanges.read(lake, feed, table, "pets", [])
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.to_horizon(lake, feed, history, "pets", plan, dry_run=False)
+    done = compaction.to_horizon(lake, feed, table_changes, "pets", plan, dry_run=False)
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

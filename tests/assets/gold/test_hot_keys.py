@@ -51,7 +51,7 @@ def test_no_more_changes_of_a_hot_key_are_held_than_a_batch_has(
     def alive() -> None:
         held.append(sum(isinstance(one, Change) for one in gc.get_objects()))
 
-    folding = Folding(FEED, COUNTS, depends=True, anew=stage is FromHistory)
+    folding = Folding(FEED, COUNTS, depends=True, full_rebuild=stage is FromHistory)
     rows = [row for batch in stage(folding)(batches(alive)) for row in batch.to_pylist()]
     assert [row["hits"] for row in rows if row["hits"] is not None] == [BATCHES * ROWS]
     assert len(held) == BATCHES

@@ -70,7 +70,7 @@ class Zoo:
         before = self.commits()
         done = self.run(*hours)
         assert self.commits() == before
-        assert (done.keys, done.late_keys, done.ties) == (0, 0, 0)
+        assert (done.keys, done.keys_with_late_events, done.ties) == (0, 0, 0)
         return done
 
 
@@ -103,7 +103,7 @@ def test_a_newer_drop_of_an_hour_that_was_run_makes_nothing_late(zoo: Zoo) -> No
     zoo.lay("03/b", AGED)
     done = zoo.run("03")
     assert zoo.rows() == {(1, "Ava", 2)}
-    assert (done.late_keys, done.ties, done.keys) == (0, 0, 1)
+    assert (done.keys_with_late_events, done.ties, done.keys) == (0, 0, 1)
     zoo.again("03")
 
 
@@ -113,7 +113,12 @@ def test_a_late_update_is_late_once_and_its_window_again_is_a_repeat(zoo: Zoo) -
     zoo.lay("04/b", LATE)
     done = zoo.run("04")
     assert zoo.rows() == {(1, "Ava", 7)}
-    assert (done.late_keys, done.refolded, done.repeats, done.superseded) == (1, 1, 0, 0)
+    assert (done.keys_with_late_events, done.refolded, done.repeats, done.superseded) == (
+        1,
+        1,
+        0,
+        0,
+    )
     again = zoo.again("04")
     assert (again.refolded, again.repeats, again.superseded) == (1, 0, 1)
     # Another window that repeats it is known by silver.
@@ -153,7 +158,7 @@ def test_an_event_at_the_place_of_the_last_one_is_a_tie_and_not_late(zoo: Zoo) -
     zoo.lay("04/b", change("U", 5, {"id": "1"}, {"age": "3"}))
     done = zoo.run("04")
     assert zoo.rows() == {(1, "Ava", 3)}
-    assert (done.ties, done.late_keys, done.keys) == (1, 0, 1)
+    assert (done.ties, done.keys_with_late_events, done.keys) == (1, 0, 1)
 
 
 def test_versions_of_whole_images_that_come_again_are_not_written(kept: Zoo) -> None:
@@ -173,7 +178,7 @@ def test_a_late_whole_image_is_late_where_every_version_is_kept(kept: Zoo) -> No
     # Gold's row is what it was; one version more is there.
     assert kept.rows() == {(1, "Ava", 1)}
     assert kept.lake.table("gold", "zoo", "pets__history").count() == 3
-    assert done.late_keys == 1
+    assert done.keys_with_late_events == 1
     kept.again("04")
 
 
@@ -195,7 +200,7 @@ def test_what_came_late_before_a_key_change_is_late_for_the_row_that_it_became(k
     done = kept.run("05")
     assert kept.rows() == {(2, "Ava", 7)}
     # The old key's history has a version more, and the new key's row another age.
-    assert (done.late_keys, done.refolded) == (2, 2)
+    assert (done.keys_with_late_events, done.refolded) == (2, 2)
     kept.again("03", "05")
 
 
@@ -210,5 +215,5 @@ def test_a_delete_that_another_run_finishes_is_not_late(
     assert kept.rows() == {(1, "Ava", 1)}
     done = kept.run("04")
     assert kept.rows() == set()
-    assert (done.keys, done.late_keys) == (1, 0)
+    assert (done.keys, done.keys_with_late_events) == (1, 0)
     kept.again("04")

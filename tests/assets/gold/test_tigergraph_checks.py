@@ -10,7 +10,7 @@ import pytest
 
 from assets.gold import tigergraph_checks
 from assets.gold.apply import local_apply
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
 from assets.upkeep import horizon_plans
@@ -131,8 +131,8 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
-        history = History.read(lake, feed, table, name, [])
-        plan = horizon_plans.planned(lake, feed, name, history)
+        table_changes = TableChanges.read(lake, feed, table, name, [])
+        plan = horizon_plans.planned(lake, feed, name, table_changes)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
@@ -171,10 +171,10 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "no_edge_awaits_its_vertex": "- edge_Likes: Person a Person b ",
         "mirrored_edges_agree": "- edge_Knows: Person a Person c ",
     }
-    graves = lake.table("gold", "social", "vertex_Person__tombstones")
-    later = graves.read().selectExpr(
+    tombstones = lake.table("gold", "social", "vertex_Person__tombstones")
+    later = tombstones.read().selectExpr(
         *("uid", "_weir_position", "_weir_event_id"),
         "_weir_event_at + INTERVAL 1 HOUR AS _weir_event_at",
     )
-    later.localCheckpoint().write.format("delta").mode("overwrite").save(graves.path)
+    later.localCheckpoint().write.format("delta").mode("overwrite").save(tombstones.path)
     assert tigergraph_checks.check(lake, feed).violations["no_dangling_edge"] == 1

@@ -107,7 +107,7 @@ def test_the_counts_are_those_of_the_fold(
     for window, lines in drops.items():
         rng.shuffle(lines)
         lay(folder, f"{window.replace('T', '/')}/a.jsonl", drop(*lines))
-    by_fold = lake.elsewhere(f"{lake.warehouse}/by_fold")
+    by_fold = lake.with_warehouse(f"{lake.warehouse}/by_fold")
     for window in (*windows, windows[0]):
         made = []
         for one, least in ((lake, 0), (by_fold, whole_images.LEAST)):

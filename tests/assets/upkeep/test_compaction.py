@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from assets.audit import explain
 from assets.bookkeeping import bases, transactions
 from assets.gold import gold_tables
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.silver import silver_asset as silver_of
 from assets.upkeep import compaction
@@ -58,7 +58,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
     bases.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
-    past = History.read(lake, feed, PETS, "pets", [])
+    past = TableChanges.read(lake, feed, PETS, "pets", [])
     assert compaction.to_horizon(lake, feed, past, "pets", none, dry_run=True).expired == 0
 
     # A declaration that gold has not followed yet.
@@ -69,7 +69,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
 
     (would,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=True)
     assert (would.folded, would.kept, would.base) == (4, 1, 2)
-    assert (would.idle, would.expired, would.tombstones) == (0, 1, 0)
+    assert (would.superseded, would.expired, would.tombstones) == (0, 1, 0)
     assert silver.read().count() == 5
     assert bases.drawn(lake, feed) == {}
 

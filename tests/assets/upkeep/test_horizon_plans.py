@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from assets.bookkeeping import transactions
-from assets.gold.changes.table_changes import History
+from assets.gold.changes.table_changes import TableChanges
 from assets.lake import LAYERS, Lake
 from assets.silver import violations
 from assets.upkeep import compaction, horizon_plans
@@ -33,7 +33,7 @@ def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder:
     unfit = change("U", 11, {"id": "10"}, {"age": "old"})
     lay(folder, "2025-11-20/05/b.json", drop(unfit))
     bring(lake, feed)
-    past = History.read(lake, feed, table, "pets", [])
+    past = TableChanges.read(lake, feed, table, "pets", [])
     held = horizon_plans.planned(lake, feed, "pets", past)
     assert held.new is not None
     assert held.new.position[-2:] == (10, 1)

@@ -123,11 +123,11 @@ def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> Non
         first = expected[kept.at[0], told.name]
         assert told.position == first.position, (kept, told, first)
     for (window, name), told in expected.items():
-        is_late = drawn.is_covered(told) and not drawn.in_base(told)
+        came_late = drawn.is_covered(told) and not drawn.in_base(told)
         halves = [False] if len(told.rows) == 1 else [False, True]
         for is_old_half in halves:
             # The old half of a key change that came too late is told of with the new one.
-            wanted = 0 if is_late and is_old_half else 1
+            wanted = 0 if came_late and is_old_half else 1
             assert found.pop((window, name, is_old_half), 0) == wanted, (window, told)
     assert not found, [*found][:5]
 

@@ -99,7 +99,7 @@ def cut(drawn: Drawn) -> Cut:
     return Cut(pa.RecordBatch.from_pylist(rows, schema=ARROW), of_record, payloads)
 
 
-def dealt(rows: pa.RecordBatch, rng: Random) -> list[pa.RecordBatch]:
+def shuffled(rows: pa.RecordBatch, rng: Random) -> list[pa.RecordBatch]:
     """The rows in another order, in batches of drawn sizes."""
     order = rng.sample(range(rows.num_rows), rows.num_rows)
     shuffled = rows.take(pa.array(order, pa.int64()))

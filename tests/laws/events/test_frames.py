@@ -47,7 +47,7 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
         rows = product.cut(drawn).rows
         horizons = product.horizons_of(drawn)
         here = local_stages.classified(drawn.feed, [rows], horizons)
-    shuffled = pa.Table.from_batches(product.dealt(rows, Random(SEED))).combine_chunks()
+    shuffled = pa.Table.from_batches(product.shuffled(rows, Random(SEED))).combine_chunks()
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert in_spark.tasks_for(bronze, rows.num_rows) > 1
     frame, kept = spark_stages.classified(drawn.feed, bronze, rows.num_rows, horizons)

@@ -90,7 +90,7 @@ def test_what_becomes_of_records_depends_neither_on_their_order_nor_on_their_bat
     made: Sequence[World],
 ) -> None:
     for one in made:
-        batches = product.dealt(one.bronze.rows, Random(SEED))
+        batches = product.shuffled(one.bronze.rows, Random(SEED))
         with product.uncollected():
             again = product.classified(one.drawn, one.bronze, batches)
         assert product.sorted_rows(again).equals(product.sorted_rows(one.left))

@@ -15,7 +15,15 @@ from tests.laws.event import Image, Position
 from tests.laws.events.told import Drawn, Landed, Place, Record, Row, Told
 from tests.laws.events.yugabyte import BYTES, LONG, NO_CHECKPOINT, TEXTS, noted
 from tests.laws.spelling import printed
-from tests.laws.xcluster_histories import APPLY, BEGAN_AT, DELETE, EFFECTS, NAMES, History, Said
+from tests.laws.xcluster_histories import (
+    APPLY,
+    BEGAN_AT,
+    DELETE,
+    EFFECTS,
+    NAMES,
+    History,
+    Said,
+)
 from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 TYPES = {"id": "int", "a": "string", "b": "int", "n": "bigint", "f": "double", "p": "binary"}

@@ -87,14 +87,14 @@ class Lake:
         """What the keys of a table are by all of silver, from the first event."""
         table = self.feed.tables[name]
         changes = self._visible(name, list(self.silver.windows))
-        new, silver = self._new(table, changes), _History(changes)
+        new, silver = self._new(table, changes), _TableChanges(changes)
         return whole(Fold.of(table), new, silver)
 
     def versions(self, name: str) -> dict[Key, list[Version]]:
         """Every version of every row of a table, by all of silver."""
         table, fold = self.feed.tables[name], Fold.of(self.feed.tables[name])
         changes = self._visible(name, list(self.silver.windows))
-        of_keys, before = steps(fold, self._new(table, changes), _History(changes))
+        of_keys, before = steps(fold, self._new(table, changes), _TableChanges(changes))
         return {key: versions(fold, some, before.get(key, ABSENT)) for key, some in of_keys.items()}
 
     def _apply(
@@ -109,7 +109,7 @@ class Lake:
             key: standing(gold, key, is_read=is_read or depends or not fold.has_key)
             for key in {*gold.rows, *gold.tombstones}
         }
-        done = brought(fold, self._new(table, changes), current, _History(changes))
+        done = brought(fold, self._new(table, changes), current, _TableChanges(changes))
         self.done[name] = done
         for key, state in done.states.items():
             if state.effect == "remove":
@@ -155,7 +155,7 @@ class Lake:
 
 
 @dataclass(frozen=True)
-class _History:
+class _TableChanges:
     changes: Sequence[Visible]
 
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:

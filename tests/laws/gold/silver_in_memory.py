@@ -75,12 +75,14 @@ class Silver:
         before = [one for one in every if one not in in_gold]
         found = {}
         for name, some in events.items():
-            elsewhere = whole_in[name]
-            commit = state_of(name, some, unread_now).commit or next(iter(elsewhere.values()), None)
+            with_warehouse = whole_in[name]
+            commit = state_of(name, some, unread_now).commit or next(
+                iter(with_warehouse.values()), None
+            )
             if commit is not None:
                 earlier = [one for one in some if one.window in in_gold]
                 was = state_of(name, earlier, before).commit if earlier else None
-                was_whole = any(window in in_gold for window in elsewhere)
+                was_whole = any(window in in_gold for window in with_warehouse)
                 found[name] = (tuple(commit), was is None and not was_whole)
         return found
 

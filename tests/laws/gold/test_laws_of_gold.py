@@ -92,10 +92,12 @@ def follows(kind: str, first: int, count: int) -> int:
         # All of it once more: gold has it, so that nothing came late, and there is nothing to write.
         assert (name, done.late, done.states) == (name, set(), {})
     for name, table in tables.items():
-        anew = Gold()
+        full_rebuild = Gold()
         for key, state in lake.rebuilt(name).items():
-            (anew.tombstones if state.effect == "remove" else anew.rows)[key] = state
-        assert_same(found(anew, table), expected[name], f"{name} in one pass")
+            (full_rebuild.tombstones if state.effect == "remove" else full_rebuild.rows)[key] = (
+                state
+            )
+        assert_same(found(full_rebuild, table), expected[name], f"{name} in one pass")
         if table.key and kind not in AT_ONCE:
             some_cases = {
                 case: [event for some in of.values() for event in some if event.table == name]

@@ -13,9 +13,9 @@ from transforms.feed.feed import Feed
 
 
 def is_quick(lake: Lake, *feeds: Feed) -> bool:
-    fitted = small_work.fitted(lake, feeds)
-    assert fitted.warehouse == lake.warehouse
-    options = str(fitted.pyspark.spark_config[small_work.OPTIONS])
+    tuned = small_work.tuned(lake, feeds)
+    assert tuned.warehouse == lake.warehouse
+    options = str(tuned.pyspark.spark_config[small_work.OPTIONS])
     # The options that were there stay.
     assert "log4j2.configurationFile" in options
     return small_work.FIRST_COMPILER in options

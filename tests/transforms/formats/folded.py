@@ -155,7 +155,9 @@ def folded_whole(
             feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
         )
         if told is not None:
-            new = replace(new, crossing=told.crossing, places=told.places)
+            new = replace(
+                new, crossing=told.crossing, cross_stream_positions=told.cross_stream_positions
+            )
     return whole(Fold.of(table), new, InScenario(keyed))
 
 

@@ -153,7 +153,7 @@ TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "is_late"),
+    ("before", "now", "came_late"),
     [
         ([BORN, NAMED], [BORN, NAMED], False),
         ([BORN, NAMED], [BORN, NAMED, VISITED], False),
@@ -170,10 +170,10 @@ TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
     ],
 )
 def test_an_event_is_late_where_what_stands_before_the_last_one_makes_another_row(
-    before: list[Change], now: list[Change], is_late: bool
+    before: list[Change], now: list[Change], came_late: bool
 ) -> None:
     current = Current(stands(*before)) if before else None
-    assert by_history(FOLD, current, ordered(now)) == (stands(*now), is_late)
+    assert by_history(FOLD, current, ordered(now)) == (stands(*now), came_late)
 
 
 def test_a_key_that_its_base_tells_has_nothing_late() -> None:
@@ -221,6 +221,6 @@ def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_s
         news.meet(one, is_new=is_new)
     # The second delivery, and the last one once more; neither the tie nor what is newer.
     assert (news.deliveries, news.repeats()) == (5, 2)
-    assert (news.superseded(is_late=False), news.superseded(is_late=True)) == (1, 0)
+    assert (news.superseded(came_late=False), news.superseded(came_late=True)) == (1, 0)
     news.meet(BORN, is_new=False)
-    assert (news.repeats(), news.superseded(is_late=False)) == (3, 0)
+    assert (news.repeats(), news.superseded(came_late=False)) == (3, 0)

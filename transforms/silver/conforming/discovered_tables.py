@@ -71,11 +71,11 @@ MOST_TABLES: Final = "WEIR_MOST_TABLES"
 
 
 def within(
-    feed: Feed, found: Tables, met: Collection[Met], most: int, standing: Collection[str]
+    feed: Feed, found: Tables, met: Collection[Met], most: int, in_gold: Collection[str]
 ) -> Tables:
     """The tables, without new ones beyond so many: each costs two Delta tables, and a name costs a source nothing.
 
-    Those that gold has already (``standing``, by gold's name) go on; of the others the first by name are made. So
+    Those that gold has already (``in_gold``, by gold's name) go on; of the others the first by name are made. So
     whatever stands in gold is right, and none is stopped by names that came later.
     """
     if len(found.described) <= most:
@@ -83,7 +83,7 @@ def within(
     gold = defaultdict(set)
     for one in met:
         gold[one.declared].add(one.gold)
-    new = [name for name in sorted(found.described) if gold[name].isdisjoint(standing)]
+    new = [name for name in sorted(found.described) if gold[name].isdisjoint(in_gold)]
     surplus = new[max(0, most - (len(found.described) - len(new))) :]
     fault = SettingMisdeclared(
         *(MOST_TABLES, str(most)),

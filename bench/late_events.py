@@ -62,7 +62,7 @@ def write(lake: Lake, feed: Feed, days: int, sizes: Sizes) -> None:
     counts = dict.fromkeys(windows, _a_day(sizes))
     counts[drops.SNAPSHOT_WINDOW] = sizes.rows + sizes.rows // 100
     base.write_accounts(lake, feed, TABLE, counts)
-    apply_table.apply(lake, feed, TABLE, [*windows], anew=True)
+    apply_table.apply(lake, feed, TABLE, [*windows], full_rebuild=True)
 
 
 def _updates(lake: Lake, sizes: Sizes, day: int) -> DataFrame:

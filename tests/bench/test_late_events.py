@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import POSITION, RESET
 from assets.gold.applied import Applied
-from bench import late_keys, lines
+from bench import late_events, lines
 from bench.made.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
@@ -21,7 +21,7 @@ SIZES = Sizes(rows=3_000, changes=300, tables=1, repeats=1)
 def test_a_hundred_late_keys_are_folded_from_their_history(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(late_keys, "DAYS", (2,))
+    monkeypatch.setattr(late_events, "DAYS", (2,))
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
     found = {line.name: line for line in lines.lines(work, SIZES, ["late"])}
     assert [*found] == ["100 late keys over 2 days of silver", "100 new keys over 2 days of silver"]
@@ -32,7 +32,7 @@ def test_a_hundred_late_keys_are_folded_from_their_history(
     for name, line in found.items():
         outcome = line.competitors["weir"]()()
         assert isinstance(outcome, Applied)
-        outcomes[name.split()[1]] = (outcome.keys, outcome.refolded, outcome.late_keys)
+        outcomes[name.split()[1]] = (outcome.keys, outcome.refolded, outcome.keys_with_late_events)
         gold = work.folder / "run_0" if "late" in name else work.folder / "run_1"
         rows = spark.read.format("delta").load(str(gold / "gold" / "bench" / "item"))
         changed = rows.exceptAll(days.select(rows.columns))
