@@ -20,23 +20,8 @@ from assets.delta import delta_rs
 from assets.delta.lake_table import LakeTable
 from assets.delta.local_table import LocalTable
 from assets.delta.small_table import SmallTable
+from assets.layers import Layer
 from transforms.splitting.limits import DEFAULTS, Limits
-
-LAYERS = (
-    "bronze",
-    "silver",
-    "quarantine",
-    "gold",
-    "accounting",
-    "progress",
-    "transactions",
-    "offsets",
-    "decisions",
-    "base",
-    "compacted",
-    "ledger",
-    "landed",
-)
 
 
 def columns_of(schema: T.StructType) -> dg.TableSchema:
@@ -96,25 +81,25 @@ class Lake(dg.ConfigurableResource["Lake"]):
             most_tables=self.most_tables,
         )
 
-    def table(self, layer: str, feed: str, table: str | None = None) -> LakeTable:
+    def table(self, layer: Layer, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
         return LakeTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
 
-    def path(self, layer: str, feed: str, table: str | None = None) -> str:
+    def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
         """Where that table is, or will be."""
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return "/".join(parts)
 
-    def local_table(self, layer: str, feed: str, table: str | None = None) -> LocalTable:
+    def local_table(self, layer: Layer, feed: str, table: str | None = None) -> LocalTable:
         """The same table as this process reads and writes it, without a session; as it is now."""
         name = ".".join([layer, feed] + ([table] if table else []))
         return LocalTable.at(name, self.path(layer, feed, table), self.warehouse)
 
-    def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
+    def small_table(self, layer: Layer, feed: str, columns: pa.Schema) -> SmallTable:
         """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
         return SmallTable(f"{layer}.{feed}", self.path(layer, feed), self.warehouse, columns)
 
-    def opened(self, layer: str, feed: str) -> DeltaTable | None:
+    def opened(self, layer: Layer, feed: str) -> DeltaTable | None:
         """The feed's table of this layer, as delta-rs has it now; None where there is none."""
         return delta_rs.opened(self.path(layer, feed), self.warehouse)
 

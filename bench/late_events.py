@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from bench.bringing import bring
 from bench.made import base, drops, row
 from bench.made.restoring import Workspace
@@ -58,7 +59,7 @@ def write(lake: Lake, feed: Feed, days: int, sizes: Sizes) -> None:
     }
     for window, changes in windows.items():
         silver = base.shaped(changes, feed, window)
-        lake.table("silver", feed.name).append(silver, partition_by=["window"])
+        lake.table(Layer.SILVER, feed.name).append(silver, partition_by=["window"])
     counts = dict.fromkeys(windows, _a_day(sizes))
     counts[drops.SNAPSHOT_WINDOW] = sizes.rows + sizes.rows // 100
     base.write_accounts(lake, feed, TABLE, counts)

@@ -13,6 +13,7 @@ from assets.bookkeeping import ledger
 from assets.columns.gold import RESET
 from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from bench import everyday, late_events
 from bench.bringing import bring
 from bench.made import base, drops, restoring, row
@@ -155,7 +156,7 @@ def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> 
 
 def agree(lake: Lake, other: Lake, feed: Feed) -> None:
     """Make sure that two ways of applying the changes have the same outcome."""
-    tables = (one.table("gold", feed.name, TABLE.name).read() for one in (lake, other))
+    tables = (one.table(Layer.GOLD, feed.name, TABLE.name).read() for one in (lake, other))
     # What Weir keeps to know a late change by is nothing that the textbook has.
     found = [fingerprint(rows.drop(RESET)) for rows in tables]
     if found[0] != found[1]:

@@ -28,6 +28,7 @@ from assets.columns.gold import (
 from assets.gold import history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.upkeep.tombstones import is_expired
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
@@ -132,7 +133,7 @@ def by_spark(
 ) -> Certificate:
     """The same as jobs of Spark's, history included."""
     gold, tombstones = (
-        [one.table("gold", feed.name, part).read() for one in both]
+        [one.table(Layer.GOLD, feed.name, part).read() for one in both]
         for part in (name, name + TOMBSTONES)
     )
     ours, theirs = (digests.of_rows(one, table) for one in gold)
@@ -143,7 +144,7 @@ def by_spark(
     pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
     if table.history:
         told, made = (
-            history.above(one.table("gold", feed.name, name + HISTORY).read(), horizon)
+            history.above(one.table(Layer.GOLD, feed.name, name + HISTORY).read(), horizon)
             for one in both
         )
         pairs["versions"] = digests.of_versions(told, table), digests.of_versions(made, table)

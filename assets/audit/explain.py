@@ -19,6 +19,7 @@ from assets.audit.key_events import KeyEvents, Row
 from assets.bookkeeping import bases, decisions
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import Fold, State
@@ -175,7 +176,7 @@ def _held(held: Sequence[Row]) -> list[Ignored]:
 
 def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    refused = lake.local_table("quarantine", feed.name).each(_REFUSED)
+    refused = lake.local_table(Layer.QUARANTINE, feed.name).each(_REFUSED)
     mine = [
         row
         for rows in refused

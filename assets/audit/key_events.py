@@ -23,6 +23,7 @@ from assets.gold.changes import cross_stream_deletes, new_changes
 from assets.gold.changes.silver_files import SilverFiles, TooLarge
 from assets.gold.changes.table_changes import TableChanges, kinds_and_counts
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change import HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
@@ -56,7 +57,7 @@ class KeyEvents:
 
 def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
     """What silver has of the key of this gold table (``name``); the feed has its recorded decisions."""
-    if lake.opened("silver", feed.name) is None:
+    if lake.opened(Layer.SILVER, feed.name) is None:
         return KeyEvents(ABSENT, (), (), (), ())
     try:
         return _here(lake, feed, table, name, key)
@@ -127,7 +128,7 @@ def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyE
     before, changes = spark_apply.story_of(feed, table_changes, key)
     counted = sorted({one.event_id for one in changes})
     may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
-    silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
+    silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
     is_open = F.col("transaction").isNotNull() & F.col("transaction.commit").isNull()
     same = F.col("key") == F.array(*[F.lit(part) for part in key]).cast("array<string>")
     mine = silver.where(silver_rows.are_of(name, table.name) & may_be)

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import ledger, transactions
 from assets.columns.bronze import BRONZE_ARROW
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver.bronze_files import BronzeFiles
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -63,14 +64,14 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     )
     named = OBJECT if whole else COORDINATES
     parts = () if keep else PARTS[feed.window]
-    files = BronzeFiles.of(lake, feed, sorted(lake.local_table("bronze", feed.name).windows))
+    files = BronzeFiles.of(lake, feed, sorted(lake.local_table(Layer.BRONZE, feed.name).windows))
     if files.size <= MOST_BYTES and files.payload_bytes() <= MOST_BYTES:
         shuffled = _here(files, seed, named, parts)
-        scratch.local_table("bronze", feed.name).append(shuffled.rows)
+        scratch.local_table(Layer.BRONZE, feed.name).append(shuffled.rows)
         kept, copies = shuffled.kept, shuffled.rows.num_rows
     else:
         kept, copies = _by_spark(lake, scratch, feed, seed, (named, parts))
-    made = sorted(scratch.local_table("bronze", feed.name).windows)
+    made = sorted(scratch.local_table(Layer.BRONZE, feed.name).windows)
     if FORMATS[feed.format].transactional:
         held = ledger.read_objects(scratch, feed)
         told = ((one.window, one.name, one.generation) for one in held)
@@ -131,7 +132,7 @@ def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tu
     both = F.array_compact(F.array(window("one"), again))
     seen = Observation()
     shuffled = (
-        lake.table("bronze", feed.name)
+        lake.table(Layer.BRONZE, feed.name)
         .read()
         .where("line > 0")
         .withColumn("both", both)
@@ -139,5 +140,5 @@ def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tu
         .withColumn("window", F.explode("both"))
         .drop("both")
     )
-    scratch.table("bronze", feed.name).append(shuffled, partition_by=["window"])
+    scratch.table(Layer.BRONZE, feed.name).append(shuffled, partition_by=["window"])
     return int(seen.get["kept"]), int(seen.get["copies"] or 0)

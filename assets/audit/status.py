@@ -26,6 +26,7 @@ from assets.columns.silver import REFUSALS_ARROW
 from assets.delta import delta_rs
 from assets.gold import gold_tables
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 from transforms.formats import FORMATS
@@ -92,7 +93,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
 
 
 def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     names = ("events", *OUTCOMES)
     rows = accounts.rows(["source_table", "declared", "warnings", *names])
     if not rows:
@@ -111,7 +112,7 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
 
 def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
     reasons = Counter[str]()
-    for rows in lake.local_table("quarantine", feed.name).each(_REASON):
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_REASON):
         counted = rows["reason"].value_counts().to_pylist()
         reasons.update({one["values"]: one["counts"] for one in counted})
     return dict(reasons)
@@ -120,7 +121,7 @@ def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
 def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
     for name in gold_tables.mirrors(lake, feed):
         gold, tombstones = (
-            lake.local_table("gold", feed.name, one) for one in (name, name + TOMBSTONES)
+            lake.local_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES)
         )
         if gold.table is None or tombstones.table is None:
             continue

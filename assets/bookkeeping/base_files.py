@@ -17,6 +17,7 @@ from assets.columns import spelling
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last, State
@@ -57,9 +58,9 @@ def read(lake: Lake, feed: Feed, table: Table, name: str) -> Base:
 
 def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[str, int]]]:
     """The base's files, and those of them that are the table's, with their sizes."""
-    path = lake.path("base", feed.name)
+    path = lake.path(Layer.BASE, feed.name)
     with told_in_words(f"base.{feed.name}", lake.warehouse):
-        table = lake.opened("base", feed.name)
+        table = lake.opened(Layer.BASE, feed.name)
         if table is None:
             return None, []
         listed = pa.table(table.get_add_actions(flatten=True))

@@ -20,6 +20,7 @@ from assets.columns.horizons import kept_identity
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.errors import DecisionRefused
 from transforms.feed import compacted_past
 from transforms.feed.feed import Feed, Table
@@ -40,9 +41,9 @@ def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
 
 
 def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
-    path = lake.path("base", feed.name)
+    path = lake.path(Layer.BASE, feed.name)
     with told_in_words(f"base.{feed.name}", lake.warehouse):
-        table = lake.opened("base", feed.name)
+        table = lake.opened(Layer.BASE, feed.name)
         if table is None:
             return {}
         files = Files.of(table, path, lake.warehouse)
@@ -59,7 +60,7 @@ def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
     """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
     mine = (F.col("table") == name) & F.col("key").isNotNull()
-    base = lake.table("base", feed.name).read().where(mine).select("key", "streams", "state")
+    base = lake.table(Layer.BASE, feed.name).read().where(mine).select("key", "streams", "state")
     return spelling.base_in_gold(base, table)
 
 
@@ -79,7 +80,7 @@ def write(
     }
     base = spelling.base_of_source(base, table)
     marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
-    written = lake.table("base", feed.name)
+    written = lake.table(Layer.BASE, feed.name)
     written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
 
 
@@ -122,7 +123,7 @@ def added(lake: Lake, feed: Feed, name: str) -> list[str]:
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
     """Add the identities of these silver rows to those that are known to be in the base."""
-    known = lake.table("compacted", feed.name)
+    known = lake.table(Layer.COMPACTED, feed.name)
     new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
     if known.exists():
         new = new.join(known.read(), on=["table", "identity"], how="left_anti")
@@ -131,7 +132,7 @@ def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
 
 def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
     """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
-    known = lake.table("compacted", feed.name)
+    known = lake.table(Layer.COMPACTED, feed.name)
     if not known.exists():
         return changes.withColumn("is_known", F.lit(False))
     # A crash between the two commits of a compaction can leave an identity twice.

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.errors import TableBusy
 from transforms.feed.feed import Feed
 
@@ -107,7 +108,7 @@ def version(lake: Lake, feed: Feed) -> int:
 
 def ledger_of(lake: Lake, feed: Feed) -> SmallTable:
     """The table itself."""
-    return lake.small_table("ledger", feed.name, LEDGER)
+    return lake.small_table(Layer.LEDGER, feed.name, LEDGER)
 
 
 def trusted(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:

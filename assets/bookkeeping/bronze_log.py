@@ -20,6 +20,7 @@ from assets.delta import delta_rs
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed
 
 GROUPS = pa.schema(
@@ -66,7 +67,7 @@ class BronzeLog:
     @classmethod
     def opened(cls, lake: Lake, feed: Feed) -> BronzeLog | None:
         """Bronze as it is now; None where nothing was ever read."""
-        name, path = f"bronze.{feed.name}", lake.path("bronze", feed.name)
+        name, path = f"bronze.{feed.name}", lake.path(Layer.BRONZE, feed.name)
         with told_in_words(name, lake.warehouse):
             table = delta_rs.opened(path, lake.warehouse)
             if table is None:

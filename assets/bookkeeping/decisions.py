@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from assets.columns.silver import CHANGE
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.decisions import Decisions, Dismissal, Epoch, Release
 from transforms.feed.feed import Feed
 
@@ -37,7 +38,7 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
 
     A feed that has them already stays as it is: whoever asks need not know who asked before.
     """
-    table = lake.small_table("decisions", feed.name, DECISIONS)
+    table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
     rows = [(row["kind"], json.loads(row["meaning"])) for row in table.rows(["kind", "meaning"])]
     if not rows:
         return feed
@@ -87,7 +88,7 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
 def dismiss(lake: Lake, feed: Feed, those: Iterable[Dismissal], now: datetime, reason: str) -> None:
     """Record that nobody will mend what stands in quarantine of these records, in one commit."""
     rows = [_row("dismissal", None, asdict(one), now, reason) for one in those]
-    lake.small_table("decisions", feed.name, DECISIONS).append(rows)
+    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append(rows)
 
 
 def _record(
@@ -100,7 +101,7 @@ def _record(
     reason: str | None,
 ) -> None:
     row = _row(kind, table, meaning, now, reason)
-    lake.small_table("decisions", feed.name, DECISIONS).append([row])
+    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append([row])
 
 
 def _row(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from assets.bookkeeping import accounting
 from assets.delta import delta_rs
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver.conforming import discovered_tables
@@ -37,7 +38,7 @@ def look(lake: Lake, feed: Feed) -> Tables:
     found, met = _found(lake, feed)
     if len(found.described) <= lake.most_tables:
         return found
-    in_gold = delta_rs.folders(lake.path("gold", feed.name), lake.warehouse)
+    in_gold = delta_rs.folders(lake.path(Layer.GOLD, feed.name), lake.warehouse)
     return discovered_tables.within(feed, found, met, lake.most_tables, in_gold)
 
 
@@ -48,7 +49,7 @@ def everything(lake: Lake, feed: Feed) -> Tables:
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
     tells = FORMATS[feed.format].tells_tables
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
     said: dict[str, set[discovered_tables.Description]] = {}
     for row in rows if tells else ():

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
@@ -28,7 +29,7 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
 
     The feed has its recorded decisions.
     """
-    table = lake.table("quarantine", feed.name)
+    table = lake.table(Layer.QUARANTINE, feed.name)
     if not table.exists():
         return None
     rows = table.read().where(F.col("reason") != REASON)
@@ -46,7 +47,7 @@ def count(lake: Lake, feed: Feed) -> int:
     known = feed.decisions.dismissed()
     if not known:
         return 0
-    refused = lake.local_table("quarantine", feed.name).each(_REFUSED)
+    refused = lake.local_table(Layer.QUARANTINE, feed.name).each(_REFUSED)
     return sum(
         row["reason"] != REASON and tuple(row[name] for name in COORDINATES) in known
         for rows in refused

@@ -24,6 +24,7 @@ from assets.bookkeeping import bronze_ledger, decisions
 from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.lake import Lake
 from assets.landing.kafka.topics import Range, Read
+from assets.layers import Layer
 from assets.locks import writing
 from transforms.errors import WindowSizeChanged
 from transforms.feed.digest import feed_digests
@@ -172,7 +173,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
     digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in lake.small_table("progress", feed.name, PROGRESS).rows()
+        for row in lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows()
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)
@@ -181,7 +182,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
     """The windows besides these that are in gold whole; what silver has of others may not be in gold yet."""
-    rows = lake.small_table("progress", feed.name, PROGRESS).rows(["window"])
+    rows = lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows(["window"])
     return frozenset(row["window"] for row in rows).difference(windows)
 
 
@@ -191,7 +192,7 @@ def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
     A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
     may have died before it came to silver. So is one that was derived under other decisions than there are by now.
     """
-    with writing(lake, "progress", feed.name):
+    with writing(lake, Layer.PROGRESS, feed.name):
         return _finish(lake, decisions.with_recorded(lake, feed), windows)
 
 
@@ -204,7 +205,7 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
         {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
         for window, count in counts.items()
     ]
-    lake.small_table("progress", feed.name, PROGRESS).replace_windows(rows, windows)
+    lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).replace_windows(rows, windows)
     return counts.total()
 
 
@@ -216,7 +217,7 @@ def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     digest = feed_digests(feed)
     kinds_and_counts: Counter[str] = Counter()
     stale: set[str] = set()
-    accounts = lake.small_table("accounting", feed.name, READ_ACCOUNTS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, READ_ACCOUNTS)
     for row in accounts.rows(where={"window": landed}) if landed else ():
         kinds_and_counts[row["window"]] += row["records"]
         if row["declaration"] != digest(row["window"]):

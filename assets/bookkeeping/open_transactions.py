@@ -20,6 +20,7 @@ from assets.delta import delta_rs
 from assets.delta.small_table import SmallTable
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, State, state_of
 
@@ -59,7 +60,7 @@ _STATES = (
 
 def table_of(lake: Lake, feed: Feed) -> SmallTable:
     """The feed's table of them."""
-    return lake.small_table("transactions", feed.name, COLUMNS)
+    return lake.small_table(Layer.TRANSACTIONS, feed.name, COLUMNS)
 
 
 def events_of(rows: DataFrame) -> DataFrame:
@@ -105,7 +106,7 @@ def put(
         rows = events.toArrow() if count else COLUMNS.empty_table()
         table_of(lake, feed).replace_windows(rows, windows)
     else:
-        lake.table("transactions", feed.name).replace_windows(events, windows, partition_by=())
+        lake.table(Layer.TRANSACTIONS, feed.name).replace_windows(events, windows, partition_by=())
 
 
 def states(
@@ -148,7 +149,7 @@ def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, OpenEvent]
 def _states_by_spark(
     lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str]
 ) -> list[State]:
-    events = lake.table("transactions", feed.name).read()
+    events = lake.table(Layer.TRANSACTIONS, feed.name).read()
     counted = events.where(~F.col("window").isin(list(without)))
     together = counted.repartition("id").sortWithinPartitions("id")
 
@@ -176,7 +177,7 @@ def _whole_elsewhere(
     lake: Lake, feed: Feed, still: set[str], without: Sequence[str]
 ) -> dict[str, tuple[int, ...]]:
     """The commits of those of these transactions that some window holds whole, though others hold parts of them."""
-    path = lake.path("silver", feed.name)
+    path = lake.path(Layer.SILVER, feed.name)
     with told_in_words(f"silver.{feed.name}", lake.warehouse):
         table = delta_rs.opened(path, lake.warehouse)
         if table is None:
@@ -202,7 +203,7 @@ def _whole_elsewhere(
 def _whole_by_spark(
     lake: Lake, feed: Feed, still: set[str], without: Sequence[str]
 ) -> dict[str, tuple[int, ...]]:
-    silver = lake.table("silver", feed.name).read().where(~F.col("window").isin(list(without)))
+    silver = lake.table(Layer.SILVER, feed.name).read().where(~F.col("window").isin(list(without)))
     named = lake.spark.createDataFrame([(name,) for name in sorted(still)], "id string")
     whole = (
         silver.where(F.col("transaction.commit").isNotNull())

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from assets.bookkeeping import accounting, ledger, open_transactions
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
@@ -26,7 +27,7 @@ LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "genera
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Remember that these object generations have landed: a transaction may go through one that nobody has read yet."""
     new = set(objects)
-    table = lake.small_table("landed", feed.name, LANDED)
+    table = lake.small_table(Layer.LANDED, feed.name, LANDED)
     if new:
         noted = table.rows(where={"window": {one[0] for one in new}})
         new -= {tuple(row.values()) for row in noted}
@@ -42,7 +43,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
     doubtful = unread(lake, feed)
     if not doubtful:
         return
-    table = lake.small_table("landed", feed.name, LANDED)
+    table = lake.small_table(Layer.LANDED, feed.name, LANDED)
     noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
     held = {
         (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
@@ -56,7 +57,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
     """The windows of which something is known to have landed that silver does not have, these left out."""
     noted = _landed(lake, feed)
-    progress = lake.small_table("progress", feed.name, ledger.PROGRESS)
+    progress = lake.small_table(Layer.PROGRESS, feed.name, ledger.PROGRESS)
     finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
     doubtful = [
         window
@@ -77,7 +78,7 @@ def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
     if feed.reads_topics:
         # All that a run has seen of a topic is in bronze.
         return ledger.amounts(feed, ledger.read_objects(lake, feed))
-    noted = lake.small_table("landed", feed.name, LANDED).read()
+    noted = lake.small_table(Layer.LANDED, feed.name, LANDED).read()
     # Two runs may have noted one object.
     windows = noted.group_by(LANDED.names).aggregate([])["window"].value_counts()
     return {one["values"]: one["counts"] for one in windows.to_pylist()}
@@ -106,7 +107,7 @@ def complete(
     if not open_transactions.table_of(lake, feed).count():
         return None
     missing = unread(lake, feed, windows)
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS).read(["window"])
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
     in_silver = {*accounts["window"].to_pylist(), *windows}
     not_in_gold = in_silver - ledger.brought_before(lake, feed, windows)
     landed = not_in_gold.intersection(_landed(lake, feed))
@@ -154,7 +155,7 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     states = [one for one in open_transactions.states(lake, feed, missing) if one.commit is None]
     if not states:
         return []
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS).read(["window"])
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
     newest = parse_window(max(accounts["window"].to_pylist()), feed.window)
     found = []
     for one in sorted(states, key=lambda state: (state.first_window, state.id)):

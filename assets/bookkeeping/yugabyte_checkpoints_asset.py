@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from assets import partitions
 from assets.bookkeeping import open_transactions, transactions
 from assets.lake import Lake, columns_of
+from assets.layers import Layer
 from assets.wording import counted
 from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.feed.feed import Feed
@@ -44,10 +45,10 @@ def write(lake: Lake, feed: Feed) -> list[Row]:
     """Write where the consumer stands now, and give it: a function of silver and of what has landed."""
     unread = transactions.unread(lake, feed)
     open_from = _open_from(lake, feed, unread)
-    silver = lake.table("silver", feed.name).read()
+    silver = lake.table(Layer.SILVER, feed.name).read()
     found = offsets(silver, open_from, feed.name, min(unread, default=None))
     rows = found.orderBy("stream", "tablet").collect()
-    lake.small_table("offsets", feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
+    lake.small_table(Layer.OFFSETS, feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
     return rows
 
 

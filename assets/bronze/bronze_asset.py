@@ -15,6 +15,7 @@ from assets.lake import Lake, columns_of
 from assets.landing.objects import LandedObject, open_landing
 from assets.landing.read_objects import read_here, read_objects
 from assets.landing.spark_source import raise_clearly
+from assets.layers import Layer
 from assets.locks import writing
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -75,7 +76,7 @@ def arrivals(
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
     # Two runs that both found an object new would both append it, and Delta lets both.
-    with writing(lake, "bronze", feed.name):
+    with writing(lake, Layer.BRONZE, feed.name):
         bronze_ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
         transactional = FORMATS[feed.format].transactional
@@ -105,14 +106,14 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
 
 def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject]) -> None:
     """Add the records of these objects in one commit; a few small ones need no Spark."""
-    files = lake.local_table("bronze", feed.name)
+    files = lake.local_table(Layer.BRONZE, feed.name)
     rows = read_here(feed, objects, lake.limits) if files.may_be_written else None
     if rows is not None:
         files.append(rows)
         return
     with raise_clearly():
         frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
-        lake.table("bronze", feed.name).append(frame, partition_by=["window"])
+        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"])
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:

@@ -20,6 +20,7 @@ from assets.landing.kafka import topics
 from assets.landing.kafka.read_topics import read_ranges
 from assets.landing.kafka.topics import Range
 from assets.landing.spark_source import raise_clearly
+from assets.layers import Layer
 from assets.locks import writing
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -60,7 +61,7 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
         OffsetsLost: Kafka has deleted records that were never read.
         UnreadableLanding: the broker does not answer, or refuses.
     """
-    with writing(lake, "bronze", feed.name):
+    with writing(lake, Layer.BRONZE, feed.name):
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
         # Before the offsets are read: what they say is of this version, or of a later one.
         seen = bronze_ledger.version(lake, feed)
@@ -70,7 +71,7 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, tell) as folder, raise_clearly():
                 rows = read_ranges(lake.spark, feed, found.ranges, folder)
-                bronze = lake.table("bronze", feed.name)
+                bronze = lake.table(Layer.BRONZE, feed.name)
                 bronze.append(rows, partition_by=["window"], seen=seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)

@@ -11,6 +11,7 @@ import dagster as dg
 from assets import partitions
 from assets.columns import dgraph_nodes
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.locks import writing
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -25,13 +26,13 @@ def key_of(feed: Feed) -> list[str]:
 def write(lake: Lake, feed: Feed) -> dict[str, int]:
     """Write every table of nodes from the triples that gold has now; returns their sizes by name."""
     (triples,) = feed.tables.values()
-    source = lake.table("gold", feed.name, gold_name(triples.name, feed.table_names))
+    source = lake.table(Layer.GOLD, feed.name, gold_name(triples.name, feed.table_names))
     sizes = {}
     for node_type, names in feed.types.items():
         name = f"{dgraph_nodes.TABLE}{node_type}"
         predicates = [feed.predicates[one] for one in names]
-        table = lake.table("gold", feed.name, name)
-        with writing(lake, "gold", feed.name, name):
+        table = lake.table(Layer.GOLD, feed.name, name)
+        with writing(lake, Layer.GOLD, feed.name, name):
             table.create(dgraph_nodes.wide(source.read(), node_type, predicates), {})
         sizes[name] = table.read().count()
     return sizes

@@ -14,6 +14,7 @@ from assets.delta.lake_table import LakeTable
 from assets.gold import schema_changes
 from assets.gold.schema_changes import ADDED
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.errors import GoldBehind
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
@@ -102,7 +103,7 @@ def by_declared(
         found |= {name: {gold_name(name, "plain"): False} for name in found if name in feed.tables}
     for name, declared in bases.declared_of(lake, feed).items():
         found.get(declared, {})[name] = False
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     columns = ["window", "table", "source_table", "declared", "changes", "derived"]
     for row in accounts.rows(columns):
         if not row["changes"] + row["derived"] or row["table"] is None:
@@ -132,8 +133,8 @@ def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """True where a gold table is missing, or was made under another declaration."""
     gold, tombstones = (
-        lake.table("gold", feed.name, name),
-        lake.table("gold", feed.name, name + TOMBSTONES),
+        lake.table(Layer.GOLD, feed.name, name),
+        lake.table(Layer.GOLD, feed.name, name + TOMBSTONES),
     )
     if not (gold.exists() and tombstones.exists()):
         return True
@@ -153,7 +154,7 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
 
 def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The windows whose silver was derived under another declaration: its keys may be others."""
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["window", "declaration"], {"table": [name]})
     derived = {(row["window"], row["declaration"]) for row in rows}
     return sorted({window for window, digest in derived if digest != feed_digest(feed, window)})

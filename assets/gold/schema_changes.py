@@ -14,6 +14,7 @@ from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import added, widens
@@ -29,7 +30,7 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
     if table.policies.add_column != "evolve":
         return table
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["declared", "undeclared_columns"], {"table": [name]})
     mentioned = {
         one
@@ -128,7 +129,7 @@ def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> 
 def _refuse_broken_since(lake: Lake, feed: Feed, table: Table, name: str) -> None:
     if not table.since:
         return
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["window", "declared", "undeclared_columns"], {"table": [name]})
     for column, first in table.since.items():
         found = min(

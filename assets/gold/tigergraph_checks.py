@@ -18,6 +18,7 @@ from assets.columns import restarts
 from assets.columns.gold import EVENT_AT, newest_tombstones
 from assets.gold import gold_tables
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.wording import counted
 from expectations import tigergraph as rules
 from transforms.feed.feed import Feed, Table
@@ -86,8 +87,8 @@ def check(lake: Lake, feed: Feed) -> Found:
     tables = {
         name: table
         for name, table in gold_tables.mirrors(lake, feed).items()
-        if lake.table("gold", feed.name, name).exists()
-        and lake.table("gold", feed.name, name + TOMBSTONES).exists()
+        if lake.table(Layer.GOLD, feed.name, name).exists()
+        and lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).exists()
     }
     found = {
         rules.NO_DANGLING_EDGE.name: _with_deleted_end(lake, feed, tables, is_older=True),
@@ -113,7 +114,7 @@ def _counted(broken: DataFrame | None) -> tuple[int, str]:
 
 def _restarts(lake: Lake, feed: Feed) -> DataFrame:
     """One row per partition whose tids began anew: ``what``."""
-    found = restarts.of_streams(lake.table("silver", feed.name).read(), TOLERANCE)
+    found = restarts.of_streams(lake.table(Layer.SILVER, feed.name).read(), TOLERANCE)
     what = F.format_string(
         "partition %s: from tid %d on nothing is newer than %s, and a lower tid is of %s",
         *("stream", F.get("place", F.lit(2))),
@@ -143,8 +144,10 @@ def _with_deleted_end(
 
 def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
     """One row per vertex that is deleted: ``graph``, ``type``, ``uid``, ``deleted_at``."""
-    rows = lake.table("gold", feed.name, name).read().select(UID)
-    tombstones = newest_tombstones(lake.table("gold", feed.name, name + TOMBSTONES).read(), table)
+    rows = lake.table(Layer.GOLD, feed.name, name).read().select(UID)
+    tombstones = newest_tombstones(
+        lake.table(Layer.GOLD, feed.name, name + TOMBSTONES).read(), table
+    )
     return tombstones.join(rows, on=UID, how="left_anti").select(
         F.lit(name.removesuffix(table.name)).alias("graph"),
         F.lit(table.name.removeprefix("vertex_")).alias("type"),
@@ -163,7 +166,7 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
             ]
         )
     )
-    rows = lake.table("gold", feed.name, name).read()
+    rows = lake.table(Layer.GOLD, feed.name, name).read()
     ends = rows.select(_shown(name).alias("what"), EVENT_AT, end.alias("end"))
     graph = F.lit(name.removesuffix(table.name))
     if feed.table_names != "plain":
@@ -180,7 +183,7 @@ def _unlike(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFrame | Non
         other = name + MIRROR
         if other not in tables:
             continue
-        own, mirrored = (lake.table("gold", feed.name, one).read() for one in (name, other))
+        own, mirrored = (lake.table(Layer.GOLD, feed.name, one).read() for one in (name, other))
         columns = [*ENDS, DISCRIMINATOR]
         values = F.to_json(_attributes(table), {"ignoreNullFields": "false"})
         ours = own.select(*columns, values.alias("ours"))

@@ -19,6 +19,7 @@ from assets.columns.bronze import BRONZE, BRONZE_ARROW
 from assets.delta import delta_rs
 from assets.delta.delta_rs import Files
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed
 
 
@@ -33,7 +34,7 @@ class BronzeFiles:
     @classmethod
     def of(cls, lake: Lake, feed: Feed, windows: Sequence[str]) -> BronzeFiles:
         """The files that these windows have now."""
-        path = lake.table("bronze", feed.name).path
+        path = lake.table(Layer.BRONZE, feed.name).path
         table = delta_rs.opened(path, lake.warehouse)
         assert table is not None  # bronze comes first
         found = pa.table(table.get_add_actions(flatten=True))

@@ -33,6 +33,7 @@ from assets.columns.silver import (
     SILVER_ARROW,
 )
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import local_stages, schema_changes, spark_stages
 from assets.silver.bronze_files import BronzeFiles
 from assets.silver.written_rows import as_arrow, as_table
@@ -195,7 +196,10 @@ def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[
         done = _put_here(lake, feed, found.here, windows)
         if done is not None:
             return done
-    silver, quarantine = lake.table("silver", feed.name), lake.table("quarantine", feed.name)
+    silver, quarantine = (
+        lake.table(Layer.SILVER, feed.name),
+        lake.table(Layer.QUARANTINE, feed.name),
+    )
     changes, refusals = found.of_kind(CHANGES), found.of_kind(REFUSED)
     any_changes = found.count("changes", "control", "held", "derived") > 0
     any_refused = found.count("quarantined", "too_late", "derived_quarantined") > 0
@@ -213,7 +217,9 @@ def _put_here(
     lake: Lake, feed: Feed, found: pa.Table, windows: Sequence[str]
 ) -> tuple[int, int] | None:
     """The same in this process; None, and nothing is written, where only Spark may write the tables."""
-    silver, quarantine = (lake.local_table(one, feed.name) for one in ("silver", "quarantine"))
+    silver, quarantine = (
+        lake.local_table(one, feed.name) for one in (Layer.SILVER, Layer.QUARANTINE)
+    )
     if not (silver.can_put(windows) and quarantine.can_put(windows)):
         return None
     changes, refusals = (_of_kind(found, one) for one in (CHANGES, REFUSED))

@@ -13,6 +13,7 @@ from assets.bookkeeping import transactions as transactions_of
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE, REFUSED
 from assets.lake import Lake, columns_of
+from assets.layers import Layer
 from assets.locks import writing
 from assets.silver import derive_windows
 from assets.silver import violations as violations_of
@@ -39,7 +40,7 @@ def derive(
 
     ``judged_by``: a proof in a lake of its own has no base rows, but what came too late there is so here.
     """
-    with writing(lake, "silver", feed.name):
+    with writing(lake, Layer.SILVER, feed.name):
         return derive_alone(lake, decisions.with_recorded(lake, feed), windows, judged_by)
 
 
@@ -51,7 +52,7 @@ def derive_alone(
     bases.refuse_altered_past(lake, feed)
     found = derive_windows.made(lake, feed, windows, judged_by)
     accounts = derive_windows.stored(feed, found.accounts)
-    table = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    table = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     earlier = table.rows()
     derive_windows.refuse(feed, found, accounts)
     accounting.announce(table, accounts, earlier)

@@ -7,7 +7,7 @@ compaction does what is left. Not here: how far history may be compacted (``asse
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -24,6 +24,7 @@ from assets.gold.apply import commits, spark_apply
 from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.locks import writing
 from assets.silver import silver_asset
 from assets.upkeep import horizon_plans
@@ -34,11 +35,15 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon
 
-TIDIED = ("bronze", "silver", "quarantine", "accounting", "transactions", "base", "compacted")
-"""The layers beside gold whose small files become large ones."""
+TIDIED_WITHOUT_SPARK: frozenset[Layer] = frozenset(
+    {Layer.PROGRESS, Layer.LANDED, Layer.DECISIONS, Layer.OFFSETS, Layer.LEDGER}
+)
+"""Small tables that Weir reads and commits by itself (``small_table``); it makes large files of small ones there, too."""
 
-TIDIED_WITHOUT_SPARK = ("progress", "landed", "decisions", "offsets", "ledger")
-"""The small ones among them, which Weir reads and commits by itself (``small_table``)."""
+TIDIED: Sequence[Layer] = tuple(
+    one for one in Layer if one is not Layer.GOLD and one not in TIDIED_WITHOUT_SPARK
+)
+"""All other layers beside gold, whose tables are compacted one by one."""
 
 KEPT_FILES_FOR_HOURS = 168
 """Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
@@ -80,11 +85,15 @@ def compact_feed(
     """
     feed = decisions.with_recorded(lake, feed)
     faults: dict[str, Exception] = {}
-    with writing(lake, "silver", feed.name) if not dry_run else nullcontext():
+    with writing(lake, Layer.SILVER, feed.name) if not dry_run else nullcontext():
         for name, table in names.items():
             done = None
             try:
-                with writing(lake, "gold", feed.name, table.name) if not dry_run else nullcontext():
+                with (
+                    writing(lake, Layer.GOLD, feed.name, table.name)
+                    if not dry_run
+                    else nullcontext()
+                ):
                     done = compact(lake, feed, table, name, dry_run=dry_run)
             except Exception as fault:
                 # Whatever it is, the other tables have nothing to do with it.
@@ -101,8 +110,8 @@ def compact_feed(
 
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
     """Compact one gold table; None where it does not exist yet."""
-    gold = lake.table("gold", feed.name, name)
-    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
+    gold = lake.table(Layer.GOLD, feed.name, name)
+    tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES)
     if not (gold.exists() and tombstones.exists()):
         return None
     gold_tables.refuse_behind(lake, feed, table, name)
@@ -115,8 +124,8 @@ def to_horizon(
     lake: Lake, feed: Feed, table_changes: TableChanges, name: str, plan: Plan, *, dry_run: bool
 ) -> Compacted:
     """Compact one gold table up to a horizon that somebody has drawn."""
-    gold = lake.table("gold", feed.name, name)
-    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
+    gold = lake.table(Layer.GOLD, feed.name, name)
+    tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES)
     before = _files(lake, gold.path)
     if plan.old is not None and not dry_run:
         finish(lake, feed, name, plan.old)
@@ -144,7 +153,7 @@ def to_horizon(
         if superseded + expired:
             drop(lake, tombstones, removable, table_changes.table)
         gold_tables.end_change_feed(gold, table_changes.table)
-        versions = lake.table("gold", feed.name, name + HISTORY)
+        versions = lake.table(Layer.GOLD, feed.name, name + HISTORY)
         for path in (gold.path, tombstones.path, versions.path):
             _tidy(lake, path)
     files = before, before if dry_run else _files(lake, gold.path)
@@ -177,7 +186,7 @@ def proved(
     )
     found = spark_apply.folded(feed, rest, scoped_delete_effects.of_changes(feed, rest))
     rows = commits.present(found.rows, table_changes.table)
-    gold = lake.table("gold", feed.name, name).read()
+    gold = lake.table(Layer.GOLD, feed.name, name).read()
     ours, theirs = (digests.of_rows(one, table_changes.table) for one in (gold, rows))
     digest = digests.of_table(ours).first()
     again = digests.of_table(theirs).first()
@@ -224,7 +233,7 @@ def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
     unknown = bases.with_known(lake, feed, covered).where("NOT is_known")
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         silver_asset.derive_alone(lake, feed, windows)
-    target = DeltaTable.forPath(lake.spark, lake.table("silver", feed.name).path)
+    target = DeltaTable.forPath(lake.spark, lake.table(Layer.SILVER, feed.name).path)
     target.delete(silver_rows.are_of(name) & covers(horizon))
 
 
@@ -233,7 +242,7 @@ def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
 
 
 def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
-    return lake.table("silver", feed.name).read().where(silver_rows.are_of(name))
+    return lake.table(Layer.SILVER, feed.name).read().where(silver_rows.are_of(name))
 
 
 def _tidy(lake: Lake, path: str) -> None:

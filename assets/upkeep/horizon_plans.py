@@ -18,6 +18,7 @@ from assets.columns import silver_rows, transactions
 from assets.gold.changes.cross_stream_deletes import has_streams
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
@@ -129,7 +130,7 @@ def _spelled(position: Sequence[int]) -> str:
 def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
     """The windows that are older than the retention, before the first one that is not read or not decided."""
     assert feed.retention.kept is not None
-    accounts = lake.table("accounting", feed.name).read()
+    accounts = lake.table(Layer.ACCOUNTING, feed.name).read()
     windows = sorted(row["window"] for row in accounts.select("window").distinct().collect())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))
@@ -173,7 +174,7 @@ def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
 
 def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
     """The smallest position of a scoped delete that waits for a decision."""
-    silver = lake.table("silver", feed.name).read()
+    silver = lake.table(Layer.SILVER, feed.name).read()
     held = silver.where(silver_rows.are_held(name))
     row = held.agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
@@ -204,7 +205,7 @@ def first_open(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -
     """The smallest position of a change whose transaction is not complete."""
     if not table_changes.change_kinds.transactions:
         return None
-    silver = lake.table("silver", feed.name).read()
+    silver = lake.table(Layer.SILVER, feed.name).read()
     waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))
     complete = released(lake, feed, [])
     if complete is not None:

@@ -20,6 +20,7 @@ from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
 from assets.gold.gold_tables import DECLARATION
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from expectations import silver as rules
 from transforms.errors import RebuildRefused, RebuildStopped
@@ -44,7 +45,7 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
         RebuildRefused: bronze lacks windows that silver was made from.
     """
     windows = sorted({one.window for one in ledger.read_objects(lake, feed)})
-    accounts = lake.table("accounting", feed.name)
+    accounts = lake.table(Layer.ACCOUNTING, feed.name)
     if accounts.exists():
         had = accounts.read().where("events > 0").select("window").distinct().collect()
         if gone := sorted({row["window"] for row in had} - set(windows)):
@@ -89,13 +90,13 @@ def _unsettle(lake: Lake, feed: Feed) -> None:
     """
     # What is stopped now may not be when silver is made anew.
     for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
-        gold = lake.table("gold", feed.name, name)
+        gold = lake.table(Layer.GOLD, feed.name, name)
         if gold.exists():
             gold.set_properties({DECLARATION: ""})
-    accounts = lake.table("accounting", feed.name)
+    accounts = lake.table(Layer.ACCOUNTING, feed.name)
     if accounts.exists():
         DeltaTable.forPath(lake.spark, accounts.path).update(set={"declaration": F.lit(ANNOUNCED)})
-    for layer in ("progress", "base", "compacted"):
+    for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
         table = lake.table(layer, feed.name)
         if table.exists():
             DeltaTable.forPath(lake.spark, table.path).delete()

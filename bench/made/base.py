@@ -23,6 +23,7 @@ from assets.columns.silver import CHANGE
 from assets.gold import gold_tables
 from assets.gold.apply import commits
 from assets.lake import Lake
+from assets.layers import Layer
 from bench.made import drops, row
 from bench.made.event_ids import event_id
 from transforms.feed.digest import feed_digest, table_digest
@@ -41,12 +42,12 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     }
     for window, changes in windows.items():
         silver = shaped(changes, feed, window)
-        lake.table("silver", feed.name).append(silver, partition_by=["window"])
+        lake.table(Layer.SILVER, feed.name).append(silver, partition_by=["window"])
     dead = rows // 100
     counts = {drops.SNAPSHOT_WINDOW: rows + dead, drops.BASE_WINDOW: (rows + 4) // 5 + dead}
     write_accounts(lake, feed, table, counts)
-    gold = lake.table("gold", feed.name, table.name)
-    tombstones = lake.table("gold", feed.name, table.name + TOMBSTONES)
+    gold = lake.table(Layer.GOLD, feed.name, table.name)
+    tombstones = lake.table(Layer.GOLD, feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
     made = gold_tables.properties_of(table, table_digest(feed, table))
     commits.create(gold, tombstones, state, table, made)
@@ -138,7 +139,7 @@ def write_accounts(lake: Lake, feed: Feed, table: Table, counts: Mapping[str, in
         account |= {"undeclared_columns": [], "change_kinds": [], "segments": [], "warnings": {}}
         accounts.append(tuple((account | {"declaration": feed_digest(feed, window)}).values()))
     frame = lake.spark.createDataFrame(accounts, ACCOUNTING).coalesce(1)
-    lake.table("accounting", feed.name).append(frame)
+    lake.table(Layer.ACCOUNTING, feed.name).append(frame)
 
 
 def all_keys(spark: SparkSession, first: int, end: int) -> DataFrame:

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import POSITION
 from assets.lake import Lake
+from assets.layers import Layer
 from bench.made.restoring import Workspace
 from bench.measuring import Line, Prepared, Told, say
 from bench.others import environments
@@ -68,11 +69,11 @@ def line(
     base = work.lake("base")
     changes = textbook.typed(textbook.of_windows(base, feed, table, windows), table)
     export(changes, exports / "changes")
-    gold = base.table("gold", feed.name, table.name)
+    gold = base.table(Layer.GOLD, feed.name, table.name)
     export(gold.read(), exports / "rows")
     by_textbook = work.fresh("base")
     textbook.apply(by_textbook, feed, table, windows)
-    right = outcome(by_textbook.table("gold", feed.name, table.name).read())
+    right = outcome(by_textbook.table(Layer.GOLD, feed.name, table.name).read())
     late, without_positions = newest_delivered(base, feed, table, windows)
     made = {}
     for name in (DLT, DUCKDB):
@@ -93,7 +94,7 @@ def line(
         return merge
 
     def on_gold() -> Prepared:
-        copied = work.fresh("base").table("gold", feed.name, table.name)
+        copied = work.fresh("base").table(Layer.GOLD, feed.name, table.name)
         return timed(DELTA_RS, Path(copied.path).absolute(), right)
 
     def on_its_own(name: str, due: Outcome) -> Callable[[], Prepared]:
@@ -164,7 +165,7 @@ def newest_delivered(
     kept = ("quantity", POSITION, "is_delete")
     newest = changes.groupBy("id").agg(F.max_by(F.struct(*kept), F.col(POSITION)).alias("newest"))
     newest = newest.select("id", "newest.*")
-    old = lake.table("gold", feed.name, table.name).read()
+    old = lake.table(Layer.GOLD, feed.name, table.name).read()
     before = old.select("id", F.col(POSITION).alias("before"))
     late = newest.join(before, on="id", how="inner").where(F.col("before") > F.col(POSITION))
     untouched = old.join(newest, on="id", how="left_anti").select("quantity")

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
+from assets.layers import Layer
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
 
@@ -25,7 +27,7 @@ def ingest(lake: Lake, feed: Feed, window: str) -> None:
     lines = lake.spark.read.option("recursiveFileLookup", "true").text(objects)
     parsed = lines.select(F.from_json("value", schema).alias("it")).select("it.*")
     placed = parsed.withColumn("cursor", F.from_json("cursor", cursor))
-    lake.table("silver", feed.name).append(placed)
+    lake.table(Layer.SILVER, feed.name).append(placed)
 
 
 def fold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFrame:
@@ -42,7 +44,7 @@ def fold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFr
 
 def look(lake: Lake, feed: Feed, table: Table) -> None:
     """Scan the key columns of the table."""
-    keys = lake.table("gold", feed.name, table.name).read().select(*table.key)
+    keys = lake.table(Layer.GOLD, feed.name, table.name).read().select(*table.key)
     keys.agg(F.sum(F.xxhash64(*table.key).cast("double"))).collect()
 
 
@@ -50,7 +52,8 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
     """Fold, scan the key columns, and write the changed rows once, beside the table."""
     look(lake, feed, table)
     changed = fold(lake, feed, table, windows)
-    lake.table("floor", feed.name, table.name).append(changed)
+    beside = LakeTable(lambda: lake.spark, f"{lake.warehouse}/floor", lake.warehouse)
+    beside.append(changed)
 
 
 def apply_again(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
@@ -62,4 +65,4 @@ def apply_again(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) ->
 def commit(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
     """Fold, and append to the table: one commit. What a small table costs at least."""
     changed = fold(lake, feed, table, windows).drop("is_delete")
-    lake.table("gold", feed.name, table.name).append(changed)
+    lake.table(Layer.GOLD, feed.name, table.name).append(changed)

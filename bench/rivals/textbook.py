@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 
 
@@ -29,7 +30,7 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
     )
     same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in table.key)
     newer = f"new.{POSITION} > old.{POSITION}"
-    path = lake.table("gold", feed.name, table.name).path
+    path = lake.table(Layer.GOLD, feed.name, table.name).path
     columns = [*table.columns, POSITION, EVENT_ID, EVENT_AT]
     values = {f"`{name}`": f"new.`{name}`" for name in columns}
     (
@@ -45,7 +46,7 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
 
 def of_windows(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFrame:
     """One row per change of the table in these windows' silver."""
-    silver = lake.table("silver", feed.name).read()
+    silver = lake.table(Layer.SILVER, feed.name).read()
     mine = (F.col("table") == table.name) & (F.col("declared") == table.name)
     return silver.where(mine & F.col("window").isin(list(windows)))
 

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import decisions
 from assets.columns import silver_rows
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.picking import picked
@@ -34,7 +35,7 @@ class Held:
 
 def held(lake: Lake, feed: Feed) -> list[Held]:
     """The whole-table deletes of a feed that wait, in the order in which they came."""
-    silver = lake.table("silver", feed.name)
+    silver = lake.table(Layer.SILVER, feed.name)
     if not silver.exists():
         return []
     whole = silver.read().where(silver_rows.are_held() & (F.size("scope") == 0))

@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from assets.lake import LAYERS, Lake
+from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.feeds.faults import nearest
 from transforms.errors import QueryRefused
 
@@ -71,13 +72,13 @@ def parsed(sql: str) -> exp.Expr:
 def names_in(statement: exp.Expr) -> set[Name]:
     """The dotted names of tables in the statement that begin with a layer."""
     dotted = {tuple(part.name for part in table.parts) for table in statement.find_all(exp.Table)}
-    return {name for name in dotted if len(name) in (2, 3) and name[0].lower() in LAYERS}
+    return {name for name in dotted if len(name) in (2, 3) and name[0].lower() in set(Layer)}
 
 
 def path_of(lake: Lake, name: Name) -> str:
     """Where the table lies; an error that says so where it does not exist."""
     layer, feed, *table = name
-    found = lake.table(layer.lower(), feed, *table)
+    found = lake.table(Layer(layer.lower()), feed, *table)
     if not found.exists():
         fault = f"there is no such table in {lake.warehouse}"
         known = known_tables(lake)
@@ -91,7 +92,7 @@ def known_tables(lake: Lake) -> list[str]:
     root = Path(lake.warehouse)
     logs = [log for depth in ("*/*", "*/*/*") for log in root.glob(f"{depth}/_delta_log")]
     names = [".".join(log.parent.relative_to(root).parts) for log in logs]
-    return sorted(name for name in names if name.split(".")[0] in LAYERS)
+    return sorted(name for name in names if name.split(".")[0] in set(Layer))
 
 
 def views_of(statement: exp.Expr) -> dict[Name, str]:

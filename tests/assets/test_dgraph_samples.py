@@ -16,6 +16,7 @@ from random import Random
 import pytest
 
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import verify
 from orchestration.feeds.load import load_feed
 from orchestration.resources import lake_of
@@ -186,7 +187,7 @@ def test_a_folder_with_all_that_was_recorded_gives_the_export(
     predicates = declared((samples / WORKLOAD / "expected_schema.txt").read_text())
     feed = feed_of(tmp_path, samples / WORKLOAD, predicates)
     _, made = bring(lake, feed)
-    rows = lake.table("gold", feed.name, "triples").read().collect()
+    rows = lake.table(Layer.GOLD, feed.name, "triples").read().collect()
     assert triples(row.asDict() for row in rows) == expected(samples, WORKLOAD)
     assert made.violations["accounting_is_exact"] == 0
 
@@ -204,6 +205,6 @@ def test_a_stream_in_pieces_gives_the_export_and_the_proof_deals_them_into_other
     predicates = declared((samples / WORKLOAD / "expected_schema.txt").read_text())
     feed = feed_of(tmp_path, landing, predicates)
     bring(lake, feed)
-    rows = lake.table("gold", feed.name, "triples").read().collect()
+    rows = lake.table(Layer.GOLD, feed.name, "triples").read().collect()
     assert triples(row.asDict() for row in rows) == expected(samples, WORKLOAD)
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=1) == 0

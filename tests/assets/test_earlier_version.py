@@ -13,6 +13,7 @@ from assets.columns.gold import RESET
 from assets.gold import gold_tables
 from assets.gold.apply import local_apply
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import verify
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -30,11 +31,14 @@ EARLIER = {
 
 def make_earlier(lake: Lake, feed: Feed) -> None:
     """Give silver, accounting, progress and gold the shape that they had, and the declarations of another version."""
-    silver = lake.table("silver", feed.name)
+    silver = lake.table(Layer.SILVER, feed.name)
     rows = silver.read().withColumnRenamed("stable_prefix", "settled").localCheckpoint()
     overwriting = rows.write.format("delta").mode("overwrite").partitionBy("window")
     overwriting.option("overwriteSchema", "true").save(silver.path)
-    for layer, columns in (("accounting", accounting.COLUMNS), ("progress", ledger.PROGRESS)):
+    for layer, columns in (
+        (Layer.ACCOUNTING, accounting.COLUMNS),
+        (Layer.PROGRESS, ledger.PROGRESS),
+    ):
         table = lake.small_table(layer, feed.name, columns)
         found = table.read()
         at = found.schema.get_field_index("declaration")
@@ -44,7 +48,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
         write_deltalake(
             table.path, found.rename_columns(renamed), mode="overwrite", schema_mode="overwrite"
         )
-    gold = lake.table("gold", feed.name, "pets")
+    gold = lake.table(Layer.GOLD, feed.name, "pets")
     gold.set_properties({gold_tables.DECLARATION: "of another version"})
 
 
@@ -67,7 +71,7 @@ def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
     bring(lake, feed)
     assert names(lake, feed) == {1: "Ada", 2: "Ben"}
-    silver = lake.table("silver", feed.name).read()
+    silver = lake.table(Layer.SILVER, feed.name).read()
     assert silver.where("stable_prefix IS NULL").count() == 0
     bring(lake, feed)
     assert planning.due(lake, feed).windows == []
@@ -90,7 +94,7 @@ def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
     key = {"id": "1"}
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 7, key, {**key, "name": "Eve"})))
     bring(lake, feed)
-    silver = lake.table("silver", feed.name)
+    silver = lake.table(Layer.SILVER, feed.name)
     rows = silver.read().drop("key_text").localCheckpoint()
     overwriting = rows.write.format("delta").mode("overwrite").partitionBy("window")
     overwriting.option("overwriteSchema", "true").save(silver.path)
@@ -98,7 +102,7 @@ def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
     late = (change("U", 5, key, {**key, "kind": "dog"}), change("U", 4, key, {**key, "name": "X"}))
     lay(folder, "2025-11-20/05/c.json", drop(*late))
     bring(lake, feed)
-    (row,) = lake.table("gold", feed.name, "pets").read().select(*columns).collect()
+    (row,) = lake.table(Layer.GOLD, feed.name, "pets").read().select(*columns).collect()
     assert row.asDict() == {"id": 1, "name": "Eve", "kind": "dog"}
     texts = silver.read().select("window", "key_text").distinct().collect()
     assert {row["window"]: row["key_text"] for row in texts} == {
@@ -110,7 +114,7 @@ def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
 def without_reset(lake: Lake, feed: Feed) -> None:
     """Take from gold and its tombstones the column that earlier builds did not have; all else stays as it is."""
     for name in ("pets", "pets" + TOMBSTONES):
-        table = lake.table("gold", feed.name, name)
+        table = lake.table(Layer.GOLD, feed.name, name)
         rows = table.read().drop(RESET).localCheckpoint()
         overwriting = rows.write.format("delta").mode("overwrite")
         overwriting.option("overwriteSchema", "true").save(table.path)
@@ -151,9 +155,9 @@ def test_gold_without_reset_positions_is_brought_onward(
         ),
     )
     bring(lake, feed)
-    made = lake.table("gold", "zoo", "pets").properties()
+    made = lake.table(Layer.GOLD, "zoo", "pets").properties()
     without_reset(lake, feed)
-    assert lake.table("gold", "zoo", "pets").properties() == made
+    assert lake.table(Layer.GOLD, "zoo", "pets").properties() == made
 
     lay(
         folder,
@@ -170,11 +174,11 @@ def test_gold_without_reset_positions_is_brought_onward(
     bring(lake, feed)
 
     def rows() -> dict[int, tuple[str, str]]:
-        found = lake.table("gold", "zoo", "pets").read().collect()
+        found = lake.table(Layer.GOLD, "zoo", "pets").read().collect()
         return {row["id"]: (row["name"], row["kind"]) for row in found}
 
     assert rows() == {1: ("Ann", "dog"), 3: ("Cid", "cat"), 5: ("Eve", "cat")}
-    gold = lake.table("gold", "zoo", "pets")
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
     resets = {row["id"]: row[RESET] for row in gold.read().collect()}
     assert resets[3][-2] == 31
     assert resets[5][-2] == 30

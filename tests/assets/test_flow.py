@@ -14,6 +14,7 @@ from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.runs import planning
 from tests.services.seaweed import Store
@@ -73,11 +74,11 @@ def test_an_object_generation_is_read_once_and_a_new_one_asks_for_its_window_aga
     assert arrived.replaced == ["2025-11-20/04/b.json"]
     assert names(lake, feed) == {1: "Ava"}
     assert {
-        row["id"] for row in lake.table("gold", "zoo", "pets__tombstones").read().collect()
+        row["id"] for row in lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().collect()
     } == {2}
     assert made.violations["accounting_is_exact"] == 0
     assert made.violations["no_event_twice"] == 1
-    bronze_rows = lake.table("bronze", "zoo").read()
+    bronze_rows = lake.table(Layer.BRONZE, "zoo").read()
     assert bronze_rows.where("line > 0").count() == 6
     assert (
         bronze_rows.where("object = '2025-11-20/04/b.json'").select("generation").distinct().count()
@@ -107,9 +108,9 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
         assert due() == []
         # Nothing but the commit says what was read: the ledger is lost, and so is progress.
         if hour == 3:
-            shutil.rmtree(lake.path("ledger", "zoo"))
+            shutil.rmtree(lake.path(Layer.LEDGER, "zoo"))
             assert due() == []
-            shutil.rmtree(lake.path("progress", "zoo"))
+            shutil.rmtree(lake.path(Layer.PROGRESS, "zoo"))
             assert due() == windows
             ledger.finish(lake, feed, windows)
 
@@ -121,10 +122,10 @@ def test_a_warehouse_of_an_earlier_version_is_gone_on_with(lake: Lake, folder: P
         name = f"2025-11-20/{hour:02}/a.json"
         lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
         bring(lake, feed)
-    shutil.rmtree(lake.path("ledger", "zoo"))
-    finished = lake.table("progress", "zoo").read().localCheckpoint()
-    shutil.rmtree(lake.path("progress", "zoo"))
-    lake.table("progress", "zoo").replace_where(finished, "true")
+    shutil.rmtree(lake.path(Layer.LEDGER, "zoo"))
+    finished = lake.table(Layer.PROGRESS, "zoo").read().localCheckpoint()
+    shutil.rmtree(lake.path(Layer.PROGRESS, "zoo"))
+    lake.table(Layer.PROGRESS, "zoo").replace_where(finished, "true")
 
     assert planning.due(lake, feed).windows == []
     lay(folder, "2025-11-20/03/b.json", drop(change("U", 9, {"id": "3"}, {"name": "Ava"})))
@@ -150,7 +151,7 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     done = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
 
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
-    tombstones = lake.table("gold", "zoo", "pets__tombstones").read().collect()
+    tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().collect()
     assert {row["id"] for row in tombstones} == {1, 2}
     assert (done.changes, done.repeats, done.keys, done.keys_with_late_events) == (4, 1, 4, 0)
     # The same window again is no news: not one row is written.
@@ -178,7 +179,7 @@ def test_an_unreadable_landing_stops_with_what_to_set_and_writes_nothing(
     feed = Feed("zoo", "arcion_s3_json", f"s3://{bucket}/", tables={"pets": PETS})
     with pytest.raises(UnreadableLanding, match=said):
         bring(lake, feed, ["2025-11-20T03"])
-    assert not lake.table("bronze", "zoo").exists()
+    assert not lake.table(Layer.BRONZE, "zoo").exists()
     assert [*Path(lake.warehouse).glob("*/*")] == [Path(lake.warehouse, ".locks", "bronze.zoo")]
 
 
@@ -192,7 +193,7 @@ def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: 
     feed = Feed("zoo", "arcion_s3_csv", str(folder), tables={"pets": PETS})
     with pytest.raises(UnknownHeader, match=r"b\.csv, line 1.*one,two.*id_NEW"):
         bring(lake, feed)
-    assert not lake.table("bronze", "zoo").exists()
+    assert not lake.table(Layer.BRONZE, "zoo").exists()
 
 
 def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_into(

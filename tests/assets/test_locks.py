@@ -22,6 +22,7 @@ from assets.bronze import bronze_asset
 from assets.delta.store_faults import in_words
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.locks import LOCKS, writing
 from assets.silver import silver_asset
 from orchestration.resources import lake_of
@@ -107,7 +108,7 @@ def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
     lake: Lake, feed: Feed, tmp_path: Path
 ) -> None:
     bring(lake, feed)
-    path = lake.table("gold", "zoo", "pets").path
+    path = lake.table(Layer.GOLD, "zoo", "pets").path
     begun, over = tmp_path / "begun", tmp_path / "over"
 
     def until_it_is_over(name: str) -> str:
@@ -119,7 +120,7 @@ def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
     def update_slowly() -> None:
         slow = F.udf(until_it_is_over, "string", useArrow=False)
         try:
-            with writing(lake, "gold", "zoo", "pets"):
+            with writing(lake, Layer.GOLD, "zoo", "pets"):
                 DeltaTable.forPath(lake.spark, path).update(set={"name": slow("name")})
         except TableBusy as fault:
             faults.append(fault)
@@ -143,7 +144,7 @@ def test_a_disk_without_locks_is_written_all_the_same(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with writing(lake_of(str(tmp_path)), "silver", "zoo"):
+    with writing(lake_of(str(tmp_path)), Layer.SILVER, "zoo"):
         (tmp_path / "written").touch()
     assert (tmp_path / "written").exists()
 
@@ -173,9 +174,9 @@ def test_a_table_whose_whole_name_is_longer_than_any_files_has_a_lock_of_its_own
 ) -> None:
     """A stream may say whatever it likes of the database and the schema in which a table is."""
     lake, whole = lake_of(str(tmp_path)), f"{'é' * 300}.pets"
-    with writing(lake, "gold", "zoo", whole):
-        with writing(lake, "gold", "zoo", f"{'é' * 300}.toys"):
+    with writing(lake, Layer.GOLD, "zoo", whole):
+        with writing(lake, Layer.GOLD, "zoo", f"{'é' * 300}.toys"):
             pass
-        with pytest.raises(TableBusy), writing(lake, "gold", "zoo", whole):
+        with pytest.raises(TableBusy), writing(lake, Layer.GOLD, "zoo", whole):
             pass
     assert len(list((tmp_path / LOCKS).iterdir())) == 2

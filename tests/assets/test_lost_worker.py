@@ -14,6 +14,7 @@ import pytest
 from assets.bronze import bronze_asset
 from assets.lake import Lake
 from assets.landing import read_objects
+from assets.layers import Layer
 from assets.task_errors import WorkerLost
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -53,7 +54,7 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
     # On one machine Spark tries a task once.
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
         bronze_asset.land(lake, given, [WINDOW])
-    table = lake.table("bronze", "shop")
+    table = lake.table(Layer.BRONZE, "shop")
     assert was_killed.exists()
     assert not table.exists()
 

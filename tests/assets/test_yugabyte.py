@@ -9,6 +9,7 @@ from pathlib import Path
 from assets.bookkeeping import yugabyte_checkpoints_asset
 from assets.bronze import bronze_asset
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.support.pet_feed import bring, lay, names
 from transforms.feed.feed import Feed, Table
 
@@ -107,7 +108,7 @@ def test_an_offset_is_behind_a_commit(lake: Lake, folder: Path) -> None:
     assert offset(lake, feed)["t1"] == ("s1", 1, 3, FIRST)
     bring(lake, feed, [SECOND])
     assert offset(lake, feed)["t1"] == ("s1", 1, 12, THIRD)
-    assert lake.table("offsets", feed.name).read().count() == 2
+    assert lake.table(Layer.OFFSETS, feed.name).read().count() == 2
 
 
 def test_a_higher_term_is_further_whatever_the_index(lake: Lake, folder: Path) -> None:

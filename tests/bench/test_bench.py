@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from assets.layers import Layer
 from bench import everyday, lines
 from bench.made import drops, row
 from bench.made.restoring import Workspace
@@ -45,7 +46,7 @@ def test_the_textbook_makes_the_same_table_and_what_came_before_is_known_again(
         True,
         True,
     )
-    silver = work.lake("base").table("silver", "bench").read()
+    silver = work.lake("base").table(Layer.SILVER, "bench").read()
     events = silver.groupBy("event_id").agg(F.collect_set("window").alias("windows"))
     known = events.where(F.size("windows") > 1).count()
     late = silver.where((F.col("window") == drops.WINDOW) & (F.col("position")[2] == 4)).count()

@@ -16,6 +16,7 @@ from assets.bookkeeping import discovered_tables, ledger, transactions
 from assets.bronze import bronze_asset, from_topics
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -226,7 +227,7 @@ def test_a_dump_in_parts_becomes_what_the_database_holds(
 def assert_is_whole(lake: Lake, feed: Feed, postgres: Postgres) -> None:
     """Gold is what the database holds, with nothing left over."""
     assert transactions.still_open(lake, feed) == []
-    assert not lake.table("quarantine", feed.name).read().count()
+    assert not lake.table(Layer.QUARANTINE, feed.name).read().count()
     for table in COLUMNS:
         assert in_gold(lake, table) == in_postgres(postgres, table)
 
@@ -263,5 +264,5 @@ def in_gold(lake: Lake, table: str) -> list[list[str | None]]:
         OTHERWISE[one][1] if one in OTHERWISE else f"CAST({one} AS string)"
         for one in COLUMNS[table]
     ]
-    rows = lake.table("gold", "shop", table).read().selectExpr(*shown).collect()
+    rows = lake.table(Layer.GOLD, "shop", table).read().selectExpr(*shown).collect()
     return sorted((list(row) for row in rows), key=str)

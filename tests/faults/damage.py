@@ -9,11 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.faults.drawn import Drawn, Rows
 from tests.laws.histories import COLUMNS
 
 FEED = "faults"
-EVENTS = ("bronze", "silver", "quarantine")
+EVENTS = (Layer.BRONZE, Layer.SILVER, Layer.QUARANTINE)
 """Tables that have a row per record or event: one that is missing there is lost."""
 
 
@@ -38,7 +39,7 @@ def damage(lake: Lake, reference: Lake, drawn: Drawn) -> Damage:
     """Compare every layer with the undisturbed run's, and gold with the oracle."""
     lost = wrong = 0
     shown = []
-    for layer in (*EVENTS, "accounting", "progress"):
+    for layer in (*EVENTS, Layer.ACCOUNTING, Layer.PROGRESS):
         ours, theirs = (texts(one.table(layer, FEED).read()) for one in (lake, reference))
         missing, more = theirs - ours, ours - theirs
         if layer in EVENTS:
@@ -71,7 +72,7 @@ def texts(frame: DataFrame) -> Counter[str]:
 def state(lake: Lake) -> tuple[Rows, Rows]:
     """Gold's rows and its tombstones by key, idle ones left out."""
     gold, tombstones = (
-        lake.table("gold", FEED, "item" + part).read() for part in ("", "__tombstones")
+        lake.table(Layer.GOLD, FEED, "item" + part).read() for part in ("", "__tombstones")
     )
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")

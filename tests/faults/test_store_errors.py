@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+from assets.layers import Layer
 from orchestration.resources import lake_of
 from tests.faults.damage import damage
 from tests.faults.drawn import SEED, Drawn, draw, feed_of
@@ -77,7 +78,7 @@ def test_a_landing_that_answers_errors_stops_the_run_and_the_next_one_goes_on(
             UnreadableLanding, match=rf"feed faults: cannot read s3://faults/.*{said}.*Run again"
         ):
             bring(lake, feed)
-        assert not lake.table("bronze", "faults").exists()
+        assert not lake.table(Layer.BRONZE, "faults").exists()
     assert proxy.failed >= len(FAULTS)
     proxy.strikes = lambda method, path: False
     bring(lake, feed)

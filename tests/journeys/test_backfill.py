@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 from pyspark.sql import SparkSession
 
+from assets.layers import Layer
 from orchestration.resources import lake_of
 from tests.journeys.conftest import WINDOWS, Backfill
 
@@ -23,13 +24,13 @@ def test_gold_is_the_state_after_the_windows_that_were_asked_for(
     backfill: Backfill, spark: SparkSession
 ) -> None:
     lake = lake_of(str(backfill.server.warehouse))
-    pets = lake.table("gold", "zoo", "pets").read().select("id", "name", "weight").orderBy("id")
+    pets = lake.table(Layer.GOLD, "zoo", "pets").read().select("id", "name", "weight").orderBy("id")
     assert [tuple(row) for row in pets.collect()] == [(1, "Ava", Decimal("3.50")), (3, "Cy", None)]
-    keepers = lake.table("gold", "zoo", "keepers").read().select("id", "name").orderBy("id")
+    keepers = lake.table(Layer.GOLD, "zoo", "keepers").read().select("id", "name").orderBy("id")
     assert [tuple(row) for row in keepers.collect()] == [(7, "Mo"), (8, "Nik")]
-    tombstones = lake.table("gold", "zoo", "pets__tombstones").read().select("id").collect()
+    tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().select("id").collect()
     assert [row["id"] for row in tombstones] == [2]
-    reasons = lake.table("quarantine", "zoo").read().select("window", "reason").collect()
+    reasons = lake.table(Layer.QUARANTINE, "zoo").read().select("window", "reason").collect()
     assert [tuple(row) for row in reasons] == [("2025-11-20T05", "damaged_record")]
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.laws.event import Event, Key, Position, Table
 from tests.laws.oracle import current
 from transforms.feed.feed import Feed
@@ -30,7 +31,7 @@ def oracle_as_of(events: Iterable[Event], place: Position, shape: Table) -> Stat
 def versions_by_case(lake: Lake, feed: Feed, name: str) -> dict[str, list[Version]]:
     """The versions that the history has, by case."""
     table = feed.tables[name]
-    history = lake.table("gold", feed.name, f"{name}__history").read()
+    history = lake.table(Layer.GOLD, feed.name, f"{name}__history").read()
 
     def plain(column: str) -> Column:
         of_days = table.columns[column] in ("date", "timestamp")

@@ -17,6 +17,7 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.laws import model_histories
 from tests.laws.compacting import Compacted
 from tests.laws.oracle import Event, Key, current, visible
@@ -125,7 +126,7 @@ def world(kind: str, landing: Path, histories: int) -> World:
 def found(lake: Lake, feed: Feed, name: str) -> Outcome:
     """Rows and tombstones of a gold table, in the oracle's values."""
     table = feed.tables[name]
-    gold = lake.table("gold", feed.name, name).read()
+    gold = lake.table(Layer.GOLD, feed.name, name).read()
     values = [
         F.col(f"`{column}`")
         .cast("string" if kind in ("date", "timestamp") else gold.schema[column].dataType)
@@ -143,7 +144,7 @@ def found(lake: Lake, feed: Feed, name: str) -> Outcome:
     assert not table.key or max(copies.values(), default=1) == 1, "two rows of one key"
     own = "_weir_key" if not table.key else None
     tombstones: dict[Key, tuple[object, ...]] = {}
-    for row in lake.table("gold", feed.name, f"{name}__tombstones").read().collect():
+    for row in lake.table(Layer.GOLD, feed.name, f"{name}__tombstones").read().collect():
         key = (
             tuple(json.loads(row[own])) if own else tuple(text(row[column]) for column in table.key)
         )

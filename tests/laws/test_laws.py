@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 from assets.columns.bronze import BRONZE
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
@@ -152,7 +153,7 @@ def land(spark: SparkSession, lake: Lake, world: World, seed: int) -> None:
                 )
             )
     bronze = spark.createDataFrame(rows, BRONZE)
-    lake.table("bronze", world.feed.name).append(bronze, partition_by=["window"])
+    lake.table(Layer.BRONZE, world.feed.name).append(bronze, partition_by=["window"])
 
 
 def kind_of(event: Event) -> str:
@@ -194,7 +195,7 @@ def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[silver_asset.
 
 def gold_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
     """Gold by key, in the oracle's texts."""
-    frame = lake.table("gold", world.feed.name, "item").read()
+    frame = lake.table(Layer.GOLD, world.feed.name, "item").read()
     columns = [F.col(name).cast("string").alias(name) for name in COLUMNS]
     at = F.unix_millis("_weir_event_at").alias("at")
     found = frame.select(*columns, "_weir_position", "_weir_event_id", at).collect()
@@ -205,7 +206,7 @@ def gold_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
 def tombstone_rows(lake: Lake, world: World) -> dict[Key, tuple[object, ...]]:
     """The newest tombstone of each key; those of keys that came back are idle until compaction, and left out."""
     present = gold_rows(lake, world)
-    found = lake.table("gold", world.feed.name, "item__tombstones").read()
+    found = lake.table(Layer.GOLD, world.feed.name, "item__tombstones").read()
     by_key = {
         (row["case_id"], str(row["id"])): (row["_weir_position"], row["_weir_event_id"])
         for row in found.orderBy("_weir_position").collect()

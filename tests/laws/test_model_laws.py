@@ -23,6 +23,7 @@ from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
 from assets.gold.apply import apply_feed, local_apply, whole_images
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting, model_format, model_histories
@@ -84,7 +85,7 @@ def ends_early(
 
     They leave the first two windows to be finished; what silver made of these. The third is in gold.
     """
-    with killed_at(monkeypatch, [lake.path("progress", feed.name)]):
+    with killed_at(monkeypatch, [lake.path(Layer.PROGRESS, feed.name)]):
         run(lake, feed, [order[0]])
     # What one run has left in silver is known to the next one, which may be told of the same events again.
     to_silver(lake, feed, [order[1]])
@@ -107,8 +108,8 @@ def between_commits(lake: Lake, feed: Feed) -> Iterator[list[str]]:
     layers = [[name, name + TOMBSTONES] for name in feed.tables]
     if any(table.history for table in feed.tables.values()):
         # Versions are written first of all.
-        yield [lake.path("gold", feed.name, name) for some in layers for name in some]
-    yield [lake.path("gold", feed.name, name) for name, _ in layers]
+        yield [lake.path(Layer.GOLD, feed.name, name) for some in layers for name in some]
+    yield [lake.path(Layer.GOLD, feed.name, name) for name, _ in layers]
 
 
 @pytest.mark.parametrize("is_spark", [True, False], ids=["by Spark", "in this process"])
@@ -180,7 +181,8 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 def commits(lake: Lake, feed: Feed) -> dict[str, int]:
     """The number of the newest commit of each table of gold, of its tombstones and its versions."""
     return {
-        one.name: DeltaTable(one).version() for one in Path(lake.path("gold", feed.name)).iterdir()
+        one.name: DeltaTable(one).version()
+        for one in Path(lake.path(Layer.GOLD, feed.name)).iterdir()
     }
 
 

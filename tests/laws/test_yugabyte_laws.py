@@ -14,6 +14,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+from assets.layers import Layer
 from orchestration.resources import lake_of
 from tests.laws import xcluster_histories, yugabyte_histories
 from tests.laws.oracle import Event, Table, current, visible
@@ -118,7 +119,7 @@ def test_gold_is_the_database_whatever_the_windows_and_their_order(
         for window in windows:
             accounts = [account for account in made.accounts if account["window"] == window]
             assert sum(account["events"] for account in accounts) == drawn.events(window)
-        gold = lake.table("gold", feed.name, "items").read().select(*TYPES).collect()
+        gold = lake.table(Layer.GOLD, feed.name, "items").read().select(*TYPES).collect()
         rows = {row["id"]: tuple(row) for row in gold}
         assert len(rows) == len(gold), "two rows of one key"
         expected = drawn.expected(read)

@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 
 from assets.bookkeeping import accounting
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.runs import execute
@@ -98,13 +99,13 @@ class Made:
 
 def made(lake: Lake, feed: Feed) -> Made:
     """Read all of the feed's tables up to silver."""
-    records = [row for row in rows_of(lake, "bronze", feed) if row["line"] != 0]
+    records = [row for row in rows_of(lake, Layer.BRONZE, feed) if row["line"] != 0]
     found: dict[str, Outcome] = {str(row["window"]): Outcome() for row in records}
-    for row in rows_of(lake, "silver", feed):
+    for row in rows_of(lake, Layer.SILVER, feed):
         found[str(row["window"])].changes.append({**row, **as_maps(row)})
-    for row in rows_of(lake, "quarantine", feed):
+    for row in rows_of(lake, Layer.QUARANTINE, feed):
         found[str(row["window"])].quarantine.append(row)
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS).rows()
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).rows()
     for row in sorted(accounts, key=lambda one: [one[name] or "" for name in Whose._fields]):
         found[str(row["window"])].accounts.append(row)
     for outcome in found.values():
@@ -113,7 +114,7 @@ def made(lake: Lake, feed: Feed) -> Made:
     return Made(records, found)
 
 
-def rows_of(lake: Lake, layer: str, feed: Feed) -> list[Row]:
+def rows_of(lake: Lake, layer: Layer, feed: Feed) -> list[Row]:
     """All rows of one of the feed's tables, times in microseconds since 1970."""
     table: pa.Table = DeltaTable(lake.path(layer, feed.name)).to_pyarrow_table()
     for at, field in enumerate(table.schema):

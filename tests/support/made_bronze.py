@@ -11,6 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from assets.columns.bronze import BRONZE
 from assets.delta import delta_rs
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed
 
 NOON = datetime(2025, 11, 20, 12, tzinfo=UTC)
@@ -36,7 +37,7 @@ def append(lake: Lake, feed: Feed, *objects: Object, first: int = 0) -> None:
         for line in (range(1, records + 1) if records else [0])
     ]
     write_deltalake(
-        lake.path("bronze", feed.name),
+        lake.path(Layer.BRONZE, feed.name),
         pa.Table.from_pylist(rows, schema=COLUMNS),
         mode="append",
         partition_by=["window"],

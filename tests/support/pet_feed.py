@@ -10,6 +10,7 @@ from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.runs import planning
 from transforms.feed.feed import Feed, Table
@@ -71,7 +72,9 @@ def bring(
 
 def names(lake: Lake, feed: Feed, table: str = "pets") -> dict[int, str | None]:
     """Gold's pets by id."""
-    return {row["id"]: row["name"] for row in lake.table("gold", feed.name, table).read().collect()}
+    return {
+        row["id"]: row["name"] for row in lake.table(Layer.GOLD, feed.name, table).read().collect()
+    }
 
 
 def lay(folder: Path, name: str, data: bytes) -> None:

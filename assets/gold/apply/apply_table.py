@@ -29,6 +29,7 @@ from assets.gold.gold_tables import (
     stale_windows,
 )
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.locks import writing
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -43,7 +44,7 @@ def apply(
 
     One that cannot be made stays as it was (``discovered_tables.stopped``).
     """
-    with writing(lake, "gold", feed.name, table.name):
+    with writing(lake, Layer.GOLD, feed.name, table.name):
         return apply_known(Known.of(lake, feed), table, windows, full_rebuild=full_rebuild)
 
 
@@ -65,7 +66,7 @@ class Known:
         """What is written down of the feed."""
         once = ReadOnce.of(lake)
         # Before the accounts: a kind of change is in these before it is in silver.
-        once.opened("silver", feed.name)
+        once.opened(Layer.SILVER, feed.name)
         feed = decisions.with_recorded(once, feed)
         # Whether a feed has too many tables is for whoever asks for all of them.
         return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
@@ -98,8 +99,8 @@ def apply_one(
     if done is not None:
         return done
     changes = TableChanges.read(lake, feed, table, name, windows)
-    gold = lake.table("gold", feed.name, name)
-    tombstones = lake.table("gold", feed.name, name + TOMBSTONES)
+    gold = lake.table(Layer.GOLD, feed.name, name)
+    tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES)
     exists = gold.exists() and tombstones.exists()
     # A table that is missing is made from all of silver, too: whoever removed it wants it back whole.
     stands = gold.properties() if exists else {}
@@ -113,7 +114,7 @@ def apply_one(
         and scoping.across_streams is not None
         and scoping.across_streams.crossing.has_moved
     )
-    if table.history and not lake.table("gold", feed.name, name + HISTORY).exists():
+    if table.history and not lake.table(Layer.GOLD, feed.name, name + HISTORY).exists():
         full_rebuild = True
     if full_rebuild:
         if exists:
@@ -123,7 +124,10 @@ def apply_one(
     else:
         _brought_along(gold, table, stands)
     rebuilt, full_rebuild = exists and full_rebuild, full_rebuild or has_moved
-    kept, horizon = lake.table("gold", feed.name, name + HISTORY), bases.drawn(lake, feed).get(name)
+    kept, horizon = (
+        lake.table(Layer.GOLD, feed.name, name + HISTORY),
+        bases.drawn(lake, feed).get(name),
+    )
     stood = history.above(kept.read(), horizon) if table.history and not full_rebuild else None
     found = spark_apply.folded(
         feed, changes, scoping, *(() if full_rebuild else (gold, tombstones, stood))

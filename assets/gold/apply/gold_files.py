@@ -19,6 +19,7 @@ from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.delta.local_table import LocalTable, may_be_rewritten
 from assets.gold.gold_tables import WHOLE_KEY, has_whole_key
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
@@ -49,7 +50,7 @@ class GoldFiles:
     @classmethod
     def of(cls, lake: Lake, feed: Feed, table: Table, name: str) -> GoldFiles:
         """The tables as they are now."""
-        tables = (lake.local_table("gold", feed.name, one) for one in (name, name + TOMBSTONES))
+        tables = (lake.local_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES))
         return cls(table, *tables)
 
     @property

@@ -14,6 +14,7 @@ from assets.arrow import history_columns, typed_values
 from assets.columns.history import VALID_TO
 from assets.delta.local_table import LocalTable, may_be_rewritten
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY
 from transforms.gold.change import Key
@@ -31,7 +32,7 @@ class HistoryFiles:
     @classmethod
     def of(cls, lake: Lake, feed: Feed, table: Table, name: str) -> HistoryFiles:
         """The table as it is now."""
-        return cls(table, lake.local_table("gold", feed.name, name + HISTORY))
+        return cls(table, lake.local_table(Layer.GOLD, feed.name, name + HISTORY))
 
     @property
     def exists(self) -> bool:

@@ -19,6 +19,7 @@ from assets.gold.changes.table_changes import kinds_and_counts
 from assets.gold.gold_tables import CONSTRAINT, DECLARATION, stale_windows
 from assets.gold.schema_changes import ADDED
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change_kinds import ChangeKinds
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -55,7 +56,7 @@ def apply_one(
     full_rebuild = full_rebuild or (history is not None and not history.exists)
     if full_rebuild:
         if gold.exists:
-            tables = (lake.table("gold", feed.name, one) for one in (name, name + TOMBSTONES))
+            tables = (lake.table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES))
             schema_changes.refuse_declaration(lake, feed, table, name, *tables)
         if stale := stale_windows(lake, feed, name):
             return Applied(waits_for=tuple(stale))

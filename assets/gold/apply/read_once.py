@@ -18,6 +18,7 @@ from pydantic import PrivateAttr
 from assets.delta import small_table
 from assets.delta.small_table import SmallTable, Where
 from assets.lake import Lake
+from assets.layers import Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class ReadOnce(Lake):
                 self._kept[what] = make()
             return self._kept[what]
 
-    def small_table(self, layer: str, feed: str, columns: pa.Schema) -> SmallTable:
+    def small_table(self, layer: Layer, feed: str, columns: pa.Schema) -> SmallTable:
         """See ``Lake``."""
         plain = super().small_table(layer, feed, columns)
         kept: SmallTable = self.once(
@@ -69,7 +70,7 @@ class ReadOnce(Lake):
         )
         return kept
 
-    def opened(self, layer: str, feed: str) -> DeltaTable | None:
+    def opened(self, layer: Layer, feed: str) -> DeltaTable | None:
         """See ``Lake``."""
         found: DeltaTable | None = self.once(
             ("opened", layer, feed), lambda: super(ReadOnce, self).opened(layer, feed)

@@ -21,6 +21,7 @@ from assets.arrow import in_spark
 from assets.arrow.cross_streams import FOUND, TOLD, Heard, Listen, Tell, clocks, placed
 from assets.bookkeeping import accounting
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change_kinds import ChangeKinds, streams_of
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -52,7 +53,7 @@ def has_streams(lake: Lake, feed: Feed) -> bool:
     known = _Streams.by_accounts(lake, feed)
     met = known.met
     if len(met) < _SEVERAL and known.untold:
-        silver = lake.table("silver", feed.name).read()
+        silver = lake.table(Layer.SILVER, feed.name).read()
         told = F.col("window").isin(sorted(known.untold)) & F.col("stream").isNotNull()
         rows = silver.where(told).select("stream").distinct().limit(_SEVERAL).collect()
         met = met | {row["stream"] for row in rows}
@@ -74,7 +75,7 @@ class _Streams:
 
     @classmethod
     def by_accounts(cls, lake: Lake, feed: Feed) -> _Streams:
-        rows = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+        rows = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
         met: set[str] = set()
         untold: set[str] = set()
         for row in rows.rows(["window", "change_kinds"]):

@@ -23,6 +23,7 @@ from assets.delta.delta_rs import Files
 from assets.gold.changes import waiting_changes
 from assets.gold.changes.waiting_changes import Conform
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key, Position
@@ -100,8 +101,8 @@ class SilverFiles:
         if base_files.size(lake, feed, name) > MOST_BYTES:
             raise TooLarge
         waits = waiting_changes.there_are(lake, feed, table, name)
-        path = lake.path("silver", feed.name)
-        silver = lake.opened("silver", feed.name)
+        path = lake.path(Layer.SILVER, feed.name)
+        silver = lake.opened(Layer.SILVER, feed.name)
         assert silver is not None  # silver comes first
         listed = pa.table(silver.get_add_actions(flatten=True))
         columns = ("path", "size_bytes", "partition.window")

@@ -20,6 +20,7 @@ from assets.columns.horizons import covers
 from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.changes import cross_stream_deletes, waiting_changes
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -53,7 +54,7 @@ class TableChanges:
         What is at or below the table's horizon is left out: its base rows have it.
         """
         horizon = bases.drawn(lake, feed).get(name)
-        silver = silver_rows.with_key_text(lake.table("silver", feed.name).read())
+        silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
         changes = silver.where(silver_rows.are_of(name, table.name))
         change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)
         if waiting_changes.there_are(lake, feed, table, name):
@@ -131,7 +132,7 @@ def kinds_and_counts(
     lake: Lake, feed: Feed, name: str, windows: Sequence[str]
 ) -> tuple[ChangeKinds, int]:
     """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     columns = ["window", "change_kinds", "changes", "derived"]
     rows = accounts.rows(columns, {"table": [name]})
     change_kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})

@@ -22,6 +22,7 @@ from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.delta import delta_rs
 from assets.lake import Lake
+from assets.layers import Layer
 from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -35,7 +36,7 @@ def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """Whether some window has such changes of a table that only the stream describes."""
     if table.name in feed.tables or not FORMATS[feed.format].tells_tables:
         return False
-    accounts = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["declared", "source_table", "changes", "derived"], {"table": [name]})
     return any(
         row["declared"] is None

@@ -14,6 +14,7 @@ from assets.audit.explain import Explanation
 from assets.bookkeeping import decisions
 from assets.gold.changes import silver_files
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli.explain import parsed, told
 from tests.laws import model_format
 from tests.laws.event import Event, Image, Transaction
@@ -106,7 +107,7 @@ def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
         "So gold has this row: times = '1', keeper = null",
     ]
     monkeypatch.undo()
-    gold = lake.table("gold", "zoo", "visits").read().select("times", "keeper").collect()
+    gold = lake.table(Layer.GOLD, "zoo", "visits").read().select("times", "keeper").collect()
     assert [tuple(row) for row in gold] == [(1, None)]
 
 
@@ -128,7 +129,9 @@ def test_spark_tells_of_every_key_what_this_process_tells(
     bring(lake, feed)
     steps = 0
     for name, table in feed.tables.items():
-        changes = lake.table("silver", "zoo").read().where(f"table = '{name}' AND key IS NOT NULL")
+        changes = (
+            lake.table(Layer.SILVER, "zoo").read().where(f"table = '{name}' AND key IS NOT NULL")
+        )
         keys = [row["key"] for row in changes.select("key").distinct().orderBy("key").collect()]
         for key in keys[:2]:
             here, by_spark = (

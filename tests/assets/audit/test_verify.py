@@ -11,6 +11,7 @@ from assets.audit import comparing, shuffle
 from assets.bronze import bronze_asset
 from assets.delta import local_table
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import verify
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, bring, change, drop, lay
@@ -55,7 +56,7 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
     said = capsys.readouterr().out
     assert "proved   gold.zoo.pets: 2 rows and 1 tombstone, the same row for row" in said
 
-    gold = DeltaTable.forPath(lake.spark, lake.table("gold", "zoo", "pets").path)
+    gold = DeltaTable.forPath(lake.spark, lake.table(Layer.GOLD, "zoo", "pets").path)
     gold.update("id = 3", {"name": "'Cleo'"})
     gold.delete("id = 1")
     assert verify.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
@@ -88,7 +89,7 @@ def test_records_of_days_are_dealt_into_days(
     bronze_asset.land(lake, feed, ["2025-11-20"])
     shuffled = shuffle.shuffle(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
     assert shuffled.records == 8
-    made = lake_of(str(tmp_path / "proof")).table("bronze", feed.name)
+    made = lake_of(str(tmp_path / "proof")).table(Layer.BRONZE, feed.name)
     assert made.count() == 8 + shuffled.repeated
     windows = [window for run in shuffled.runs for window in run]
     assert len(windows) > 1

@@ -20,6 +20,7 @@ from assets.delta import delta_rs
 from assets.delta.delta_rs import Files
 from assets.lake import Lake
 from assets.landing.kafka.topics import Partition, Range
+from assets.layers import Layer
 from orchestration.resources import lake_of
 from tests.services.seaweed import Store
 from tests.support import made_bronze
@@ -55,7 +56,9 @@ def append(lake: Lake, *objects: Object, first: int = 0) -> None:
 
 
 def bronze(lake: Lake) -> DeltaTable:
-    return DeltaTable(lake.path("bronze", "zoo"), storage_options=delta_rs.options(lake.warehouse))
+    return DeltaTable(
+        lake.path(Layer.BRONZE, "zoo"), storage_options=delta_rs.options(lake.warehouse)
+    )
 
 
 def told(lake: Lake) -> set[Object]:
@@ -95,7 +98,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def ledger_rows(lake: Lake) -> pa.Table:
-    return lake.small_table("ledger", "zoo", LEDGER).read()
+    return lake.small_table(Layer.LEDGER, "zoo", LEDGER).read()
 
 
 def test_nothing_is_held_where_nothing_was_read(lake: Lake) -> None:
@@ -170,7 +173,7 @@ def test_a_lost_ledger_costs_one_look_at_bronze(lake: Lake, opened: list[str]) -
         append(lake, (EARLY, f"{number}.json", "1", number))
     bronze_ledger.catch_up(lake, ZOO)
     before = told(lake)
-    shutil.rmtree(lake.path("ledger", "zoo"))
+    shutil.rmtree(lake.path(Layer.LEDGER, "zoo"))
     opened.clear()
     bronze_ledger.catch_up(lake, ZOO)
     assert sorted(opened) == sorted({*opened})
@@ -186,7 +189,7 @@ def test_commits_whose_log_entries_are_gone_are_looked_up_in_bronze(lake: Lake) 
     for number in range(3):
         append(lake, (LATE, f"{number}.json", "1", 2))
     bronze(lake).create_checkpoint()
-    log = Path(lake.path("bronze", "zoo"), "_delta_log")
+    log = Path(lake.path(Layer.BRONZE, "zoo"), "_delta_log")
     # Delta removes entries that are older than its checkpoint, after some weeks.
     for version in range(3):
         (log / f"{version:020}.json").unlink()
@@ -250,7 +253,7 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
 def test_bronze_that_was_made_anew_or_put_back_is_looked_at_anew(lake: Lake) -> None:
     for number in range(3):
         append(lake, (EARLY, f"{number}.json", "1", 1))
-    place, kept = Path(lake.path("bronze", "zoo")), Path(lake.warehouse, "kept")
+    place, kept = Path(lake.path(Layer.BRONZE, "zoo")), Path(lake.warehouse, "kept")
     shutil.copytree(place, kept)
     for number in range(3, 6):
         append(lake, (EARLY, f"{number}.json", "1", 1))
@@ -291,7 +294,7 @@ def test_the_ledger_of_many_commits_stays_few_files(
     for number in range(30):
         append(lake, (EARLY, "topic/0", "id", 2), first=2 * number)
         bronze_ledger.catch_up(lake, ZOO)
-    table = DeltaTable(lake.path("ledger", "zoo"))
+    table = DeltaTable(lake.path(Layer.LEDGER, "zoo"))
     assert len(table.file_uris()) <= bronze_ledger.STEPS + 1
     assert ledger_rows(lake).num_rows <= 2 * bronze_ledger.STEPS + 2
     assert told(lake) == there(lake) == {(EARLY, "topic/0", "id", 60)}
@@ -336,7 +339,7 @@ def test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds(
 ) -> None:
     monkeypatch.setattr(bronze_ledger, "STEPS", 4)
     rng = Random(f"ledger {SEED} {number}")
-    table, place = bronze_ledger.ledger_of(lake, ZOO), Path(lake.path("ledger", "zoo"))
+    table, place = bronze_ledger.ledger_of(lake, ZOO), Path(lake.path(Layer.LEDGER, "zoo"))
     stale: list[pa.Table] = []
     append(lake, (EARLY, "first.json", "1", 1))
 

@@ -11,6 +11,7 @@ import pytest
 
 from assets.bookkeeping import decisions, ledger
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration.cli import dismiss, rebuild, release, status, verify
@@ -162,7 +163,7 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
     assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
         *status.told(lake, feed)
     ]
-    rows = lake.table("decisions", "zoo").read().select("kind", "reason").collect()
+    rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason").collect()
     assert {tuple(row) for row in rows} == {
         ("dismissal", "typo"),
         ("dismissal", "torn by the disk"),

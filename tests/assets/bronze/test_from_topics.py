@@ -17,6 +17,7 @@ from assets.bronze.from_topics import Arrived
 from assets.lake import Lake
 from assets.landing.kafka import clients, read_topics, topics
 from assets.landing.kafka.clients import Complaints
+from assets.layers import Layer
 from orchestration.cli import status
 from orchestration.runs import planning
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
@@ -44,7 +45,7 @@ def land(lake: Lake, feed: Feed) -> tuple[Arrived, list[str]]:
 
 def rows(lake: Lake) -> list[Row]:
     """Bronze in the order of the topics, without marks."""
-    table = lake.table("bronze", "shop").read().where("line > 0")
+    table = lake.table(Layer.BRONZE, "shop").read().where("line > 0")
     return table.orderBy("object", "generation", "byte_offset").collect()
 
 
@@ -100,7 +101,7 @@ def test_a_record_is_kept_as_it_is_with_its_place_and_its_window(
         ("kept/1", 1, 0, b"", b"\xff\x00", "2025-11-20T03"),
     ]
     assert second["headers"] is None
-    millis = lake.table("bronze", "shop").read().selectExpr("unix_millis(landed_at) AS at")
+    millis = lake.table(Layer.BRONZE, "shop").read().selectExpr("unix_millis(landed_at) AS at")
     assert sorted(row["at"] for row in millis.collect()) == [
         THREE - 1,
         THREE,
@@ -369,7 +370,7 @@ def test_a_broker_that_restarts_in_mid_read_costs_nothing(
         from_topics.land(lake, feed, restart_once)
     except UnreadableLanding:
         # Then it says so and has read nothing; the next run reads all.
-        assert not lake.table("bronze", "shop").exists()
+        assert not lake.table(Layer.BRONZE, "shop").exists()
         from_topics.land(lake, feed, restart_once)
 
     assert restarts
@@ -394,7 +395,7 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
             land(lake, feed)
     finally:
         broker.start()
-    assert not lake.table("bronze", "shop").exists()
+    assert not lake.table(Layer.BRONZE, "shop").exists()
     land(lake, feed)
     assert values(lake) == [b"a"]
 

@@ -10,6 +10,7 @@ import pytest
 
 from assets.bronze import from_topics
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.automation.jobs import job_name
 from orchestration.cli import explain, run, session, verify
 from orchestration.cli.options import Place
@@ -73,7 +74,7 @@ def feeds(tmp_path: Path, lake: Lake, broker: Broker, monkeypatch: pytest.Monkey
 
 
 def cities(lake: Lake) -> dict[int, str]:
-    rows = lake.table("gold", "town", "city").read().collect()
+    rows = lake.table(Layer.GOLD, "town", "city").read().collect()
     return {row["id"]: row["name"] for row in rows}
 
 
@@ -151,7 +152,7 @@ def test_planning_reads_nothing_and_what_it_did_not_see_is_done_in_the_same_run(
     plan = planning.due(lake, load_feed(feeds / "town.yaml"))
     assert plan.windows == ["2025-11-20T03", "2025-11-24T07"]
     assert plan.early == ["2100-01-01T00"]
-    assert not lake.table("bronze", "town").exists()
+    assert not lake.table(Layer.BRONZE, "town").exists()
     # A backlog too long to be looked through: some window is run, and all that reading brings to light.
     monkeypatch.setattr(planning, "LOOK_SECONDS", 0.0)
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assets.bookkeeping import transactions
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.support import made_bronze
 from transforms.feed.feed import Feed
 
@@ -22,11 +23,11 @@ def test_a_drop_that_was_written_anew_before_it_was_read_holds_nothing_back(lake
     made_bronze.append(lake, FEED, (LATER, "b", "g2", 1))
     there = {(LATER, "b", "g2"), (LATER, "c", "g1")}
     transactions.forget_unreadable(lake, FEED, there)
-    landed = lake.small_table("landed", "zoo", transactions.LANDED).rows()
+    landed = lake.small_table(Layer.LANDED, "zoo", transactions.LANDED).rows()
     assert [tuple(row.values()) for row in landed] == [
         (NOON, "a", "g1"), (LATER, "b", "g2"), (LATER, "c", "g1"),
     ]  # fmt: skip
     # The third object is gone from the landing, too.
     transactions.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
-    landed = lake.small_table("landed", "zoo", transactions.LANDED).rows()
+    landed = lake.small_table(Layer.LANDED, "zoo", transactions.LANDED).rows()
     assert {row["object"] for row in landed} == {"a", "b"}

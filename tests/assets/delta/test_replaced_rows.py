@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from assets.delta import delta_rs, replaced_rows
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
+from assets.layers import Layer
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +22,7 @@ WITH_VECTORS = {"delta.enableDeletionVectors": "true"}
 
 def made(lake: Lake, count: int = 1000) -> LakeTable:
     """A table of several files, one row per id from 0 on."""
-    table = lake.table("gold", "shop", "things")
+    table = lake.table(Layer.GOLD, "shop", "things")
     rows = lake.spark.range(0, count, 1, 4).select(
         "id",
         F.concat(F.lit("thing "), "id").alias("the-name"),

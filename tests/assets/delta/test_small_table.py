@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 from assets.delta import delta_rs
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.services.seaweed import SECRET_KEY, Store
 from transforms.errors import TableBusy, UnreadableWarehouse, WarehouseFailed, WarehouseFull
 
@@ -189,7 +190,10 @@ def test_tidying_leaves_one_file_and_all_rows(small: SmallTable) -> None:
 
 
 def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
-    spark, small = lake.table("progress", "zoo"), lake.small_table("progress", "zoo", COLUMNS)
+    spark, small = (
+        lake.table(Layer.PROGRESS, "zoo"),
+        lake.small_table(Layer.PROGRESS, "zoo", COLUMNS),
+    )
     far = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
     old = datetime(1600, 2, 29, tzinfo=UTC)
 
@@ -221,16 +225,19 @@ def test_spark_and_delta_rs_write_one_table_in_turn(lake: Lake) -> None:
     spark.delete("window = 'e'")
     assert numbers(small) == {"a": 4, "b": 2, "c": 3, "d": 7, "f": 8}
     # One that delta-rs made is Spark's, too.
-    other = lake.small_table("landed", "zoo", COLUMNS)
+    other = lake.small_table(Layer.LANDED, "zoo", COLUMNS)
     other.append([row("a")])
-    again = lake.table("landed", "zoo")
+    again = lake.table(Layer.LANDED, "zoo")
     again.replace_windows(frame(row("a", 9)), ["a"], ())
     again.append(frame(row("b")))
     assert numbers(other) == {"a": 9, "b": 1}
 
 
 def test_rows_that_spark_has_marked_as_deleted_are_not_read(lake: Lake) -> None:
-    spark, small = lake.table("progress", "zoo"), lake.small_table("progress", "zoo", COLUMNS)
+    spark, small = (
+        lake.table(Layer.PROGRESS, "zoo"),
+        lake.small_table(Layer.PROGRESS, "zoo", COLUMNS),
+    )
     small.append([row(f"w{number}", number) for number in range(6)])
     spark.set_properties({"delta.enableDeletionVectors": "true"})
     spark.delete("number IN (1, 4)")

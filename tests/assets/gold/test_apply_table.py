@@ -15,6 +15,7 @@ from assets.delta.lake_table import LakeTable
 from assets.delta.local_table import LocalTable
 from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration.runs import planning
@@ -126,7 +127,7 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "name": "Ada"})))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed)
-    gold = lake.table("gold", "zoo", "pets")
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
     gold.append(gold.read())
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
     bronze_asset.land(lake, feed, ["2025-11-20T04"])
@@ -155,13 +156,13 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
         broken.setattr("assets.delta.small_table.SmallTable.replace_windows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             silver_asset.derive(lake, feed, ["2025-11-20T05"])
-    assert lake.table("silver", "zoo").read().count() == 2
+    assert lake.table(Layer.SILVER, "zoo").read().count() == 2
     # A run on other windows meets it there; then comes its own.
     lay(folder, "2025-11-20/03/c.jsonl", event(0, "1", {}))
     bring(lake, feed, ["2025-11-20T03"])
     assert planning.due(lake, feed).windows == ["2025-11-20T05"]
     bring(lake, feed)
-    (row,) = lake.table("gold", "zoo", "pets").read().collect()
+    (row,) = lake.table(Layer.GOLD, "zoo", "pets").read().collect()
     assert row["visits"] == 8
 
 
@@ -210,7 +211,7 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
     for hour in ("03", "04", "05", "06"):
         bring(lake, feed, [f"2025-11-20T{hour}"])
-    tombstones = lake.table("gold", "zoo", "pets__tombstones")
+    tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones")
     assert tombstones.count() == 2
     # It is late for the newer one alone.
     monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
@@ -254,4 +255,4 @@ def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
     told("06", (8, 0), "merge", "seen")
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ada"}
-    assert lake.table("gold", "zoo", "pets__tombstones").count() == 0
+    assert lake.table(Layer.GOLD, "zoo", "pets__tombstones").count() == 0

@@ -12,18 +12,19 @@ from assets.delta.delta_rs import CHANGE_FEED
 from assets.gold.apply import apply_table
 from assets.gold.gold_tables import CONSTRAINT
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.upkeep import compaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
 
 
 def properties(lake: Lake) -> dict[str, str]:
-    return lake.table("gold", "zoo", "pets").properties()
+    return lake.table(Layer.GOLD, "zoo", "pets").properties()
 
 
 def engine(lake: Lake) -> str:
     """Who made the newest commit to gold."""
-    (newest,) = DeltaTable(lake.path("gold", "zoo", "pets")).history(1)
+    (newest,) = DeltaTable(lake.path(Layer.GOLD, "zoo", "pets")).history(1)
     return "Spark" if "Spark" in str(newest["engineInfo"]) else "delta-rs"
 
 
@@ -38,7 +39,7 @@ def as_earlier_builds_made_it(lake: Lake, feed: Feed, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr("assets.gold.apply.local_apply.MOST_CHANGES", -1)
         bring(lake, feed)
-    lake.table("gold", "zoo", "pets").set_properties({CHANGE_FEED: "true"})
+    lake.table(Layer.GOLD, "zoo", "pets").set_properties({CHANGE_FEED: "true"})
 
 
 def test_a_new_table_has_no_change_feed(lake: Lake, feed: Feed) -> None:
@@ -54,16 +55,16 @@ def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_her
     bring(lake, feed)
     assert properties(lake)[CHANGE_FEED] == "true"
     assert engine(lake) == "Spark"
-    before = DeltaTable(lake.path("gold", "zoo", "pets")).version()
+    before = DeltaTable(lake.path(Layer.GOLD, "zoo", "pets")).version()
     list(compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=True))
-    assert DeltaTable(lake.path("gold", "zoo", "pets")).version() == before
+    assert DeltaTable(lake.path(Layer.GOLD, "zoo", "pets")).version() == before
 
     list(compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False))
     kept = properties(lake)
     assert kept[CHANGE_FEED] == "false"
     assert CONSTRAINT in kept
     # Delta keeps the feature in the table's protocol; it asks nothing of who writes the table then.
-    gold = DeltaTable(lake.path("gold", "zoo", "pets"))
+    gold = DeltaTable(lake.path(Layer.GOLD, "zoo", "pets"))
     assert "changeDataFeed" in (gold.protocol().writer_features or ())
     lay(folder, "2025-11-20/05/c.json", drop(change("U", 5, {"id": "1"}, {"name": "Ivy"})))
     bring(lake, feed)
@@ -100,7 +101,7 @@ def test_a_feed_that_is_asked_for_comes_and_stays(lake: Lake, folder: Path, feed
     lay(folder, "2025-11-20/05/c.json", drop(change("U", 5, {"id": "1"}, {"name": "Ivy"})))
     bring(lake, feed)
     assert properties(lake)[CHANGE_FEED] == "true"
-    gold = lake.table("gold", "zoo", "pets")
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
     newest = DeltaTable(gold.path).version()
     reader = lake.spark.read.format("delta").option("readChangeFeed", "true")
     followed_rows = reader.option("startingVersion", newest).load(gold.path)

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from assets.gold.apply import apply_table
 from assets.gold.gold_tables import CONSTRAINT, WHOLE_KEY
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.assets.test_yugabyte import feed_of, message, object_name, response
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
@@ -24,7 +25,7 @@ FIRST, SECOND = "2026-11-20T03", "2026-11-20T04"
 
 def keys_of(lake: Lake, feed: Feed, table: str, *columns: str) -> set[tuple[object, ...]]:
     """The keys of all rows that gold has."""
-    rows = lake.table("gold", feed.name, table).read().select(*columns).collect()
+    rows = lake.table(Layer.GOLD, feed.name, table).read().select(*columns).collect()
     found = {tuple(row) for row in rows}
     assert len(found) == len(rows)
     return found
@@ -78,7 +79,7 @@ def test_gold_refuses_a_row_without_a_key_and_an_older_table_comes_to_refuse_it(
     lay(folder, "2026-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "name": "Ada"})))
     lay(folder, "2026-11-20/04/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
     bring(lake, feed, [FIRST])
-    gold = lake.table("gold", "zoo", "pets")
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
     of_nulls = gold.read().withColumn("id", F.lit(None).cast("int"))
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
         gold.append(of_nulls)
@@ -97,7 +98,7 @@ def test_gold_of_a_table_without_a_key_refuses_a_row_that_is_none(lake: Lake, fo
     feed = Feed("bag", "arcion_s3_json", str(folder), tables={"pets": replace(PETS, key=())})
     lay(folder, "2026-11-20/03/a.json", drop(change("I", 1, after={"id": "1"})))
     bring(lake, feed, [FIRST])
-    gold = lake.table("gold", "bag", "pets")
+    gold = lake.table(Layer.GOLD, "bag", "pets")
     assert keys_of(lake, feed, "pets", "id", "name") == {(1, None)}
     assert "_weir_copy" in gold.properties()[CONSTRAINT]
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):

@@ -11,6 +11,7 @@ import pytest
 from assets.bookkeeping import accounting
 from assets.gold.changes import cross_stream_deletes
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.assets.gold.test_tigergraph_checks import LIKES, declared, edge, person, rows
 from tests.support.pet_feed import bring, drop, lay
 from transforms.change_kinds import STREAMS
@@ -32,7 +33,7 @@ def feed(lake: Lake, folder: Path) -> Feed:
 
 def forget(lake: Lake, feed: Feed, window: str) -> None:
     """Make a window's accounts those of an earlier version, which did not write down any streams."""
-    table = lake.small_table("accounting", feed.name, accounting.COLUMNS)
+    table = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     found = table.rows(where={"window": [window]})
     for row in found:
         row["change_kinds"] = [
@@ -43,7 +44,7 @@ def forget(lake: Lake, feed: Feed, window: str) -> None:
 
 def test_the_accounts_tell_streams_without_silver(lake: Lake, feed: Feed) -> None:
     assert cross_stream_deletes.has_streams(lake, feed)
-    shutil.rmtree(lake.path("silver", feed.name))
+    shutil.rmtree(lake.path(Layer.SILVER, feed.name))
     assert cross_stream_deletes.has_streams(lake, feed)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
@@ -62,11 +63,11 @@ def test_a_changed_declaration_makes_every_window_due_and_gold_anew(
     assert planning.due(lake, after).windows == ["2025-11-20T03", "2025-11-20T05"]
     # Windows far apart are separate runs: the first leaves gold as it was, the last brings it all.
     bring(lake, after, ["2025-11-20T03"])
-    assert "age" not in lake.table("gold", "zoo", "pets").read().columns
+    assert "age" not in lake.table(Layer.GOLD, "zoo", "pets").read().columns
     waiting = apply_table.apply(lake, after, wider, ["2025-11-20T03"])
     assert waiting.waits_for == ("2025-11-20T05",)
     bring(lake, after, ["2025-11-20T05"])
-    rows = lake.table("gold", "zoo", "pets").read().collect()
+    rows = lake.table(Layer.GOLD, "zoo", "pets").read().collect()
     assert {(row["id"], row["name"], row["age"]) for row in rows} == {(1, "Ada", 7), (2, "Bo", 9)}
     assert planning.due(lake, after).windows == []
 
@@ -80,7 +81,7 @@ def test_changes_of_an_undeclared_table_wait_in_silver_and_are_named(
     assert made.violations["tables_are_declared"] == 1
     assert made.samples["tables_are_declared"] == "- main.zoo.toys"
     waiting = (
-        lake.table("silver", "zoo").read().select("table", "declared", "key", "after").collect()
+        lake.table(Layer.SILVER, "zoo").read().select("table", "declared", "key", "after").collect()
     )
     assert [tuple(row) for row in waiting] == [("toys", None, None, {"id": "1"})]
     assert names(lake, feed) == {}
@@ -130,7 +131,7 @@ def test_a_name_in_a_record_cannot_leave_the_warehouse(lake: Lake, folder: Path)
     bring(lake, feed)
     assert names(lake, feed, "zoo__pets") == {1: "Ada"}
     assert list(gold_tables.mirrors(lake, feed)) == ["zoo__pets"]
-    refused = lake.table("quarantine", "zoo").read().select("table", "reason").collect()
+    refused = lake.table(Layer.QUARANTINE, "zoo").read().select("table", "reason").collect()
     assert [tuple(row) for row in refused] == [("../../../elsewhere__pets", "unfit_table_name")]
 
 
@@ -147,4 +148,4 @@ def test_a_table_that_no_due_window_brings_anything_for_follows_its_declaration(
     aged = Table("pets", PETS.key, columns, tuple(columns), since={"age": "2025-11-20T04"})
     bring(lake, replace(feed, tables={"pets": aged}))
     for name in ("north__pets", "south__pets"):
-        assert "age" in lake.table("gold", "zoo", name).read().columns
+        assert "age" in lake.table(Layer.GOLD, "zoo", name).read().columns

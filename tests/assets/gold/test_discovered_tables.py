@@ -17,6 +17,7 @@ from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
@@ -67,7 +68,7 @@ def put(
 
 
 def gold(lake: Lake, table: str = "pets") -> list[dict[str, object]]:
-    rows = [row.asDict() for row in lake.table("gold", "zoo", table).read().collect()]
+    rows = [row.asDict() for row in lake.table(Layer.GOLD, "zoo", table).read().collect()]
     plain = [{name: row[name] for name in row if not name.startswith("_weir_")} for row in rows]
     return sorted(plain, key=str)
 
@@ -98,7 +99,7 @@ def test_key_and_types_come_from_the_stream_and_follow_it(
         {"id": 1, "name": "Ada", "age": 7},
         {"id": 3_000_000_000, "name": "Cleo", "age": 4},
     ]
-    assert dict(lake.table("gold", "zoo", "pets").read().dtypes)["id"] == "bigint"
+    assert dict(lake.table(Layer.GOLD, "zoo", "pets").read().dtypes)["id"] == "bigint"
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
@@ -142,7 +143,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert gold(lake, "a.b") == [*before[2], {"id": 2, "name": "Di"}]
     assert planning.due(lake, feed).windows == []
     # A name with a dot in it makes no gold table of its last part.
-    assert not lake.table("gold", "zoo", "b").exists()
+    assert not lake.table(Layer.GOLD, "zoo", "b").exists()
     told = {name: str(one.fault) for name, one in discovered_tables.stopped(lake, feed).items()}
     assert sorted(told) == ["pets", "toys"]
     assert "its stream also says the key [id, name]" in told["pets"]
@@ -167,7 +168,9 @@ def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quara
     lay(folder, "2025-11-20/04/b.jsonl", drop(put(2, {"id": "1", "name": "Ada"}, table="pets@zoo")))
     run(lake, feed)
     assert gold(lake) == [{"id": 1, "name": "Ada"}]
-    refused = lake.table("quarantine", "zoo").read().select("table", "reason", "detail").collect()
+    refused = (
+        lake.table(Layer.QUARANTINE, "zoo").read().select("table", "reason", "detail").collect()
+    )
     assert [(row["table"], row["reason"]) for row in refused] == [("pets", "table_name_taken")]
     assert "farm.pets is another one" in refused[0]["detail"]
     assert discovered_tables.stopped(lake, feed) == {}
@@ -220,7 +223,7 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
         for table in discovered_tables.discovered(lake, feed).values():
             apply_table.apply(lake, feed, table, [window])
     assert gold(lake) == [{"id": 3, "name": "Kim"}]
-    waiting = lake.table("silver", "zoo").read().where("declared IS NULL").count()
+    waiting = lake.table(Layer.SILVER, "zoo").read().where("declared IS NULL").count()
     assert waiting == 4
 
 
@@ -261,7 +264,7 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         {**capitals, "a_x002E_b": "x"},
         {**dict.fromkeys(capitals), "_x0049_d": 2, "unit_x0020_price": 9, "a_x002E_b": "no schema"},
     ]
-    images = lake.table("silver", "zoo").read().select("after").collect()
+    images = lake.table(Layer.SILVER, "zoo").read().select("after").collect()
     assert {name for one in images for name in one["after"]} == more.keys()
 
     (table,) = discovered_tables.discovered(lake, feed).values()
@@ -283,7 +286,7 @@ def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stan
     run(bounded, feed)
     assert [row["id"] for row in gold(lake, "z")] == [1, 2]
     assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
-    assert not lake.table("gold", "zoo", "b").exists()
+    assert not lake.table(Layer.GOLD, "zoo", "b").exists()
     (line,) = [one for one in status.told(bounded, feed) if "stays as it was" in one]
     assert "of b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
     # With another setting they come with the next window, whole.

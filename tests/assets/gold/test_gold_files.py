@@ -11,6 +11,7 @@ import pytest
 from assets.delta import local_table
 from assets.gold.apply import local_apply, spark_apply
 from assets.lake import Lake
+from assets.layers import Layer
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table
 
@@ -41,7 +42,7 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
         lay(folder, f"2025-11-20/{hour:02}/a.json", drop(*some))
         bring(lake, feed)
     assert by_spark == [5]
-    rows = lake.table("gold", "zoo", "visits").read().select("id", "at").collect()
+    rows = lake.table(Layer.GOLD, "zoo", "visits").read().select("id", "at").collect()
     assert sorted(map(tuple, rows)) == [
         (3, datetime(2024, 3, 31, 6)),
         *((hour, datetime(2024, 3, 31, 2, 30, 0, hour)) for hour in (4, 5, 6)),
@@ -72,4 +73,4 @@ def test_a_table_beyond_either_limit_is_sparks_work(
         # One row, of some hundred bytes, is beyond it from now on.
         monkeypatch.setattr(local_table, limit, 0)
     assert by_spark == [4]
-    assert lake.table("gold", "zoo", "visits").count() == 2
+    assert lake.table(Layer.GOLD, "zoo", "visits").count() == 2

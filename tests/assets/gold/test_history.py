@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.upkeep import compaction
 from orchestration.cli import verify
 from orchestration.resources import lake_of
@@ -21,7 +22,7 @@ Version = tuple[int, str | None, int, int | None]
 
 def versions(lake: Lake, feed: Feed) -> list[Version]:
     """Id, name, and the minutes (see ``zoo.change``) from which and to which the version stood."""
-    rows = lake.table("gold", feed.name, "pets__history").read()
+    rows = lake.table(Layer.GOLD, feed.name, "pets__history").read()
     minutes = [
         ((F.unix_timestamp(f"_weir_valid_{end}_at") - 1_763_600_000) / 60).cast("int").alias(end)
         for end in ("from", "to")
@@ -77,7 +78,7 @@ def test_a_history_has_every_version_and_late_ones_at_their_place(
     if not change_feed:
         return
     # Others can follow gold itself change by change.
-    gold = lake.table("gold", "zoo", "pets")
+    gold = lake.table(Layer.GOLD, "zoo", "pets")
     changes = lake.spark.read.format("delta").option("readChangeFeed", "true")
     followed = changes.option("startingVersion", 0).load(gold.path)
     kinds = {row["_change_type"] for row in followed.where("id = 1").collect()}

@@ -13,6 +13,7 @@ from assets.bronze import bronze_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from tests.laws.crashes import killed_at
 from tests.support.pet_feed import change, drop, lay
@@ -57,12 +58,12 @@ class Zoo:
 
     def commits(self) -> dict[str, int]:
         """The number of the newest commit of each table of gold."""
-        folder = Path(self.lake.path("gold", "zoo", "pets")).parent
+        folder = Path(self.lake.path(Layer.GOLD, "zoo", "pets")).parent
         return {one.name: DeltaTable(one).version() for one in folder.iterdir()}
 
     def rows(self) -> set[tuple[int, str, int]]:
         """Gold's rows."""
-        gold = self.lake.table("gold", "zoo", "pets").read()
+        gold = self.lake.table(Layer.GOLD, "zoo", "pets").read()
         return {(row["id"], row["name"], row["age"]) for row in gold.collect()}
 
     def again(self, *hours: str) -> Applied:
@@ -177,7 +178,7 @@ def test_a_late_whole_image_is_late_where_every_version_is_kept(kept: Zoo) -> No
     done = kept.run("04")
     # Gold's row is what it was; one version more is there.
     assert kept.rows() == {(1, "Ava", 1)}
-    assert kept.lake.table("gold", "zoo", "pets__history").count() == 3
+    assert kept.lake.table(Layer.GOLD, "zoo", "pets__history").count() == 3
     assert done.keys_with_late_events == 1
     kept.again("04")
 
@@ -210,7 +211,7 @@ def test_a_delete_that_another_run_finishes_is_not_late(
     kept.lay("03/a", BORN, NAMED)
     kept.lay("04/b", change("D", 9, AVA))
     kept.run("03")
-    with killed_at(monkeypatch, [kept.lake.path("gold", "zoo", "pets")]):
+    with killed_at(monkeypatch, [kept.lake.path(Layer.GOLD, "zoo", "pets")]):
         kept.run("04")
     assert kept.rows() == {(1, "Ava", 1)}
     done = kept.run("04")

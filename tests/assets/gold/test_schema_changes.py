@@ -14,6 +14,7 @@ from assets.bookkeeping import decisions
 from assets.gold.apply import apply_table
 from assets.gold.schema_changes import with_added
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import release, verify
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -36,7 +37,7 @@ def with_columns(table: Table, columns: Mapping[str, str], **more: object) -> Ta
 
 def rows(lake: Lake, feed: Feed, table: str = "pets") -> list[dict[str, object]]:
     """Gold's rows by id, without Weir's own columns."""
-    found = lake.table("gold", feed.name, table).read().orderBy("id").collect()
+    found = lake.table(Layer.GOLD, feed.name, table).read().orderBy("id").collect()
     return [
         {name: value for name, value in row.asDict().items() if not name.startswith("_weir_")}
         for row in found
@@ -70,7 +71,9 @@ def test_an_added_column_is_kept_evolved_or_quarantined(
     assert rows(lake, feed, "refuses") == [{"id": 1, "name": "Ada"}]
     assert made.violations["columns_are_declared"] == 4
     assert made.violations["accounting_is_exact"] == 0
-    refused = lake.table("quarantine", "zoo").read().select("table", "reason", "detail").collect()
+    refused = (
+        lake.table(Layer.QUARANTINE, "zoo").read().select("table", "reason", "detail").collect()
+    )
     assert [tuple(row) for row in refused] == [
         (
             "refuses",
@@ -104,7 +107,7 @@ def test_what_the_stream_may_not_bring_stops_the_run(lake: Lake, folder: Path) -
         r" first in 2025-11-20/03/a.json, line 2. .* add_column: fail. Declare the column",
     ):
         bring(lake, feed)
-    assert not lake.table("silver", "zoo").exists()
+    assert not lake.table(Layer.SILVER, "zoo").exists()
 
     other = Feed(
         *("farm", "arcion_s3_json", str(folder)),
@@ -159,7 +162,7 @@ def test_a_declaration_that_changed_is_followed_or_refused(lake: Lake, folder: P
     bring(lake, replace(feed, tables={"pets": quarantines, "small": wide}))
     assert rows(lake, feed) == [{"id": 1, "name": "Ada", "age": 7}]
     assert rows(lake, feed, "small") == [{"id": 1, "name": "Cy", "age": 9}]
-    types = dict(lake.table("gold", "zoo", "small").read().dtypes)
+    types = dict(lake.table(Layer.GOLD, "zoo", "small").read().dtypes)
     assert types["age"] == "int"
 
 
@@ -190,11 +193,11 @@ def test_earlier_names_of_tables_and_columns_are_the_same_table_and_column(
     lay(folder, "2025-11-20/05/b.json", drop(*later))
     feed = replace(feed, tables={"animals": animals})
     made = bring(lake, feed)[1]
-    found = lake.table("gold", "zoo", "animals").read().orderBy("number").collect()
+    found = lake.table(Layer.GOLD, "zoo", "animals").read().orderBy("number").collect()
     assert [(row["number"], row["title"]) for row in found] == [(1, "Ava"), (3, "Cy")]
     assert made.violations["no_event_twice"] == 1
     assert made.violations["tables_are_declared"] == 0
-    refused = lake.table("quarantine", "zoo").read().select("reason", "detail").collect()
+    refused = lake.table(Layer.QUARANTINE, "zoo").read().select("reason", "detail").collect()
     assert [tuple(row) for row in refused] == [
         (
             "ambiguous_rename",

@@ -13,6 +13,7 @@ from assets.gold.apply import local_apply
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.upkeep import horizon_plans
 from expectations import tigergraph as rules
 from orchestration.cli import verify
@@ -68,7 +69,7 @@ def edge(
 
 
 def rows(lake: Lake, table: str) -> set[tuple[object, ...]]:
-    found = lake.table("gold", "social", table).read().collect()
+    found = lake.table(Layer.GOLD, "social", table).read().collect()
     columns = [name for name in found[0].asDict() if not name.startswith("_weir_")] if found else []
     return {tuple(row[name] for name in columns) for row in found}
 
@@ -171,7 +172,7 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "no_edge_awaits_its_vertex": "- edge_Likes: Person a Person b ",
         "mirrored_edges_agree": "- edge_Knows: Person a Person c ",
     }
-    tombstones = lake.table("gold", "social", "vertex_Person__tombstones")
+    tombstones = lake.table(Layer.GOLD, "social", "vertex_Person__tombstones")
     later = tombstones.read().selectExpr(
         *("uid", "_weir_position", "_weir_event_id"),
         "_weir_event_at + INTERVAL 1 HOUR AS _weir_event_at",

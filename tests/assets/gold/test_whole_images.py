@@ -13,6 +13,7 @@ from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
 from assets.gold.apply import apply_table, local_apply, whole_images
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset
 from tests.laws import model_format, model_histories
 from tests.laws.event import Event, Image
@@ -40,7 +41,7 @@ def test_columns_may_have_any_of_the_names_that_weir_uses_on_the_way(
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 3, ada, newer), change("D", 4, bo)))
     for hour in ("03", "04"):
         bring(lake, feed, [f"2025-11-20T{hour}"])
-    (row,) = lake.table("gold", "zoo", "pets").read().select(*NAMES).collect()
+    (row,) = lake.table(Layer.GOLD, "zoo", "pets").read().select(*NAMES).collect()
     assert row.asDict() == newer
 
 
@@ -117,7 +118,7 @@ def test_the_counts_are_those_of_the_fold(
             made.append(apply_table.apply(one, feed, table, [window]))
             ledger.finish(one, feed, [window])
         assert made[0] == made[1]
-        both = [one.table("gold", "zoo", "stock").read() for one in (lake, by_fold)]
+        both = [one.table(Layer.GOLD, "zoo", "stock").read() for one in (lake, by_fold)]
         assert rows_of(both[0]) == rows_of(both[1])
     # Of the window that came again only the few keys that need their history are written.
     assert made[0].repeats + made[0].superseded > 0.9 * made[0].changes > 0

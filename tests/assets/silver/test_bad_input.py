@@ -24,6 +24,7 @@ import pytest
 from assets.bronze import bronze_asset
 from assets.lake import Lake
 from assets.landing import read_objects
+from assets.layers import Layer
 from assets.silver import derive_windows, silver_asset
 from assets.task_errors import WorkerLost
 from tests.support.golden_landing import Row, made
@@ -210,7 +211,7 @@ def at_line_2(format_name: str, happen: Callable[[], object]) -> Decoder:
 
 def written(lake: Lake, feed: Feed) -> list[str]:
     """What a run of silver has left."""
-    tables = ("silver", "quarantine", "accounting", "transactions")
+    tables = (Layer.SILVER, Layer.QUARANTINE, Layer.ACCOUNTING, Layer.TRANSACTIONS)
     return [name for name in tables if Path(lake.path(name, feed.name)).exists()]
 
 

@@ -16,6 +16,7 @@ from assets.bookkeeping import bases, transactions
 from assets.gold import gold_tables
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import silver_asset as silver_of
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
@@ -53,7 +54,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     lay(folder, "2025-11-20/05/b.json", drop(change("U", 20, {"id": "1"}, {"name": "Ava"})))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, retention=HOUR)
     bring(lake, feed)
-    silver = lake.table("silver", "zoo")
+    silver = lake.table(Layer.SILVER, "zoo")
 
     # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
     bases.remember(lake, feed, "pets", silver.read())
@@ -77,14 +78,14 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert replace(done, files_after=0) == replace(would, files_after=0)
     assert done.plan.held_back_by == ("retention: all windows since 2025-11-20T05 are kept",)
     assert [row["operation"] for row in silver.read().collect()] == ["update"]
-    assert lake.table("gold", "zoo", "pets__tombstones").read().count() == 0
+    assert lake.table(Layer.GOLD, "zoo", "pets__tombstones").read().count() == 0
     assert names(lake, feed) == {1: "Ava", 3: "Cy"}
 
     # Again: nothing is left to do, but for the files of small tables.
     noted = [("2025-11-20T03", "a.json", "1"), ("2025-11-20T05", "b.json", "1")]
     for one in noted:
         transactions.note_landed(lake, feed, [one])
-    landed = lake.path("landed", "zoo")
+    landed = lake.path(Layer.LANDED, "zoo")
     assert len(DeltaTable(landed).file_uris()) == 2
     (again,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert (again.plan.new, again.folded, again.base) == (None, 0, 2)
@@ -100,7 +101,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert made.violations["nothing_too_late"] == 1
     assert sum(account["duplicates"] for account in made.accounts) == 1
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
-    (refused,) = lake.table("quarantine", "zoo").read().collect()
+    (refused,) = lake.table(Layer.QUARANTINE, "zoo").read().collect()
     assert (refused["reason"], refused["line"]) == ("too_late", 2)
     assert bytes(refused["payload"]).decode() == late
     assert "compacted beyond its position 0/1/" in refused["detail"]
@@ -121,7 +122,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     columns = {**PETS.columns, "age": "int"}
     older = Table("pets", PETS.key, columns, tuple(columns))
     bring(lake, replace(feed, tables={"pets": older}))
-    rows = lake.table("gold", "zoo", "pets").read().select("id", "name", "age").collect()
+    rows = lake.table(Layer.GOLD, "zoo", "pets").read().select("id", "name", "age").collect()
     assert sorted(map(tuple, rows)) == [(1, "Ava", 3), (3, "Cyd", 5)]
 
     # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
@@ -137,7 +138,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     assert rebuild.rebuild_in(lake, feed) == 0
     assert bases.drawn(lake, feed) == {}
-    assert lake.table("quarantine", "zoo").read().count() == 0
+    assert lake.table(Layer.QUARANTINE, "zoo").read().count() == 0
     assert sorted(row["window"][-2:] for row in silver.read().collect()) == [
         *("03", "03", "03", "03"),
         *("05", "06", "06", "06"),
@@ -158,9 +159,9 @@ def test_a_column_that_gold_took_up_by_itself_stays_when_its_events_come_again(
     assert done.folded == 1
     lay(folder, "2025-11-20/03/again.json", drop(BORN))
     bring(lake, feed)
-    assert [row.asDict()["age"] for row in lake.table("gold", "zoo", "pets").read().collect()] == [
-        "3"
-    ]
+    assert [
+        row.asDict()["age"] for row in lake.table(Layer.GOLD, "zoo", "pets").read().collect()
+    ] == ["3"]
 
 
 def test_an_open_transaction_holds_the_horizon_back_and_a_compacted_one_stays_complete(

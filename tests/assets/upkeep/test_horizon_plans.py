@@ -11,7 +11,8 @@ from deltalake import DeltaTable
 
 from assets.bookkeeping import transactions
 from assets.gold.changes.table_changes import TableChanges
-from assets.lake import LAYERS, Lake
+from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import violations
 from assets.upkeep import compaction, horizon_plans
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -66,13 +67,13 @@ def test_a_table_that_cannot_be_compacted_leaves_the_others_done(lake: Lake, fol
         ):
             done.append(one)
     assert [(one.table, one.folded) for one in done] == [("pets", 1)]
-    assert len(DeltaTable(lake.path("landed", "zoo")).file_uris()) == 1
+    assert len(DeltaTable(lake.path(Layer.LANDED, "zoo")).file_uris()) == 1
 
 
 def test_every_table_of_weirs_own_is_tidied() -> None:
     tidied = {*compaction.TIDIED, *compaction.TIDIED_WITHOUT_SPARK}
     # Gold's are tidied each with its own compaction.
-    assert tidied | {"gold"} == set(LAYERS)
+    assert tidied | {Layer.GOLD} == set(Layer)
 
 
 def test_a_wild_position_does_not_carry_the_horizon_away(lake: Lake, folder: Path) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import compact, rebuild, run, verify
 from orchestration.cli.options import Place
 from orchestration.feeds.load import load_feeds
@@ -54,7 +55,7 @@ def lake(spark: SparkSession, tmp_path: Path, feeds: Path) -> Lake:
 
 def without_files(lake: Lake, feed: str, table: str) -> None:
     """Lose a gold table's files, which is no error of Weir's own."""
-    for file in Path(lake.path("gold", feed, table)).glob("*.parquet"):
+    for file in Path(lake.path(Layer.GOLD, feed, table)).glob("*.parquet"):
         file.unlink()
 
 

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration.cli import answer, statement
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
@@ -131,11 +132,11 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A warehouse with a few tables of a few rows."""
     lake = lake_of(str(tmp_path_factory.mktemp("warehouse")), {})
     people = "SELECT * FROM VALUES (1, 'Ada', 1.50BD), (2, NULL, 0.05BD) AS p(id, name, credit)"
-    lake.table("gold", "shop", "people").append(spark.sql(people))
+    lake.table(Layer.GOLD, "shop", "people").append(spark.sql(people))
     orders = "SELECT * FROM VALUES (10, 1), (11, 2), (12, 1) AS o(number, id)"
-    lake.table("gold", "shop", "order details").append(spark.sql(orders))
-    lake.table("bronze", "shop").append(spark.sql("SELECT 'b' AS layer, 1 AS id"))
-    lake.table("silver", "shop").append(spark.sql("SELECT 's' AS layer, 1 AS id"))
+    lake.table(Layer.GOLD, "shop", "order details").append(spark.sql(orders))
+    lake.table(Layer.BRONZE, "shop").append(spark.sql("SELECT 'b' AS layer, 1 AS id"))
+    lake.table(Layer.SILVER, "shop").append(spark.sql("SELECT 's' AS layer, 1 AS id"))
     return lake
 
 

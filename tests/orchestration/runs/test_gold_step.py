@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from assets.gold.apply import apply_feed, apply_table, local_apply
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.locks import writing
 from expectations import gold as rules
 from orchestration import definitions
@@ -82,7 +83,7 @@ def run(
 
 def names(lake: Lake, feed: Feed, table: str = "pets") -> dict[int, str]:
     """What a gold table has, read without Spark: these are small."""
-    found = DeltaTable(lake.path("gold", feed.name, table)).to_pyarrow_table()
+    found = DeltaTable(lake.path(Layer.GOLD, feed.name, table)).to_pyarrow_table()
     return dict(zip(found["id"].to_pylist(), found["name"].to_pylist(), strict=True))
 
 
@@ -93,7 +94,7 @@ def made_by(outcome: Outcome) -> set[str]:
 def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
-    with writing(lake, "gold", "zoo", "keepers"):
+    with writing(lake, Layer.GOLD, "zoo", "keepers"):
         outcome, _ = run(lake, feed, instance)
     assert names(lake, feed) == {1: "Ada"}
     assert {"gold/zoo/pets", "gold/zoo/vets", "gold/zoo/vets__tombstones"} < made_by(outcome)
@@ -106,7 +107,7 @@ def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
 
     with ExitStack() as several:
         for table in ("keepers", "vets"):
-            several.enter_context(writing(lake, "gold", "zoo", table))
+            several.enter_context(writing(lake, Layer.GOLD, "zoo", table))
         outcome, _ = run(lake, feed, instance)
     (told,) = outcome.errors
     first, *each = told.splitlines()
@@ -123,7 +124,7 @@ def test_a_table_whose_files_are_gone_fails_alone(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     run(lake, feed, instance)
-    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+    for file in Path(lake.path(Layer.GOLD, "zoo", "keepers")).glob("*.parquet"):
         file.unlink()
     eve = {"id": "1", "name": "Eve"}
     lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
@@ -146,7 +147,7 @@ def test_one_table_alone_can_be_asked_for(
     _, result = run(lake, feed, instance, *ABOVE, "gold/zoo/pets")
     assert result.success
     assert names(lake, feed) == {1: "Ada"}
-    assert not lake.table("gold", "zoo", "keepers").exists()
+    assert not lake.table(Layer.GOLD, "zoo", "keepers").exists()
     of_gold = {
         (check.asset_key.to_user_string(), check.passed)
         for check in result.get_asset_check_evaluations()
@@ -171,7 +172,7 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
     monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
     run(lake, feed, instance)
     assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "keepers") == {1: "Ada"}
-    for file in Path(lake.path("gold", "zoo", "keepers")).glob("*.parquet"):
+    for file in Path(lake.path(Layer.GOLD, "zoo", "keepers")).glob("*.parquet"):
         file.unlink()
     eve = {"id": "1", "name": "Eve"}
     lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
@@ -199,7 +200,7 @@ def test_one_check_alone_can_be_asked_for(
     assert told.passed
     # It is judged by what an apply finds, so that its table is brought up to date, and no other.
     assert names(lake, feed) == {1: "Ada"}
-    assert not lake.table("gold", "zoo", "keepers").exists()
+    assert not lake.table(Layer.GOLD, "zoo", "keepers").exists()
     assert made_by(outcome) == set()
 
 
@@ -215,7 +216,7 @@ def test_one_table_alone_can_be_brought_over_a_range_of_windows(
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
     assert made_by(outcome) == {"gold/zoo/pets"}
     for other in ("keepers", "vets"):
-        assert not lake.table("gold", "zoo", other).exists()
+        assert not lake.table(Layer.GOLD, "zoo", other).exists()
     # Neither window is done before the other tables have them, too.
     assert due(lake, feed).windows == [WINDOW, NEXT]
     made = result.get_asset_materialization_events()
