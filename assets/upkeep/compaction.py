@@ -38,7 +38,7 @@ from transforms.horizons import Horizon
 TIDIED_WITHOUT_SPARK: frozenset[Layer] = frozenset(
     {Layer.PROGRESS, Layer.LANDED, Layer.DECISIONS, Layer.OFFSETS, Layer.LEDGER}
 )
-"""Small tables that Weir reads and commits by itself (``small_table``); it makes large files of small ones there, too."""
+"""Small tables that Weir reads and commits itself (``small_table``); it makes large files of small ones there, too."""
 
 TIDIED: Sequence[Layer] = tuple(
     one for one in Layer if one is not Layer.GOLD and one not in TIDIED_WITHOUT_SPARK
