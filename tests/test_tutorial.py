@@ -57,7 +57,7 @@ def registered(
     (tmp_path / "formats" / "tabbed.py").write_text(tutorial.module, encoding="utf-8")
     monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path / "formats")])
     name = f"{formats.__name__}.tabbed"
-    monkeypatch.setitem(formats.FORMATS, "tabbed", import_module(name).FORMAT)  # type: ignore[arg-type]
+    monkeypatch.setitem(formats.FORMATS, "tabbed", import_module(name).FORMAT)
     yield
     del sys.modules[name]
     delattr(formats, "tabbed")
