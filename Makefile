@@ -95,9 +95,10 @@ $(READY): requirements.lock pyproject.toml
 		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi
 	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): some minutes and 1 GB, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on \
-		--require-hashes -r requirements.lock
+	@$(BIN)/python -I orchestration/installation.py requirements.lock
+	@echo "installing Weir itself, and the jars that Spark needs"
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 		--no-build-isolation --no-deps -e .
 	@$(BIN)/python -m orchestration.jars
 	@touch $@
+	@echo "Weir is set up."
