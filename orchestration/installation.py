@@ -14,9 +14,9 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TextIO
 
 PIP = (
@@ -47,7 +47,7 @@ class Progress:
         self._said: list[str] = []
         self._out = out
         self._rewrites = rewrites
-        self._began = self._last = time.monotonic()
+        self._began = self._last = monotonic()
         self._patience = PATIENCE
         self._wanted = pins
         self._fetched: set[str] = set()
@@ -79,7 +79,7 @@ class Progress:
             verb, wanted, done = "fetching", self._wanted, len(self._fetched)
         # The one that pip puts in the place of an older one is not there for a moment.
         done = wanted if is_last else max(0, min(done, wanted))
-        now = time.monotonic()
+        now = monotonic()
         text = f"{verb} packages: {done} of {wanted}, {now - self._began:.0f} s"
         part = PARTS * done // max(1, wanted)
         if self._rewrites:
@@ -113,32 +113,35 @@ def pins(lock: str) -> int:
 
 def install(command: Sequence[str], progress: Progress) -> int:
     """Run pip, show how far it is, and give its exit code."""
-    process = subprocess.Popen(
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-    )
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-    while True:
-        try:
-            line = lines.get(timeout=0.5)
-        except queue.Empty:
+    ) as process:
+        reader = threading.Thread(target=_read, args=(process.stdout, lines))
+        reader.start()
+        while (line := _next(lines)) is not None:
+            if line:
+                progress.take(line.rstrip())
             progress.show()
-            continue
-        if line is None:
-            break
-        progress.take(line.rstrip())
-        progress.show()
-    code = process.wait()
-    if code:
+        reader.join()
+    if process.returncode:
         progress.failed()
     else:
         progress.show(is_last=True)
-    return code
+    return process.returncode
+
+
+def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
+    """Give the next line with its end, nothing where none comes for a while, and ``None`` behind the last one."""
+    try:
+        return lines.get(timeout=0.5)
+    except queue.Empty:
+        return ""
 
 
 def _read(said: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
