@@ -39,8 +39,10 @@ STEPS: Final[Mapping[str, Sequence[str]]] = {
     ),
 }
 
-_PROGRESS: Final = re.compile(r"[.FEsxX]+ +\[ *\d+%\]|bringing up nodes\.+")
-"""Lines of pytest that only say how far it is."""
+_ASIDE: Final = re.compile(
+    r"^[.FEsxX]+ +\[ *\d+%\]\n|^bringing up nodes\.+\n|^=+ laws =+\n(?:[^=\n].*\n)+", re.MULTILINE
+)
+"""What pytest says of how far it is and of what it has counted: no part of what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,9 @@ class Step:
         return cls(name, process, said, time.monotonic())
 
     def lines(self) -> list[str]:
-        """What the tool has said, without what only says how far it is."""
+        """What the tool has said of what is wrong."""
         self.said.seek(0)
-        lines = self.said.read().rstrip().splitlines()
-        return [line for line in lines if not _PROGRESS.fullmatch(line)]
+        return _ASIDE.sub("", self.said.read()).strip("\n").splitlines()
 
 
 def environment() -> dict[str, str]:
