@@ -40,7 +40,7 @@ STEPS: Final[Mapping[str, Sequence[str]]] = {
 }
 
 _ASIDE: Final = re.compile(
-    r"^[.FEsxX]+ +\[ *\d+%\]\n|^bringing up nodes\.+\n|^=+ laws =+\n(?:[^=\n].*\n)+", re.MULTILINE
+    r"^[.FEsxX]+ +\[ *\d+%\]\n|^bringing up nodes\.+\n|^=+ laws =+\n(?:\w+: .*\n)+", re.MULTILINE
 )
 """What pytest says of how far it is and of what it has counted: no part of what is wrong."""
 
