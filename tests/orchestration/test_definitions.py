@@ -17,6 +17,8 @@ from orchestration import definitions
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.source_format import ExtraAsset, SourceFormat
 
 SHOP = """\
 format: arcion_s3_json
@@ -272,3 +274,21 @@ def test_it_loads_with_no_environment_and_from_any_folder(tmp_path: Path, root: 
     assert answer.returncode == 0, answer.stderr
     assert {"landing/shop", "gold/shop/customers", "gold/tpch/nation"} <= set(answer.stdout.split())
     assert list(tmp_path.iterdir()) == []
+
+
+EXTRAS = [(source, extra) for source in FORMATS.values() for extra in source.extra_assets]
+
+
+# backfill_policy is marked beta in Dagster 1.13.
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+@pytest.mark.parametrize(("source", "extra"), EXTRAS, ids=[extra.module for _, extra in EXTRAS])
+def test_what_only_a_format_has_is_made_where_its_list_says(
+    source: SourceFormat, extra: ExtraAsset
+) -> None:
+    feed = Feed("town", source.name, "/landing")
+    made = definitions.made(extra, feed)
+    assert made.key == dg.AssetKey([extra.key, "town"])
+    (behind,) = [spec.deps for spec in made.specs]
+    assert extra.follows_progress == (
+        dg.AssetKey(["progress", "town"]) in [dep.asset_key for dep in behind]
+    )
