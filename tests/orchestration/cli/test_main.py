@@ -18,10 +18,10 @@ COMMANDS = {
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "demo": ("--folder", "sample drops"),
-    "rebuild": ("FEED", "anew from bronze"),
+    "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or let those with"),
-    "dismiss": ("--all", "--reason", "nobody will mend them"),
+    "dismiss": ("--all", "--reason", "nobody will mend"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
@@ -62,11 +62,16 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WEIR_WAREHOUSE", raising=False)
 
 
-def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     answer = Answer(capsys, "--help")
     assert answer.code == 0
     listed = answer.out.split("Commands:")[1]
     assert [line.split()[0] for line in listed.strip().splitlines()] == sorted(COMMANDS)
+    # Each command's sentence is whole, and fits its line.
+    assert all(line.endswith(".") and "..." not in line for line in listed.strip().splitlines())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -80,19 +85,33 @@ def test_the_help_of_a_command_says_what_it_takes(
     assert all(len(line) <= 100 for line in answer.out.splitlines())
 
 
-def test_help_imports_neither_spark_nor_dagster(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [
+        (("--help",), "Usage: weir [OPTIONS]"),
+        (("run", "--help"), "Usage: weir run"),
+        (("release", "--help"), "Usage: weir release"),
+    ],
+)
+def test_help_imports_neither_spark_nor_dagster(
+    root: Path, arguments: tuple[str, ...], usage: str
+) -> None:
     code = """
 import sys
 from orchestration.cli import main
 try:
-    main.main(["run", "--help"])
+    main.main(sys.argv[1:])
 except SystemExit:
     print(*{"pyspark", "dagster", "great_expectations", "pandas"} & set(sys.modules), file=sys.stderr)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert "Usage: weir run" in answer.stdout
+    assert usage in answer.stdout
     assert answer.stderr.strip() == ""
 
 

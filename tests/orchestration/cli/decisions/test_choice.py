@@ -6,17 +6,22 @@ import re
 
 import pytest
 
-from orchestration.cli.picking import picked
+from orchestration.cli.decisions.choice import Listed
+from orchestration.cli.options import Choice
 from transforms.errors import DecisionRefused
 from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "debezium", "/drops", tables={})
-FOUND = {"abc1": "first", "abd2": "second"}
+HELD = Listed(FEED, "release", "held delete")
+ENTRIES = [("abc1", "first"), ("abd2", "second")]
 
 
 def test_the_beginning_of_an_id_will_do() -> None:
-    assert picked(FEED, FOUND, "abd", "held delete", "release") == "second"
-    assert picked(FEED, FOUND, "abc1", "held delete", "release") == "first"
+    assert HELD.picked(Choice(["abd", "abc1"]), ENTRIES) == ["second", "first"]
+
+
+def test_all_are_picked_in_the_order_of_the_list() -> None:
+    assert HELD.picked(Choice(everything=True), ENTRIES) == ["first", "second"]
 
 
 @pytest.mark.parametrize(
@@ -28,4 +33,4 @@ def test_the_beginning_of_an_id_will_do() -> None:
 )
 def test_what_names_none_or_several_is_refused(text: str, told: str) -> None:
     with pytest.raises(DecisionRefused, match=re.escape(told)):
-        picked(FEED, FOUND, text, "held delete", "release")
+        HELD.picked(Choice([text]), ENTRIES)

@@ -1,6 +1,6 @@
 """The rows that a statement gives, as a person or a program reads them: a table, JSON lines, or CSV.
 
-Not here: the statement and the names in it (``statement``).
+Put a format of ``weir query`` here. Not here: the statement (``statement``), and the names in it (``table_names``).
 """
 
 from __future__ import annotations
@@ -18,21 +18,26 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from orchestration.cli.statement import quoted, refusal
+from orchestration.cli.sql.statement import refusal
+from orchestration.cli.sql.table_names import quoted
 from transforms.errors import QueryRefused
 
 FORMATS = ("table", "jsonl", "csv")
 
 
 def read(rows: DataFrame) -> Iterator[Row]:
-    """The rows, a partition at a time; a fault on the way is told as one of the statement."""
+    """The rows, a partition at a time.
+
+    Raises:
+        QueryRefused: Spark found a fault only now; its own words say which.
+    """
     try:
         yield from rows.toLocalIterator()
     except (PySparkException, Py4JJavaError) as fault:
         raise refusal("reading the answer", fault) from fault
 
 
-def show(rows: DataFrame, style: str, out: TextIO) -> None:
+def print_rows(rows: DataFrame, style: str, out: TextIO) -> None:
     """Print the rows: an aligned table, one JSON object a line, or CSV with a header."""
     if style == "jsonl":
         for line in json_lines(rows):
@@ -52,7 +57,11 @@ def show(rows: DataFrame, style: str, out: TextIO) -> None:
 
 
 def json_lines(rows: DataFrame) -> Iterator[str]:
-    """One JSON object per row: numbers exact, timestamps ISO in UTC, binary base64, nulls kept."""
+    """One JSON object per row: numbers exact, timestamps ISO in UTC, binary base64, nulls kept.
+
+    Raises:
+        QueryRefused: several columns have one name.
+    """
     repeated = sorted({name for name in rows.columns if rows.columns.count(name) > 1})
     if repeated:
         fault = (
@@ -72,7 +81,7 @@ _JSON = {
 
 
 def texts(rows: DataFrame) -> Iterator[list[str | None]]:
-    """Every value as text: nested ones as JSON, binary as base64, timestamps ISO in UTC."""
+    """One list per row, of its values as texts: nested ones as JSON, binary as base64, timestamps ISO in UTC."""
     # Numbered, since a statement may give two columns one name.
     numbered = rows.toDF(*[str(number) for number in range(len(rows.columns))])
 
