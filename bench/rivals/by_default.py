@@ -23,7 +23,7 @@ from bench.measuring import Told, say
 from bench.rivals import textbook
 from orchestration.resources import ROOT
 from orchestration.spark.jars import ensure_jars
-from orchestration.spark.session import session_config
+from orchestration.spark.settings import session_config
 from transforms.feed.feed import Feed
 
 NAME = DEFAULTS

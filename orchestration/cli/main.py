@@ -45,7 +45,7 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that is made for people is printed without a stack."""
     # Imported late, so that --help answers at once.
-    from orchestration.spark.jars import JarsMissing
+    from orchestration.spark.ivy import JarsMissing
     from orchestration.spark.java import JavaMissing
     from transforms.errors import WeirError
 

@@ -21,6 +21,7 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import some
 from orchestration.console import complain, say, waiting
 from orchestration.runs import execute, planning, summary
+from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 
@@ -46,7 +47,7 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     say(f"the tables are in {lake.warehouse}")
     console = Console(width=None if sys.stdout.isatty() else 120)
 
-    def rest(plan: planning.Plan) -> planning.Plan:
+    def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
         report_waiting(left, [*plan.early, *plan.ancient])
         return left
@@ -59,13 +60,13 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     return 2 if faults else 0
 
 
-def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
+def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[Plan], int]:
     """Bring the ledgers up to date and plan what is new; also how many feeds could not be planned.
 
     A feed that cannot be read stops no other: its fault is printed. Planning itself writes nothing.
     """
 
-    def plan(feed: Feed) -> planning.Plan | Exception:
+    def plan(feed: Feed) -> Plan | Exception:
         try:
             # A ledger that was lost, or that an earlier version did not keep, is written once here, so that not every
             # plan has to read bronze for it.
@@ -79,11 +80,11 @@ def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.
     for feed, result in zip(feeds, results, strict=True):
         if isinstance(result, Exception):
             complain(feed.name, result)
-    plans = [result for result in results if isinstance(result, planning.Plan)]
+    plans = [result for result in results if isinstance(result, Plan)]
     return plans, len(results) - len(plans)
 
 
-def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
+def nothing_to_do(plans: Sequence[Plan]) -> str:
     """Why there is nothing to do: every drop is in gold already, or there is none yet."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
@@ -94,7 +95,7 @@ def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def report_waiting(plan: planning.Plan, reported: Sequence[str] = ()) -> None:
+def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
     """Say which objects are not read and why: nothing is left out in silence.
 
     Windows in ``reported`` were named before and are not named again.

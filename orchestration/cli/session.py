@@ -12,12 +12,13 @@ from pathlib import Path
 
 from assets.lake import Lake
 from orchestration.cli.options import Place
-from orchestration.console import say, waiting, without_notices
+from orchestration.console import say, waiting
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from orchestration.spark import session, small_work
 from orchestration.spark.java import check_java
-from orchestration.spark.session import warehouse_uri
+from orchestration.spark.jvm_notices import without_notices
+from orchestration.spark.settings import warehouse_uri
 from orchestration.spark.warehouse import refuse_unreachable
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Feed

@@ -21,7 +21,7 @@ from orchestration.cli.certificate import certificate_lines, heading
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import complain, say, waiting
-from orchestration.spark.session import warehouse_uri
+from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import told
 

@@ -1,8 +1,8 @@
-"""Whether this machine has the Java and the Python that Weir needs, said before any installing.
+"""Whether this machine has the Java and the Python that Weir needs, checked before anything is installed.
 
-Standard library only and no import of Weir's own, so that ``python3 -I orchestration/spark/java.py``
-works before there is a virtual environment. Not here: fetching jars (``jars.py``) and starting
-Spark (``spark.py``).
+It imports the standard library only and nothing of Weir's own, so that ``python3 -I orchestration/spark/java.py`` works
+before there is a virtual environment. Put here what the machine must have. Not here: fetching jars (``jars``), and
+starting Spark (``session``).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.runs import execute
+from orchestration.runs.outcome import reasons
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
 from tests.transforms.formats.test_golden import Case, cases, feed
 from transforms.feed.feed import Feed
@@ -81,8 +82,8 @@ def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int
             raise_on_error=False,
         )
     failed = [event for event in done.all_events if event.is_step_failure]
-    reasons = [reason for event in failed for reason in execute.reasons(event)]
-    assert not reasons, reasons
+    faults = [reason for event in failed for reason in reasons(event)]
+    assert not faults, faults
     return {
         check.check_name: int(str(check.metadata["violations"].value))
         for check in done.get_asset_check_evaluations()
