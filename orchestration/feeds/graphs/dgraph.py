@@ -1,6 +1,7 @@
-"""Dgraph's predicates as a feed file declares them.
+"""Dgraph's predicates and types as a feed file declares them.
 
-Not here: what gold makes of them (``transforms/formats/dgraph``).
+Put here what is checked of ``predicates`` and ``types``. Not here: what gold makes of them
+(``transforms/formats/dgraph``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 from assets.columns import dgraph_nodes
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredPredicate
-from orchestration.feeds.tables import Misdeclared
+from orchestration.feeds.misdeclared import Misdeclared
 from transforms.feed.feed import Predicate
 from transforms.feed.table_names import UNFIT
 
@@ -20,7 +21,7 @@ TYPES: Final = (
     *("default", "binary", "int", "float", "bool", "datetime", "geo", "uid", "string"),
     *("password", "bigfloat", "float32vector"),
 )
-"""Dgraph's names of types, as value_type has them (types/scalar_types.go)."""
+"""Dgraph's names of types as ``value_type`` has them (types/scalar_types.go of github.com/dgraph-io/dgraph)."""
 
 
 def predicates_from(
@@ -31,11 +32,14 @@ def predicates_from(
     Raises:
         FeedMisdeclared: a type is none of Dgraph's.
     """
-    for name, one in declared.items():
-        if one.type is not None and one.type not in TYPES:
-            fault = f"{one.type!r} is no type of Dgraph{nearest(one.type, TYPES)}"
+    for name, predicate in declared.items():
+        if predicate.type is not None and predicate.type not in TYPES:
+            fault = f"{predicate.type!r} is no type of Dgraph{nearest(predicate.type, TYPES)}"
             raise misdeclared(f"predicates.{name}.type", fault, TYPES)
-    return {name: Predicate(name, one.type, one.list) for name, one in declared.items()}
+    return {
+        name: Predicate(name, predicate.type, predicate.list)
+        for name, predicate in declared.items()
+    }
 
 
 def types_from(
