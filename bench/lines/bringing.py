@@ -1,4 +1,7 @@
-"""What several lines do with Weir before, or as what, they time."""
+"""Landing to silver with Weir: some lines time it, others need it before they take a time.
+
+Put here what several lines do with Weir. Not here: the lines.
+"""
 
 from __future__ import annotations
 
