@@ -1,4 +1,4 @@
-"""The late keys of the bench do need their history, and the new ones do not."""
+"""The bench's late keys do need their history, and its new keys do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other tools beside Weir: their environments are made anew only if need be, and they make the right tables."""
+"""Other tools beside Weir: an environment is made again only where it must be, and every tool makes the right table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture is XML that says every figure, to scale, on light pages and dark ones."""
+"""The picture is sound XML, and has every figure to scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An empty folder, a feed file and a few drops typed from Arcion's document: gold is what its statements mean."""
+"""An empty folder, a feed file and a few drops typed from Arcion's documentation: gold has the rows that they mean."""
 
 from __future__ import annotations
 

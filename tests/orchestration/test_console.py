@@ -1,4 +1,4 @@
-"""What is printed while Weir works: never nothing for long."""
+"""Progress at a terminal: no silence is long."""
 
 from __future__ import annotations
 

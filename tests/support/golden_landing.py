@@ -1,7 +1,7 @@
 """The drops of all golden cases of a format in one landing, each case in a window of its own.
 
-What the real assets make of them can be held against what the same functions make of them in one process. Not here:
-what a case is and what it is to become (``tests/transforms/formats/test_golden.py``).
+So the tables that the real assets make of them can be compared with the results of the same functions in one process.
+Not here: what a case is, and what it must become (``tests/transforms/formats/test_golden``).
 """
 
 from __future__ import annotations

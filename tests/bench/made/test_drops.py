@@ -1,4 +1,4 @@
-"""Drops are drawn from a seed, hold what they say they hold, and are what the format's own splitter reads."""
+"""Drops are drawn from a seed, hold the changes that they should, and are read by the format's own splitter."""
 
 from __future__ import annotations
 

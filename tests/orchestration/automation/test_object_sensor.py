@@ -1,4 +1,4 @@
-"""New drops ask for their windows: the sensor of a feed whose landing is a real folder."""
+"""The sensor of a feed whose landing is a folder: a window with new drops is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table or feed that fails, whatever with: the commands go on with the others, name it, and end as documented."""
+"""One table or feed fails, for whatever reason: commands go on with the others, name it, and end as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line before any work: help, and what is refused with exit code 2 and no stack."""
+"""The command line before any work is done: help, and what is refused with exit code 2 and without a stack."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""What a feed file may say, and which errors name what is wrong in it."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""One step brings all gold tables of a feed up to date: what is done when one fails, and what nobody asked for."""
+"""One step brings all gold tables of a feed up to date: what happens when a table fails, and what is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which windows a run does, in which runs; no Spark is needed to say so."""
+"""Which windows are due, and in which Dagster runs; planning needs no Spark."""
 
 from __future__ import annotations
 

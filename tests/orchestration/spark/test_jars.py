@@ -1,3 +1,5 @@
+"""Jars are fetched once, their digests are checked, and an error says what to do where they cannot be had."""
+
 from __future__ import annotations
 
 import hashlib

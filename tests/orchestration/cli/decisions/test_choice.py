@@ -1,4 +1,4 @@
-"""A person names what a command has listed by the beginning of its id."""
+"""Entries that a command has listed are picked by the beginnings of their ids, or all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the rows of a statement are printed: exactly, in three forms."""
+"""How the rows of a statement are printed: exactly, as a table, JSON lines or CSV."""
 
 import base64
 import csv

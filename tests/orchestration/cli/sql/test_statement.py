@@ -1,4 +1,4 @@
-"""Which statements ``weir query`` runs, and what it says of those that it does not."""
+"""Which statements ``weir query`` runs, and what it says of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names in a statement are Weir's tables, and what stands in their place."""
+"""Which names in a statement are Weir's tables, and what they are replaced by."""
 
 from __future__ import annotations
 

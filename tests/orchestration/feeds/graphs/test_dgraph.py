@@ -1,4 +1,4 @@
-"""What a feed file may say of Dgraph's predicates."""
+"""What a feed file may say of Dgraph's predicates and types, and what is refused."""
 
 from __future__ import annotations
 

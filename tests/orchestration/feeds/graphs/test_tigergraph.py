@@ -1,3 +1,5 @@
+"""What a feed file may say of TigerGraph's vertices and edges, and what is refused."""
+
 from __future__ import annotations
 
 from pathlib import Path
