@@ -80,8 +80,8 @@ def _fetch(jars: Sequence[Jar], folder: Path) -> None:
         raise JarsMissing(instead(jars, folder, str(fault))) from fault
 
 
-def main() -> int:
-    """Fetch Delta's jars where they are missing: a step of set-up."""
+def fetch_missing() -> int:
+    """Fetch Delta's jars where they are missing, as a step of set-up; returns the exit code."""
     try:
         ensure_jars()
     except (JarsMissing, JavaMissing) as fault:
@@ -91,4 +91,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(fetch_missing())

@@ -1,7 +1,8 @@
 """A run that is killed at any moment and run again leaves the same tables as one that was not killed.
 
 Every worker process is ended by SIGKILL, with its JVM, at a moment that is drawn from ``WEIR_FAULT_SEED``: some time
-into a step of a drawn layer. The next process goes on with the same tables. ``WEIR_FAULT_KILLS`` says how many are killed.
+into a step of a drawn layer. The next process goes on with the same tables. ``WEIR_FAULT_KILLS`` says how many are
+killed.
 """
 
 from __future__ import annotations
