@@ -44,7 +44,7 @@ class UnfitSchemaChange(ValueError):
 
 
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:
-    """The policies that were written; ``usual`` are those of all others."""
+    """The policies that were written; ``usual`` has the others."""
     given = declared.model_dump(exclude_unset=True) if declared else {}
     return replace(usual, **given)
 

@@ -30,7 +30,7 @@ def path_of(lake: Lake, name: Name) -> str:
     """The table's path.
 
     Raises:
-        QueryRefused: there is no such table; the error names those that there are.
+        QueryRefused: there is no such table; the error lists the tables that there are.
     """
     layer, feed, *table = name
     lake_table = lake.table(Layer(layer.lower()), feed, *table)

@@ -38,7 +38,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(
     assert lines[1:-2] == [
         "  windows: 1 in gold, the newest 2025-11-20T03; not yet: 2025-11-20T04",
         "  events: 5 = 3 changes + 1 duplicate + 1 quarantined",
-        "  gold pets: 1 row, 1 tombstone, changed at the source by 2025-11-20T01:03:20Z",
+        "  gold pets: 1 row, 1 tombstone, newest change at the source 2025-11-20T01:03:20Z",
         "  quarantine: damaged_record 1",
         "  tables that wait to be declared: main.zoo.beasts 1",
     ]
