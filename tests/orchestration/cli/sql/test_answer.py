@@ -155,17 +155,3 @@ def test_times_are_utc_whatever_the_machine(spark: SparkSession, tmp_path: Path)
     at = datetime(2025, 11, 19, 23, 11, tzinfo=UTC)
     rows = spark.createDataFrame([(at,)], "at timestamp")
     assert printed(rows, "jsonl") == '{"at":"2025-11-19T23:11:00.000000Z"}\n'
-
-
-@pytest.mark.parametrize("style", answer.FORMATS)
-def test_a_fault_while_rows_are_read_is_one_line(
-    spark: SparkSession, style: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    rows = spark.sql("SELECT CAST(concat(name, 'x') AS INT) FROM VALUES ('Ada') AS p(name)")
-    with pytest.raises(QueryRefused) as caught:
-        answer.print_rows(rows, style, io.StringIO())
-    assert str(caught.value).startswith(
-        "reading the answer: [CAST_INVALID_INPUT] The value 'Adax' of the type"
-    )
-    assert "\n" not in str(caught.value)
-    assert "Traceback" not in capfd.readouterr().err

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from pyspark.sql import SparkSession
 
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli.sql import statement
+from orchestration.cli.sql import answer, statement
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
@@ -90,3 +92,17 @@ def test_what_spark_does_not_understand_is_one_line(lake: Lake) -> None:
     assert "\n" not in str(caught.value)
     assert "UNRESOLVED_COLUMN" in str(caught.value)
     assert "`name`" in str(caught.value)
+
+
+@pytest.mark.parametrize("style", answer.FORMATS)
+def test_a_fault_while_rows_are_read_is_one_line(
+    lake: Lake, style: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rows = statement.answered(lake, "SELECT CAST(concat(name, 'x') AS INT) FROM gold.shop.people")
+    with pytest.raises(QueryRefused) as caught:
+        answer.print_rows(rows, style, io.StringIO())
+    assert str(caught.value).startswith(
+        "reading the answer: [CAST_INVALID_INPUT] The value 'Adax' of the type"
+    )
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in capfd.readouterr().err
