@@ -1,4 +1,8 @@
-"""The code location: everything that the feed files ask for, and nothing else."""
+"""Dagster's code location: the assets, jobs, schedules and sensors of every feed.
+
+Put here what exists once a feed file exists. Not here: how an asset is made (``assets``), and what starts a run
+(``automation``).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ from transforms.source_format import ExtraAsset
 
 
 def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
-    """Landing to gold of one feed."""
+    """The assets of one feed, from its landing to gold, and its upkeep."""
     landing = dg.AssetSpec(
         ["landing", feed.name],
         group_name=feed.name,
@@ -53,7 +57,7 @@ def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:
 
 
 def kind_of(feed: Feed) -> str:
-    """Where the drops lie, as the UI shows it."""
+    """What kind of place the landing is, as the UI shows it."""
     if feed.reads_topics:
         return "kafka"
     return "s3" if feed.landing.startswith("s3://") else "file"
@@ -71,9 +75,9 @@ def build(
         assets=assets,
         jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
         schedules=[
-            one
+            schedule
             for feed in feeds
-            for one in (schedules.build(feed, lake), schedules.build_upkeep(feed))
+            for schedule in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
             topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)

@@ -14,7 +14,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from orchestration.spark.jars import ensure_jars
-from orchestration.spark.session import session_config
+from orchestration.spark.settings import session_config
 from tests.services.kafka import broker
 
 # Of a fixture that modules import by themselves each would have its own.

@@ -1,4 +1,4 @@
-"""What a fault did to the tables: events lost and rows wrong, against a run that nothing disturbed and the oracle."""
+"""What a fault did to the tables: lost events and wrong rows, compared with an undisturbed run and with the oracle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's commands in a fresh copy of the project, to the letter."""
+"""The README's commands, copied to the letter, in a fresh copy of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of histories: as of every position, a table's history is what the oracle makes of the events up to there."""
+"""The law of histories: as of every position, a table's history is what the oracle makes of the events up to it."""
 
 from __future__ import annotations
 

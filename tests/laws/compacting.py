@@ -1,4 +1,4 @@
-"""Compaction between runs, as the oracle sees it: what is folded, what comes too late, what tombstones go."""
+"""Compaction between runs, by the oracle: which changes are folded, which come too late, which tombstones go."""
 
 from __future__ import annotations
 

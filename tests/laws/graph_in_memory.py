@@ -1,6 +1,6 @@
 """A graph's lake in memory: the product's plain functions from windows of silver to gold, run by run.
 
-Every run is told what is new and what gold has, as a real one is. Not here: the graph that gold should be
+Every run gets the new windows and the gold before it, as a real run does. Not here: the graph that gold should be
 (``tests/support/tigergraph_store``).
 """
 

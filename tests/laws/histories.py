@@ -1,8 +1,8 @@
 """Histories of a source, drawn from a seed: plausible, but as nasty as a source can be.
 
-Source time never falls while positions rise: that would be a fault of the source, which a blocking
-check is there to catch. Texts leave out what a format cannot carry: the words NULL and null (each a
-format's null), and a slash before a line break (a wrapped line in the document's CSV).
+Source time never falls while positions rise: that would be a fault of the source, which a blocking check finds. Texts
+leave out what a format cannot carry: the words NULL and null (each a format's null), and a slash before a line break (a
+wrapped line in the document's CSV).
 """
 
 from __future__ import annotations

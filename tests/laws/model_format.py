@@ -1,7 +1,7 @@
-"""A source format of the tests' own: its records say the change model word for word, so that all of it can be drawn.
+"""A source format of the tests' own: its records spell the change model out, so that all of it can be drawn.
 
-It is registered for these tests only. What a vendor's format makes of its records is judged by the golden cases; what
-becomes of events of every kind, by the laws.
+It is registered for these tests only. Whether a vendor's format reads its records right is tested by the golden cases;
+what becomes of events of every kind, by the laws.
 """
 
 from __future__ import annotations

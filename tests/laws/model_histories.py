@@ -1,7 +1,7 @@
 """Histories of every kind that the change model knows, drawn from a seed, one case each.
 
-Nothing that a history says reaches beyond its ``case_id``, so thousands lie side by side in one
-table. What one kind of source does is in ``kinds``, one module each.
+A history concerns nothing beyond its ``case_id``, so that thousands of them fit into one table. What one kind of source
+does is in ``kinds``, one module each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Worlds of many histories side by side, what the oracle makes of them, and what the tables have of them.
+"""Worlds of many histories in the same tables, the oracle's rows for them, and the rows that the tables have.
 
 Not here: runs, and the laws that compare the two (``test_model_laws``).
 """

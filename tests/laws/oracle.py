@@ -1,9 +1,9 @@
-"""What a set of change events means, in plain Python: what the Spark side is held to.
+"""What a set of change events means, in plain Python: the product's results are compared with it.
 
-It shares no code with the packages it judges and knows nothing of windows, files or Spark. It says
-what docs/change_model.md says, and is meant to be checked by eye, so it is slow wherever that is
-clearer. All changes of a table are applied one after the other, those of all keys in one order:
-a scoped change then meets the rows that are there, and a move finds the row that has just left.
+It shares no code with the packages that it tests and knows nothing of windows, files or Spark. It does what
+docs/change_model.md says, and is meant to be checked by eye, so it is slow wherever that is clearer. All changes of a
+table are applied one after the other, those of all keys in one order: a scoped change then meets the rows that are
+there, and a move finds the row that has just left.
 """
 
 from __future__ import annotations

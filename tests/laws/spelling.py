@@ -1,7 +1,7 @@
 """One JSON document in all the ways in which a source may print it.
 
-What differs is what no reader of JSON may care about: the order of members, the blanks between them, and whether what
-is not ASCII stands as it is or as an escape. Not here: what a format spells in several ways by itself (``rendering``).
+What differs must not matter to a reader of JSON: the order of members, the blanks between them, and whether characters
+beyond ASCII are escaped. Not here: what a format itself spells in several ways (``rendering``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The laws of Weir over random histories: what the Spark side makes of drops is what the oracle says.
+"""The laws of Weir over random histories, through Spark: the tables made of drops are those that the oracle expects.
 
-Hundreds of histories lie side by side in one table, told apart by their key, and those of sources with a log in one
-feed, so that a law costs a few Spark jobs and not one per example. What becomes of changes of every kind is the matter
-of ``test_model_laws``; here it is the formats that are under test, with a fortieth of ``WEIR_LAW_HISTORIES`` each, and
-with a fifth of that those on Kafka. The seed of a failing history is in its case id.
+Hundreds of histories share one table, distinguished by their key, and those of sources with a log share one feed, so
+that a law costs a few Spark jobs and not one per example. A fortieth of ``WEIR_LAW_HISTORIES`` is drawn for each
+format, and for those on Kafka a fifth of that. The seed of a failing history is in its case id. Not here: changes of
+every kind (``test_model_laws``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The laws of Weir over random histories of every kind of change: gold is what the oracle says, after every run.
+"""The laws of Weir over random histories of every kind of change: after every run gold is what the oracle expects.
 
-Thousands of histories lie side by side in one table, told apart by their case, so that a law costs a few Spark jobs and
-not one per example. A quarter of ``WEIR_LAW_HISTORIES`` is drawn, from ``WEIR_LAW_SEED`` on; the seed of a failing
-history is in its case id. Many more are drawn without Spark, in ``tests/laws/gold``.
+Thousands of histories share one table, distinguished by their case, so that a law costs a few Spark jobs and not one
+per example. A quarter of ``WEIR_LAW_HISTORIES`` is drawn, from ``WEIR_LAW_SEED`` on; the seed of a failing history is
+in its case id. Many more are drawn without Spark, in ``tests/laws/gold``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""That the histories hold what they are for: every kind of event, in useful numbers.
+"""Whether the histories hold what they are for: every kind of event, in useful numbers.
 
-What happens to a row is counted where the oracle applies it, so an event that meets nothing does
-not count.
+What happens to a row is counted where the oracle applies it, so that an event without effect does not count.
 """
 
 from __future__ import annotations

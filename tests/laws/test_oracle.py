@@ -1,4 +1,4 @@
-"""The oracle against histories whose outcome was worked out by hand, and cheap laws of its own."""
+"""The oracle over histories whose outcome was worked out by hand, and cheap laws of its own."""
 
 from __future__ import annotations
 

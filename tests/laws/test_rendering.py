@@ -1,4 +1,4 @@
-"""Arcion's records as the document prints them, and as any reader of JSON and CSV reads them."""
+"""Arcion's records are printed as the document has them, and any reader of JSON and CSV reads them."""
 
 from __future__ import annotations
 

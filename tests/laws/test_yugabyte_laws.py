@@ -1,7 +1,7 @@
 """The laws over drawn histories of YugabyteDB's tablets, in both forms, over several windows.
 
-Transactions lie in several responses and windows, deliveries repeat, and windows are read in a drawn order: after every
-run gold is what the oracle says of the windows read so far, and at the end it is the database's rows.
+Transactions extend over several responses and windows, deliveries repeat, and windows are read in a drawn order: after
+every run gold is what the oracle expects of the windows read so far, and at the end it has the database's rows.
 """
 
 from __future__ import annotations

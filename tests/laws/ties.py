@@ -1,4 +1,4 @@
-"""Updates that stand at one position and start from each other: what every source of random histories draws alike."""
+"""Updates that have one position and start from each other: every source of random histories draws them alike."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A wider table than that of ``histories``: values of which a reader that is not exact loses something.
+"""A wider table than that of ``histories``, with values that an inexact reader would change.
 
-And what the text of each is that silver holds, by hand: it shares no code with the packages. Not here: what is done to
-rows of such a table (``histories``).
+The text that silver has of each value is written down by hand: it shares no code with the packages. Not here: what is
+done to rows of such a table (``histories``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drawn histories of one tablet, as leader and follower deliver them in xCluster's form.
 
-Writes of transactions are intents that lie among others' records; their APPLY comes later, or never. What the rows are
-is said by ``History``, which runs each transaction at its commit.
+Writes of transactions are intents among other records; their APPLY comes later, or never. ``History`` runs each
+transaction at its commit, and so knows the rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drawn histories of a database's two tablets, as a client of the CDC SDK might have written them down.
 
-Each is cut into responses at drawn places, in either encoding, the end of it twice, and all in drawn windows. What the
-rows are is said by the few lines of ``History`` that run the statements.
+Each is cut into responses at drawn places, in either encoding, its end repeated, and all in drawn windows. ``History``
+runs the statements in a few lines, and so knows the rows.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from assets.gold.apply import apply_table
 from assets.gold.schema_changes import with_added
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli import release, verify
+from orchestration.cli import verify
+from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws import model_format

@@ -1,6 +1,6 @@
-"""Clusters of Dgraph's whose stream was sent again in part, cut into files, and landed in several windows.
+"""Dgraph clusters whose stream was partly sent again, cut into files, and landed in several windows.
 
-What an event means for the one table of triples is said here once more, by hand. Not here: the cluster
+What an event means for the one table of triples is written down here a second time, by hand. Not here: the cluster
 (``tests/support/dgraph_cluster``).
 """
 

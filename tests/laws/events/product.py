@@ -1,6 +1,6 @@
-"""The product's own stages over drawn records, and what they leave, in plain values.
+"""The product's own stages applied to drawn records, and their results as plain values.
 
-Not here: what they should leave (``laws``).
+Not here: what the results should be (``laws``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records among those of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
+"""Records of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
 
 Not here: the changes (``logs``).
 """

@@ -1,7 +1,7 @@
-"""Histories of YugabyteDB's tablets, as clients of either form wrote down what they were sent, some of it again.
+"""Histories of YugabyteDB's tablets, as clients of either form wrote the responses that they got, some of them again.
 
-A response is one record; its events are the note of its checkpoint and one for each of its records. Not here: the
-histories (``yugabyte_histories``, ``xcluster_histories``).
+A response is one record; its events are one for its checkpoint and one for each of its records. Not here: the histories
+(``yugabyte_histories``, ``xcluster_histories``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A lake in memory: the product's plain functions from drawn events to gold, without Spark and without tables.
 
-What is kept between two runs is what the tables would keep. Not here: what gold should be (``oracle``).
+Between two runs it keeps what the tables would keep. Not here: what gold should be (``oracle``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Silver in memory: what the product derives of each window, read once, and which transactions are complete.
+"""Silver in memory: what the product derives from each window, read once, and which transactions are complete.
 
 Not here: what becomes of gold (``in_memory``).
 """

@@ -1,8 +1,8 @@
 """The laws of gold over random histories of every kind of change, by the product's plain functions in this process.
 
-``WEIR_LAW_HISTORIES`` sets how many there are of each kind (10,000 without it), ``WEIR_LAW_SEED`` which. The oracle
-shares no code with the product. The seed of a failing history is in its case id. What tables, runs and crashes add is
-the matter of ``test_model_laws``, through Spark.
+``WEIR_LAW_HISTORIES`` says how many there are of each kind (10,000 by default), ``WEIR_LAW_SEED`` which. The oracle
+shares no code with the product. The seed of a failing history is in its case id. Not here: what tables, runs and
+crashes add, through Spark (``test_model_laws``).
 """
 
 from __future__ import annotations

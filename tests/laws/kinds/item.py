@@ -1,4 +1,4 @@
-"""Kind item: rows of a relational table, whose keys change, and which is truncated or read anew."""
+"""Kind item: rows of a relational table, whose keys change, and which is truncated or read again in a new snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind log: a table without a key, in which equal rows stand side by side."""
+"""Kind log: a table without a key, in which equal rows are counted."""
 
 from __future__ import annotations
 

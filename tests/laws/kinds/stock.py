@@ -1,4 +1,4 @@
-"""Kind stock: a table whose source sends whole rows, but for an update now and then, as most sources do."""
+"""Kind stock: a table whose source sends whole rows, apart from an update of some columns now and then."""
 
 from __future__ import annotations
 

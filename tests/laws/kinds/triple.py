@@ -1,6 +1,6 @@
-"""Kind triple: one row per value of a node, removed by value, by star and by drops.
+"""Kind triple: one row per value of a node, removed by its value, by a star, or by drops.
 
-A scalar predicate has one row, whose member is empty. Of a list predicate each value is a row.
+A scalar predicate has one row, whose member is empty. A list predicate has a row for each value.
 """
 
 from __future__ import annotations
