@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.faults.drawn import Drawn, Rows
-from tests.laws.histories import COLUMNS
+from tests.laws.drawn.histories import COLUMNS
 
 FEED = "faults"
 EVENTS = (Layer.BRONZE, Layer.SILVER, Layer.QUARANTINE)

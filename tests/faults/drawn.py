@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from tests.laws import rendering
-from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
-from tests.laws.oracle import Event, current
-from tests.laws.oracle import Table as OracleTable
+from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
+from tests.laws.oracle.oracle import Event, current
+from tests.laws.oracle.oracle import Table as OracleTable
+from tests.laws.rendering import arcion
 from tests.support.pet_feed import lay
 from transforms.feed.feed import Feed, Retention, Table
 
@@ -60,9 +60,7 @@ class Drawn:
         rng = Random(f"objects {self.seed}")
         found = {}
         for window, events in self.delivered.items():
-            texts = [
-                rendering.to_json(event, COLUMNS, seed=rng.getrandbits(32)) for event in events
-            ]
+            texts = [arcion.to_json(event, COLUMNS, seed=rng.getrandbits(32)) for event in events]
             half = len(texts) // 2
             # What is in quarantine is not decided, and would keep the old era from being compacted.
             damaged = [] if window in self.old else [CUT_OFF]

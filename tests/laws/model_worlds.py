@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from assets.layers import Layer
-from tests.laws import model_histories
 from tests.laws.compacting import Compacted
-from tests.laws.oracle import Event, Key, current, visible
+from tests.laws.drawn import model_histories
+from tests.laws.oracle.oracle import Event, Key, current, visible
 from transforms.feed.feed import Feed, Table
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))

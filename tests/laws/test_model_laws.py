@@ -26,9 +26,10 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.resources import lake_of
-from tests.laws import asof, compacting, model_format, model_histories
+from tests.laws import asof, compacting
 from tests.laws.compacting import Compacted
 from tests.laws.crashes import killed_at
+from tests.laws.drawn import model_format, model_histories
 from tests.laws.model_worlds import (
     SEED,
     WINDOWS,
@@ -38,7 +39,7 @@ from tests.laws.model_worlds import (
     found,
     world,
 )
-from tests.laws.oracle import event_id
+from tests.laws.oracle.oracle import event_id
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 

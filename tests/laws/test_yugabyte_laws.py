@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from assets.layers import Layer
 from orchestration.resources import lake_of
-from tests.laws import xcluster_histories, yugabyte_histories
-from tests.laws.oracle import Event, Table, current, visible
+from tests.laws.drawn import xcluster_histories, yugabyte_histories
+from tests.laws.oracle.oracle import Event, Table, current, visible
 from tests.support.pet_feed import bring, lay
 from transforms.feed.feed import Feed
 from transforms.feed.feed import Table as Declared

@@ -17,9 +17,9 @@ from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.explain import key_parts
 from orchestration.cli.explanation import story
-from tests.laws import model_format
-from tests.laws.event import Event, Image, Transaction
-from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
+from tests.laws.oracle.event import Event, Image, Transaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.errors import UnknownKey
 from transforms.feed.decisions import Epoch

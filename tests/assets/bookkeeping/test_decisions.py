@@ -19,9 +19,9 @@ from orchestration.cli.decisions import dismiss, release
 from orchestration.cli.options import Choice
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import DecisionRefused, RebuildStopped
 from transforms.feed.decisions import Epoch, Release

@@ -25,7 +25,7 @@ from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
+from tests.laws.drawn import model_format
 from tests.support.pet_feed import bring, drop, lay
 from transforms.feed.feed import Feed, Table
 from transforms.horizons import Horizon

@@ -13,9 +13,9 @@ from assets.gold.apply import apply_table
 from assets.gold.changes.scoped_delete_effects import told
 from assets.lake import Lake
 from assets.silver import silver_asset
-from tests.laws import model_format
-from tests.laws.event import Event, Transaction
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Transaction
 from tests.support.pet_feed import PETS, bring, lay, names
 from transforms.feed.feed import Feed
 

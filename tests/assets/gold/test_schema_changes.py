@@ -19,9 +19,9 @@ from orchestration.cli import verify
 from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event, Image
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.decisions import Release

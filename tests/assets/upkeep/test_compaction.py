@@ -24,9 +24,9 @@ from orchestration.cli import rebuild, verify
 from orchestration.cli.explanation import story
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event, Image, Transaction
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Image, Transaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import DecisionRefused, GoldBehind
 from transforms.feed.decisions import Decisions, Epoch

@@ -11,9 +11,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.spelling import printed
+from tests.laws.oracle.event import Image, Position
+from tests.laws.rendering.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
 from transforms.feed.feed import ScopeDeletes
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tests.laws.event import Position
 from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
 from tests.laws.events.told import Drawn
+from tests.laws.oracle.event import Position
 from transforms.feed.feed import ScopeDeletes
 
 Draw = Callable[[Sequence[int], ScopeDeletes], Drawn]

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from assets.columns.silver import REFUSED
-from tests.laws.event import Position
 from tests.laws.events.product import Cut, Kept, Outcome
 from tests.laws.events.told import Drawn, Row, Told
+from tests.laws.oracle.event import Position
 
 COUNTS = (
     *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),

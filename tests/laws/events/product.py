@@ -20,8 +20,8 @@ from assets.arrow import outcomes
 from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
 from assets.landing.read_objects import records_of
 from assets.silver import local_stages
-from tests.laws.event import Key, Position
 from tests.laws.events.told import Drawn, Record, Row
+from tests.laws.oracle.event import Key, Position
 from tests.transforms.formats.in_process import ARROW
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon

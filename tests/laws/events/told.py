@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.laws.event import Image, Key, Position
+from tests.laws.oracle.event import Image, Key, Position
 from transforms.feed.feed import Feed
 
 CONTROL = ("begin", "commit", "note")

@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from random import Random
 
-from tests.laws import yugabyte_histories
-from tests.laws.event import Image, Key, Position
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.spelling import printed
-from tests.laws.yugabyte_histories import (
+from tests.laws.drawn import yugabyte_histories
+from tests.laws.drawn.yugabyte_histories import (
     BEGIN,
     COMMIT,
     EFFECTS,
@@ -24,6 +21,9 @@ from tests.laws.yugabyte_histories import (
     TRUNCATE,
     Said,
 )
+from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.oracle.event import Image, Key, Position
+from tests.laws.rendering.spelling import printed
 from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 TYPES = {

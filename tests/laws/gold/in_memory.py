@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.laws.gold.silver_in_memory import Silver
-from tests.laws.oracle import Event
+from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.fold import ABSENT, Fold, State, unread

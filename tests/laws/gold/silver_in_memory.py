@@ -19,8 +19,8 @@ from assets.arrow import read_changes
 from assets.arrow.read_changes import SilverRow
 from assets.columns.silver import CHANGES
 from assets.silver import local_stages
-from tests.laws import model_histories
-from tests.laws.oracle import Event
+from tests.laws.drawn import model_histories
+from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.change import CONTROL
 from transforms.feed.feed import Feed

@@ -14,14 +14,14 @@ from random import Random
 
 import pytest
 
-from tests.laws import model_format, model_histories
 from tests.laws.asof import Version as OfCase
 from tests.laws.asof import assert_same_at_every_position
+from tests.laws.drawn import model_format, model_histories
 from tests.laws.events.product import uncollected
 from tests.laws.gold.in_memory import Gold, Lake
 from tests.laws.model_worlds import Outcome, assert_same
-from tests.laws.oracle import Event, Key, current, visible
-from tests.laws.values import typed
+from tests.laws.oracle.oracle import Event, Key, current, visible
+from tests.laws.oracle.values import typed
 from transforms.feed.feed import Feed, Table
 from transforms.gold.fold import State
 from transforms.gold.history import Version

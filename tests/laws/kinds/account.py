@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.laws.histories import VALUES
+from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Position, Table, Transaction
+from tests.laws.oracle.oracle import Event, Image, Position, Table, Transaction
 
 ACCOUNT = Table(
     "account",

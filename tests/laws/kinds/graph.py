@@ -11,7 +11,7 @@ from random import Random
 
 from tests.laws.kinds.attributes import changed, value
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
+from tests.laws.oracle.oracle import Event, Image, Table
 
 VERTEX = Table(
     "vertex",

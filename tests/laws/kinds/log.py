@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
+from tests.laws.oracle.oracle import Event, Image, Table
 
 LOG = Table("log", (), {"case_id": "string", "c1": "int", "c2": "string"})
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.laws import histories
-from tests.laws.oracle import Event, Table, effect_of
+from tests.laws.drawn import histories
+from tests.laws.oracle.oracle import Event, Table, effect_of
 
 REPLICA = Table("replica", tuple(histories.KEY_COLUMNS), histories.COLUMN_TYPES)
 

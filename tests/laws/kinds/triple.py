@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.histories import VALUES
+from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Position, Table
+from tests.laws.oracle.oracle import Event, Image, Position, Table
 
 TRIPLE = Table(
     "triple",

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.laws.event import Event, Image, Transaction
-from tests.laws.yugabyte_histories import NARROW
+from tests.laws.drawn.yugabyte_histories import NARROW
+from tests.laws.oracle.event import Event, Image, Transaction
 
 WRITE, DELETE, APPLY = 1, 2, 3
 NAMES = {WRITE: "WRITE", DELETE: "DELETE", APPLY: "APPLY"}

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from random import Random
 
-from tests.laws.histories import COLUMNS
-from tests.laws.oracle import Event, Image
-from tests.laws.spelling import printed, raw
-from tests.laws.wide import WIDE_TYPES
+from tests.laws.drawn.histories import COLUMNS
+from tests.laws.drawn.wide import WIDE_TYPES
+from tests.laws.oracle.oracle import Event, Image
+from tests.laws.rendering.spelling import printed, raw
 
 UNAVAILABLE = "__debezium_unavailable_value"
 OPS = {"read": "r", "insert": "c", "update": "u", "delete": "d", "truncate": "t"}

@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
-from tests.laws.oracle import Event, State, current, event_id, visible
+from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
+from tests.laws.oracle.oracle import Event, State, current, event_id, visible
 
 SEEDS = range(120)
 

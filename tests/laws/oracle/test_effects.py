@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from tests.laws.oracle import Event, Image, Position, State, Table, current, event_id
+from tests.laws.oracle.oracle import Event, Image, Position, State, Table, current, event_id
 
 PLAIN = Table("t", ("k",), {"k": "string", "a": "string", "b": "string"})
 COUNTED = Table("t", ("k",), {"k": "string", "n": "int", "s": "string"}, {"n": "5"})

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.laws.event import Event, Image, Key, Position, Table, Transaction, event_id
-from tests.laws.transactions import visible
-from tests.laws.values import operated, typed
+from tests.laws.oracle.event import Event, Image, Key, Position, Table, Transaction, event_id
+from tests.laws.oracle.transactions import visible
+from tests.laws.oracle.values import operated, typed
 
 __all__ = [
     "Change", "Event", "Image", "Key", "Position", "Row", "State", "Table", "Transaction",

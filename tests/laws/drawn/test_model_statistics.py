@@ -9,11 +9,11 @@ from collections import Counter
 
 import pytest
 
-from tests.laws import oracle, values
+from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history
 from tests.laws.kinds.attributes import operations
-from tests.laws.model_histories import KINDS, TABLES, deliveries, history
-from tests.laws.oracle import Change, Event, Row, Table, Values, changes_of, current, visible
-from tests.laws.values import class_of, parts_of
+from tests.laws.oracle import oracle, values
+from tests.laws.oracle.oracle import Change, Event, Row, Table, Values, changes_of, current, visible
+from tests.laws.oracle.values import class_of, parts_of
 
 HISTORIES = 200
 _copies_after, _values_after = oracle.copies_after, oracle.values_after

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.histories import deliveries
+from tests.laws.drawn.histories import deliveries
 from tests.laws.kinds import account, graph, item, log, replica, stock, triple
-from tests.laws.oracle import Event, Table
+from tests.laws.oracle.oracle import Event, Table
 
 __all__ = ["EVERY_KIND", "KINDS", "TABLES", "deliveries", "history", "to_record"]
 

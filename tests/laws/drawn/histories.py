@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from tests.laws.oracle import Event, Image, Position
-from tests.laws.ties import tied_links
+from tests.laws.drawn.ties import tied_links
+from tests.laws.oracle.oracle import Event, Image, Position
 
 KEY_COLUMNS = ["case_id", "id"]
 COLUMN_TYPES = {

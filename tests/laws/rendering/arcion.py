@@ -11,8 +11,8 @@ import json
 from random import Random
 from typing import Literal
 
-from tests.laws.oracle import Event, Image
-from tests.laws.spelling import printed
+from tests.laws.oracle.oracle import Event, Image
+from tests.laws.rendering.spelling import printed
 
 # The document shows I, U and D; R comes from its replaceCount. A snapshot row is an insert to it.
 OP_TYPES = {"insert": "I", "update": "U", "delete": "D", "replace": "R", "read": "I"}

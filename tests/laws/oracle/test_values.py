@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.laws.values import class_of, operated, typed
+from tests.laws.oracle.values import class_of, operated, typed
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.laws.oracle import Event, Image, Key, State, Table, current, event_id
-from tests.laws.test_effects import PLAIN, change, merge, put, remove, shown
+from tests.laws.oracle.oracle import Event, Image, Key, State, Table, current, event_id
+from tests.laws.oracle.test_effects import PLAIN, change, merge, put, remove, shown
 
 PAIRED = Table("t", ("k", "m"), {"k": "string", "m": "string", "a": "string"})
 BAG = Table("t", (), {"x": "string", "n": "int"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.laws.oracle import (
+from tests.laws.oracle.oracle import (
     Event,
     Image,
     Position,

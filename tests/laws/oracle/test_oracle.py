@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from tests.laws.histories import COLUMN_TYPES, KEY_COLUMNS, deliveries, history
-from tests.laws.oracle import Event, Image, State, Table, changes_of, current, event_id
+from tests.laws.drawn.histories import COLUMN_TYPES, KEY_COLUMNS, deliveries, history
+from tests.laws.oracle.oracle import Event, Image, State, Table, changes_of, current, event_id
 
 SEEDS = range(150)
 ITEM = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES)

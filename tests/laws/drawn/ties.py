@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from random import Random
 
-from tests.laws.event import Image
+from tests.laws.oracle.event import Image
 
 
 def tied_links(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 
-from tests.laws.histories import COLUMN_TYPES, COLUMNS, history
-from tests.laws.rendering import exists_flag, to_csv, to_json
-from tests.laws.test_oracle import DELETE, INSERT, SEEDS, UPDATE
+from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, history
+from tests.laws.oracle.test_oracle import DELETE, INSERT, SEEDS, UPDATE
+from tests.laws.rendering.arcion import exists_flag, to_csv, to_json
 
 
 def test_rendering_prints_what_the_document_prints() -> None:

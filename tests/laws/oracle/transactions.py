@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tests.laws.event import Event, Transaction, event_id
+from tests.laws.oracle.event import Event, Transaction, event_id
 
 Window = TypeVar("Window", int, str)
 

@@ -10,8 +10,8 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 
-from tests.laws.event import Image
-from tests.laws.histories import COLUMN_TYPES, VALUES
+from tests.laws.drawn.histories import COLUMN_TYPES, VALUES
+from tests.laws.oracle.event import Image
 
 WIDE_TYPES = {
     **COLUMN_TYPES,
