@@ -14,7 +14,7 @@ from transforms.silver.conforming.discovered_tables import Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class GoldTable:
+class AppliedTable:
     """One gold table after an apply: its sizes, and how many of the run's events had come before.
 
     ``scoped``: what its scoped changes did.
@@ -40,7 +40,7 @@ class Applied:
     reason.
     """
 
-    tables: tuple[GoldTable, ...] = ()
+    tables: tuple[AppliedTable, ...] = ()
     changes: int = 0
     repeats: int = 0
     superseded: int = 0

@@ -8,67 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assets.bookkeeping import accounting, bases, discovered_tables
-from assets.columns.gold import key_columns
-from assets.delta.delta_rs import CHANGE_FEED
-from assets.delta.lake_table import LakeTable
-from assets.gold import schema_changes
-from assets.gold.schema_changes import ADDED
+from assets.gold.added_columns import with_added
+from assets.gold.gold_table import GoldTable
+from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import GoldBehind
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import TOMBSTONES, gold_name
+from transforms.feed.table_names import gold_name
 from transforms.formats import FORMATS
-
-DECLARATION = "weir.declaration"
-"""The property that says what declaration a table was made with."""
-
-
-def delta_properties(table: Table) -> dict[str, str]:
-    """Delta's own properties of a large gold table; what a table has beyond them, it keeps."""
-    of_feed = {CHANGE_FEED: "true"} if table.change_feed else {}
-    return {"delta.enableDeletionVectors": "true", **of_feed}
-
-
-WHOLE_KEY = "weir_key_is_whole"
-"""Delta's constraint on gold: a row without a key is a failed commit, and never a row."""
-CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
-"""The property under which Delta keeps it."""
-
-
-def properties_of(table: Table, declaration: str) -> dict[str, str]:
-    """What a gold table is made with."""
-    return {
-        **delta_properties(table),
-        CONSTRAINT: has_whole_key(table),
-        DECLARATION: declaration,
-        **({ADDED: ",".join(table.added)} if table.added else {}),
-    }
-
-
-def has_whole_key(table: Table) -> str:
-    """The SQL that is true for a row whose key columns all have a value."""
-    return " AND ".join(f"`{name}` IS NOT NULL" for name in key_columns(table))
-
-
-def require_whole_key(gold: LakeTable, table: Table) -> None:
-    """Give a table that an earlier version of Weir made the constraint, and take out rows that it would refuse.
-
-    Such rows were made of control rows of silver, which name a table and none of its rows: no event was about them.
-    """
-    whole = has_whole_key(table)
-    gold.delete(f"NOT ({whole})")
-    gold.add_constraint(WHOLE_KEY, whole)
-
-
-def end_change_feed(gold: LakeTable, table: Table) -> None:
-    """Turn off a table's change data feed where its declaration does not ask for it, as earlier versions of Weir did.
-
-    With it each change is written twice, and a small table is Spark's work.
-    """
-    if not table.change_feed and gold.properties().get(CHANGE_FEED) == "true":
-        gold.set_properties({CHANGE_FEED: "false"})
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
@@ -84,10 +33,7 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
         for name in names
         if name not in met.stopped
     }
-    return {
-        name: schema_changes.with_added(lake, feed, table, name)
-        for name, table in sorted(found.items())
-    }
+    return {name: with_added(lake, feed, table, name) for name, table in sorted(found.items())}
 
 
 def by_declared(
@@ -132,14 +78,10 @@ def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """True where a gold table is missing, or was made under another declaration."""
-    gold, tombstones = (
-        lake.table(Layer.GOLD, feed.name, name),
-        lake.table(Layer.GOLD, feed.name, name + TOMBSTONES),
-    )
-    if not (gold.exists() and tombstones.exists()):
+    gold = GoldTable(lake, feed, with_added(lake, feed, table, name), name)
+    if not gold.exists():
         return True
-    known = schema_changes.with_added(lake, feed, table, name)
-    return gold.properties().get(DECLARATION) != table_digest(feed, known)
+    return gold.rows.properties().get(DECLARATION) != table_digest(feed, gold.table)
 
 
 def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:

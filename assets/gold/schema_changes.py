@@ -7,74 +7,55 @@ Not here: what the stream brings (``silver/schema_changes``), which policies the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from assets.bookkeeping import accounting, bases
+from assets.bookkeeping import accounting
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
-from assets.delta.lake_table import LakeTable
-from assets.lake import Lake
+from assets.gold.added_columns import ADDED
+from assets.gold.gold_table import GoldTable
 from assets.layers import Layer
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
-from transforms.feed.schema_policies import added, widens
-
-ADDED = "weir.added"
-"""The gold property that names the columns which no declaration had."""
+from transforms.feed.schema_policies import widens
 
 _OWN = (POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"
 
 
-def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
-    """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
-    if table.policies.add_column != "evolve":
-        return table
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows(["declared", "undeclared_columns"], {"table": [name]})
-    mentioned = {
-        one
-        for row in rows
-        if row["declared"] == table.name
-        for one in row["undeclared_columns"] or ()
-    }
-    # The accounts of a window say nothing of repeats, which compacted events are once they are read again.
-    names = [*sorted(mentioned), *bases.added(lake, feed, name)]
-    found = added(names, table.columns)
-    return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
-
-
-def refuse_declaration(
-    lake: Lake, feed: Feed, table: Table, name: str, gold: LakeTable, tombstones: LakeTable
-) -> None:
+def refuse_declaration(gold: GoldTable) -> None:
     """Raise before a gold table is made anew where the feed file changed in a way that it does not allow.
 
     Raises:
         KeyDrift: the key is another.
         SchemaChangeRefused: the policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
-    schema = gold.read().schema
-    key = [column for column in tombstones.read().columns if column not in _OWN]
-    # The spelling of a name may change when the table gets another that differs from it only in case.
-    today = {**table.renamed, **table.spelled}
-    if {today.get(column, column) for column in key} != set(tombstone_columns(table)):
-        of_gold = tuple(column for column in key if not column.startswith("_weir_"))
-        raise KeyDrift(
-            *(feed.name, table.name, table.key),
-            f"gold.{feed.name}.{name} has the key [{', '.join(of_gold)}]",
-            "Its rows would be other rows under the same name. Declare the old key again; or declare the table in a"
-            f" feed of another name; or remove {gold.path} and {tombstones.path}, and run again: gold is then made from"
-            " the first event on, under the new key.",
-        )
-    undeclared = set((gold.properties().get(ADDED) or "").split(","))
+    _refuse_key(gold)
+    undeclared = set((gold.rows.properties().get(ADDED) or "").split(","))
     stood = {
         field.name: field.dataType.simpleString()
-        for field in schema
+        for field in gold.rows.read().schema
         if not field.name.startswith("_weir_") and field.name not in undeclared
     }
-    _refuse_types(feed, table, stood)
-    _refuse_lost_columns(feed, table, stood)
-    _refuse_broken_since(lake, feed, table, name)
+    _refuse_types(gold.feed, gold.table, stood)
+    _refuse_lost_columns(gold.feed, gold.table, stood)
+    _refuse_broken_since(gold)
+
+
+def _refuse_key(gold: GoldTable) -> None:
+    feed, table = gold.feed, gold.table
+    key = [column for column in gold.tombstones.read().columns if column not in _OWN]
+    # The spelling of a name may change when the table gets another that differs from it only in case.
+    today = {**table.renamed, **table.spelled}
+    if {today.get(column, column) for column in key} == set(tombstone_columns(table)):
+        return
+    of_gold = tuple(column for column in key if not column.startswith("_weir_"))
+    raise KeyDrift(
+        *(feed.name, table.name, table.key),
+        f"gold.{feed.name}.{gold.name} has the key [{', '.join(of_gold)}]",
+        "Its rows would be other rows under the same name. Declare the old key again; or declare the table in a"
+        f" feed of another name; or remove {gold.rows.path} and {gold.tombstones.path}, and run again: gold is then"
+        " made from the first event on, under the new key.",
+    )
 
 
 def _refuse_types(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
@@ -126,11 +107,12 @@ def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> 
             )
 
 
-def _refuse_broken_since(lake: Lake, feed: Feed, table: Table, name: str) -> None:
+def _refuse_broken_since(gold: GoldTable) -> None:
+    feed, table = gold.feed, gold.table
     if not table.since:
         return
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows(["window", "declared", "undeclared_columns"], {"table": [name]})
+    accounts = gold.lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    rows = accounts.rows(["window", "declared", "undeclared_columns"], {"table": [gold.name]})
     for column, first in table.since.items():
         found = min(
             (

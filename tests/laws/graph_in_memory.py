@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets.arrow import read_changes
+from assets.arrow.gold import read_changes
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
 from assets.silver import written_rows

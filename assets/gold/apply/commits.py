@@ -12,7 +12,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold_rows import Tally
+from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     COPY,
     EFFECT,

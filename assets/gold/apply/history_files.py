@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from assets.arrow import history_columns, typed_values
+from assets.arrow import canonical_texts, typed_values
+from assets.arrow.gold import history_columns
 from assets.columns.history import VALID_TO
 from assets.delta.local_table import LocalTable, may_be_rewritten
-from assets.lake import Lake
+from assets.gold.gold_table import GoldTable
 from assets.layers import Layer
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Table
 from transforms.feed.table_names import HISTORY
 from transforms.gold.change import Key
 from transforms.gold.history import Version
@@ -30,9 +31,10 @@ class HistoryFiles:
     files: LocalTable
 
     @classmethod
-    def of(cls, lake: Lake, feed: Feed, table: Table, name: str) -> HistoryFiles:
+    def of(cls, gold: GoldTable) -> HistoryFiles:
         """The table as it is now."""
-        return cls(table, lake.local_table(Layer.GOLD, feed.name, name + HISTORY))
+        files = gold.lake.local_table(Layer.GOLD, gold.feed.name, gold.name + HISTORY)
+        return cls(gold.table, files)
 
     @property
     def exists(self) -> bool:
@@ -91,5 +93,5 @@ class HistoryFiles:
 
     def _keys_of(self, rows: pa.Table) -> list[Key]:
         kinds = self.table.columns
-        parts = [typed_values.texts(rows[name], kinds[name]) for name in self.table.key]
+        parts = [canonical_texts.texts(rows[name], kinds[name]) for name in self.table.key]
         return [*zip(*parts, strict=True)]

@@ -10,7 +10,6 @@ import pickle
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,11 +17,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
-from assets.arrow.cross_streams import FOUND, TOLD, Heard, Listen, Tell, clocks, placed
-from assets.bookkeeping import accounting
-from assets.lake import Lake
-from assets.layers import Layer
-from transforms.change_kinds import ChangeKinds, streams_of
+from assets.arrow.gold.cross_stream_stages import FOUND, TOLD, Listen, Tell
+from assets.arrow.gold.cross_streams import Heard, clocks, placed
+from assets.gold.changes.streams import SEVERAL
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
@@ -35,56 +32,6 @@ COLUMNS = (
     *("key", "event_id", "stream", "position"),
 )
 """What of silver has to be read for it, of all tables."""
-
-_SEVERAL: Final = 2
-
-
-def crosses(feed: Feed, change_kinds: ChangeKinds) -> bool:
-    """Whether scoped changes of a table may reach keys of other streams."""
-    by_format = FORMATS[feed.format].crosses_streams
-    return by_format and any(shape.of_stream for shape in change_kinds.scopes)
-
-
-def has_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether a feed's changes came from several streams: most have one, and there no delete has anywhere to go.
-
-    The accounts say it. Of windows that an earlier version of Weir derived silver is asked.
-    """
-    known = _Streams.by_accounts(lake, feed)
-    met = known.met
-    if len(met) < _SEVERAL and known.untold:
-        silver = lake.table(Layer.SILVER, feed.name).read()
-        told = F.col("window").isin(sorted(known.untold)) & F.col("stream").isNotNull()
-        rows = silver.where(told).select("stream").distinct().limit(_SEVERAL).collect()
-        met = met | {row["stream"] for row in rows}
-    return len(met) >= _SEVERAL
-
-
-def may_have_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether the same is so, or could only be told by silver."""
-    known = _Streams.by_accounts(lake, feed)
-    return len(known.met) >= _SEVERAL or bool(known.untold)
-
-
-@dataclass(frozen=True, slots=True)
-class _Streams:
-    """Streams that a feed's changes came from, and the windows whose accounts do not tell them."""
-
-    met: frozenset[str]
-    untold: frozenset[str]
-
-    @classmethod
-    def by_accounts(cls, lake: Lake, feed: Feed) -> _Streams:
-        rows = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-        met: set[str] = set()
-        untold: set[str] = set()
-        for row in rows.rows(["window", "change_kinds"]):
-            told = streams_of(row["change_kinds"] or ())
-            if told is None:
-                untold.add(row["window"])
-            else:
-                met |= told
-        return cls(frozenset(met), frozenset(untold))
 
 
 def far_places(feed: Feed, table: Table) -> FarPlaces | None:
@@ -128,7 +75,7 @@ def here(
         plain = plain.set_column(plain.column_names.index("event_at"), "event_at", at)
         for batch in plain.combine_chunks().to_batches():
             heard.hear(batch, far)
-    if len({stream for stream, _, _ in heard.moments}) < _SEVERAL:
+    if len({stream for stream, _, _ in heard.moments}) < SEVERAL:
         return None
     moments = ((one[0], Moment(one[1], at, one[2])) for one, at in heard.moments.items())
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = defaultdict(list)

@@ -13,12 +13,13 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import accounting, bases, decisions, ledger
+from assets.bookkeeping import bases, decisions, ledger
 from assets.bookkeeping.transactions import released
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
 from assets.delta.broadcasting import broadcast_if_small
-from assets.gold.changes import cross_stream_deletes, waiting_changes
+from assets.gold.changes import streams, waiting_changes
+from assets.gold.changes.change_counts import kinds_and_counts
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
@@ -86,9 +87,7 @@ class TableChanges:
             before = ledger.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
-        crosses = cross_stream_deletes.crosses(
-            feed, change_kinds
-        ) and cross_stream_deletes.has_streams(lake, feed)
+        crosses = streams.crosses(feed, change_kinds) and streams.has_streams(lake, feed)
         return cls(table, changes, change_kinds, most_new, everywhere, crosses, base, horizon)
 
     @property
@@ -126,18 +125,3 @@ class TableChanges:
         return broadcast_if_small(
             self.of_keys.where("is_new").select("key").distinct(), self.most_new
         )
-
-
-def kinds_and_counts(
-    lake: Lake, feed: Feed, name: str, windows: Sequence[str]
-) -> tuple[ChangeKinds, int]:
-    """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    columns = ["window", "change_kinds", "changes", "derived"]
-    rows = accounts.rows(columns, {"table": [name]})
-    change_kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
-    # What a commit releases may have come in any window.
-    counted = (
-        rows if change_kinds.transactions else [one for one in rows if one["window"] in windows]
-    )
-    return change_kinds, sum(one["changes"] + one["derived"] for one in counted)

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.arrow import in_spark
-from assets.arrow.packed_rows import map_array
+from assets.arrow.map_columns import map_array
 from assets.arrow.record_batches import told_clearly
 from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW

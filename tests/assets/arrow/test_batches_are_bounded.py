@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assets.arrow.packed_rows import row_batches, rows_of
 from assets.arrow.record_batches import BATCH_BYTES
+from assets.arrow.silver.packed_rows import row_batches, rows_of
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
 from tests.support import made_bronze

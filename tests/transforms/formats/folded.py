@@ -16,8 +16,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from assets.arrow import read_changes, typed_values
-from assets.arrow.read_changes import SilverRow
+from assets.arrow import typed_values
+from assets.arrow.gold import read_changes
+from assets.arrow.gold.read_changes import SilverRow
 from assets.bookkeeping import open_transactions
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes

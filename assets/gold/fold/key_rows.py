@@ -8,31 +8,71 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.meetings import CARRIED, GOLD, TOMBSTONE, Folding
+from assets.arrow.gold.meeting_columns import CARRIED, GOLD, TOMBSTONE
+from assets.arrow.gold.meetings import Folding
 from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.lake_table import LakeTable
-from assets.gold.apply import meeting_rows
+from assets.gold.changes.scoping import Scoping
 from assets.gold.changes.table_changes import TableChanges
+from assets.gold.fold import current_rows, meeting_rows
+from transforms.feed.feed import Feed
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentTables:
+    """One gold table as it is before a run: its rows, its tombstones, and the versions that silver can still tell.
+
+    ``versions``: None where the table keeps none.
+    """
+
+    rows: LakeTable
+    tombstones: LakeTable
+    versions: DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run is for.
+    """What one run folds.
 
-    ``cross_stream_positions``: of changes in other streams, None where scoped changes reach none. ``layers``: gold and
-    its tombstones, None where they are made anew. ``history``: those that stand and that silver can tell, where the
-    table keeps them.
+    Args:
+        table_changes: The changes of the gold table.
+        folding: What the tasks have to know of it.
+        cross_stream_positions: Positions of changes in other streams than their own; None where scoped changes reach
+            only their own stream.
+        current: The gold table before the run; None where it is made from all changes.
     """
 
     table_changes: TableChanges
     folding: Folding
     cross_stream_positions: DataFrame | None
-    layers: tuple[LakeTable, LakeTable] | None = None
-    versions: DataFrame | None = None
+    current: CurrentTables | None = None
+
+    @classmethod
+    def of(
+        cls,
+        feed: Feed,
+        table_changes: TableChanges,
+        scoping: Scoping,
+        current: CurrentTables | None = None,
+    ) -> Self:
+        """A run over these changes and scoped changes, onto the gold table as it is or from all changes."""
+        kinds, across_streams = table_changes.change_kinds, scoping.across_streams
+        folding = Folding(
+            *(feed, table_changes.table, scoping.every),
+            depends=kinds.depends,
+            keeps_history=kinds.moves or table_changes.table.history,
+            moves=kinds.moves,
+            full_rebuild=current is None,
+            crossing=across_streams.crossing if across_streams else None,
+            horizon=table_changes.horizon,
+        )
+        positions = across_streams.cross_stream_positions if across_streams else None
+        return cls(table_changes, folding, positions, current)
 
     @property
     def hands_on(self) -> bool:
@@ -58,9 +98,9 @@ def whole(run: Run, asked: DataFrame | None, count: int) -> DataFrame:
         asked = _grouped(run, asked)
         groups = asked.select("group").distinct() if folding.moves else asked.select("group")
         rows = rows.join(broadcast_if_small(groups, count), on="group", how="left_semi")
-        current_rows = _current_rows(run, asked, count)
-        if current_rows is not None:
-            rows = _and(rows, _grouped(run, current_rows))
+        before = _before(run, asked, count)
+        if before is not None:
+            rows = _and(rows, _grouped(run, before))
         if "carried" in asked.columns:
             if not run.hands_on:
                 asked = asked.withColumn("carried", F.lit(None).cast("binary"))
@@ -86,20 +126,21 @@ def _grouped(run: Run, rows: DataFrame) -> DataFrame:
     return named.withColumn("group", F.coalesce("root", "key")).drop("root")
 
 
-def _current_rows(run: Run, asked: DataFrame, count: int) -> DataFrame | None:
+def _before(run: Run, asked: DataFrame, count: int) -> DataFrame | None:
     """What the tables have of the keys that are ``asked`` for, and of what is linked with them.
 
     But for what the first stage hands on.
     """
     table, found = run.table_changes.table, []
     keys = broadcast_if_small(with_linked(run, asked), count)
-    if run.layers is not None and not run.hands_on:
+    if run.current is not None and not run.hands_on:
+        both = ((run.current.rows, GOLD), (run.current.tombstones, TOMBSTONE))
         found = [
-            meeting_rows.stands(table, layer.read(), what, keys, with_values=what == GOLD)
-            for layer, what in zip(run.layers, (GOLD, TOMBSTONE), strict=True)
+            current_rows.last_changes(table, layer.read(), what, keys, with_values=what == GOLD)
+            for layer, what in both
         ]
-    if run.versions is not None:
-        found.append(meeting_rows.versions(table, run.versions, keys))
+    if run.current is not None and run.current.versions is not None:
+        found.append(current_rows.versions(table, run.current.versions, keys))
     return reduce(_and, found) if found else None
 
 

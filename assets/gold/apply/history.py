@@ -6,6 +6,8 @@ the horizon are no longer known to silver, and stay as they are. Not here: what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -14,6 +16,7 @@ from assets.columns import types
 from assets.columns.gold import PARTS
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM, VALID_TO
 from assets.delta.lake_table import LakeTable
+from assets.gold.gold_table import GoldTable
 from transforms.feed.feed import Table
 from transforms.horizons import Horizon
 
@@ -21,19 +24,20 @@ PROPERTIES = {"delta.enableDeletionVectors": "true"}
 
 
 def write(
-    table: LakeTable,
-    declared: Table,
-    new: DataFrame,
-    keys: DataFrame,
-    *,
-    full_rebuild: bool,
-    horizon: Horizon | None,
+    gold: GoldTable, new: DataFrame, keys: DataFrame, *, full_rebuild: bool, horizon: Horizon | None
 ) -> None:
-    """Put the versions of these ``keys`` that silver can tell (``new``) in place of those before, in one commit.
+    """Put the versions that silver can tell of some keys in place of those before, in one commit.
 
-    ``full_rebuild``: of all keys. Runs before gold is written: where a run ends in between, the next one meets the same
-    keys again.
+    Runs before gold is written: where a run ends in between, the next one meets the same keys again.
+
+    Args:
+        gold: The gold table whose versions they are.
+        new: One row per version, with the declared columns and ``assets.columns.history.OWN``.
+        keys: One row per key that the run touches, its canonical texts in ``PARTS``.
+        full_rebuild: Whether ``new`` has the versions of all keys.
+        horizon: Up to where silver's changes are compacted; versions that ended there or before stay as they are.
     """
+    table, declared = gold.history, gold.table
     new = new.select(*(f"`{name}`" for name in declared.columns), *OWN)
     if full_rebuild:
         whole = new
@@ -45,15 +49,20 @@ def write(
         *[F.get(PARTS, F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
     )
     # What ended at or below the horizon is not among the new versions, and stays.
-    stood = above(table.read(), horizon).alias("old")
+    present = above(table.read(), horizon).alias("old")
     same = [
         F.col(f"old.`{name}`").cast("string").eqNullSafe(F.col(f"touched.`{name}`"))
         for name in declared.key
     ]
-    mine = stood.join(named.alias("touched"), on=same, how="left_semi")
+    mine = present.join(named.alias("touched"), on=same, how="left_semi")
     own = [*declared.key, VALID_FROM, BEGAN_BY]
     gone = mine.join(new.select(*own), on=own, how="left_anti").withColumn("is_gone", F.lit(True))
     source = new.withColumn("is_gone", F.lit(False)).unionByName(gone).localCheckpoint()
+    _merge(table, declared, source, own)
+
+
+def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[str]) -> None:
+    """Merge versions by the columns that tell them apart (``own``); ``is_gone``: the version is to be deleted."""
     values: dict[str, str | Column] = {
         f"`{name}`": F.col(f"new.`{name}`") for name in (*declared.columns, *OWN)
     }

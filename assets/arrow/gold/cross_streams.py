@@ -6,8 +6,6 @@ Not here: which rows are read for it (``cross_stream_deletes``), and what follow
 
 from __future__ import annotations
 
-import json
-import pickle
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,28 +14,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from assets.arrow import read_changes
+from assets.arrow import map_columns
 from transforms.gold.change import Key, Position
 from transforms.gold.streams import PLACE, Clock, CrossStreamPosition, Moment, clock
 from transforms.source_format import FarPlaces, Telling
 
-TOLD = "kind string, group binary, place array<bigint>, row binary"
-_TEXTS = pa.list_(pa.field("element", pa.string()))
-_NUMBERS = pa.list_(pa.field("element", pa.int64()))
-TOLD_ARROW = pa.schema(
-    [("kind", pa.string()), ("group", pa.binary()), ("place", _NUMBERS), ("row", pa.binary())]
-)
-FOUND = (
-    "key array<string>, event_id string, stream string, position array<bigint>, is_new boolean,"
-    " clock binary"
-)
-FOUND_ARROW = pa.schema(
-    [
-        *[("key", _TEXTS), ("event_id", pa.string()), ("stream", pa.string())],
-        *[("position", _NUMBERS), ("is_new", pa.bool_()), ("clock", pa.binary())],
-    ]
-)
-_MOMENT, _MET = "moment", "met"
 HEARD = (
     *("declared", "effect", "operation", "is_derived", "event_at"),
     *("key", "event_id", "stream", "position", "is_new"),
@@ -74,7 +55,7 @@ class Heard:
 
     def hear(self, batch: pa.RecordBatch, far: FarPlaces | None) -> None:
         """Take in rows of ``HEARD`` and ``after``."""
-        after = read_changes.maps(batch.column("after"))
+        after = map_columns.maps(batch.column("after"))
         cells = zip(*(batch.column(name).to_pylist() for name in HEARD), strict=True)
         for image, row in zip(after, cells, strict=True):
             declared, effect, operation, is_derived, at, key, event_id, stream, position, is_new = (
@@ -110,67 +91,12 @@ def clocks(moments: Iterable[tuple[str, Moment]], wanted: Collection[int]) -> di
     for stream, moment in moments:
         of_streams[stream].append(moment)
     return {
-        stream: clock(_in_order(sorted(some, key=lambda one: one.place)), wanted)
+        stream: clock(in_order(sorted(some, key=lambda one: one.place)), wanted)
         for stream, some in of_streams.items()
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Tell:
-    """What rows of silver tell, as rows of ``TOLD``."""
-
-    far: FarPlaces | None
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch for each."""
-        for batch in batches:
-            heard = Heard()
-            heard.hear(batch, self.far)
-            rows: list[tuple[str, bytes, Position, bytes]] = []
-            for (stream, place, is_new), at in heard.moments.items():
-                moment = pickle.dumps(Moment(place, at, is_new))
-                rows.append((_MOMENT, stream.encode(), place, moment))
-            for by, met in heard.met.items():
-                group = json.dumps(by).encode()
-                rows.extend((_MET, group, (), pickle.dumps(one)) for one in met)
-            yield _batch(rows, TOLD_ARROW)
-
-
-@dataclass(frozen=True, slots=True)
-class Listen:
-    """Clocks and places from rows that come sorted by ``kind``, ``group`` and ``place``."""
-
-    wanted: frozenset[int]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``FOUND``."""
-        told = (
-            (kind, group, pickle.loads(row))
-            for batch in batches
-            for kind, group, row in zip(
-                *(batch.column(name).to_pylist() for name in ("kind", "group", "row")), strict=True
-            )
-        )
-        for (kind, group), some in groupby(told, key=lambda one: one[:2]):
-            rows: list[tuple[object, ...]] = []
-            if kind == _MOMENT:
-                of_stream = clock(_in_order(one for _, _, one in some), self.wanted)
-                rows.append(((), "", group.decode(), (), False, pickle.dumps(of_stream)))
-            else:
-                for one in placed([met for _, _, met in some]):
-                    rows.append((one.key, one.event_id, *one.there, one.is_new, b""))
-            yield _batch(rows, FOUND_ARROW)
-
-
-def _in_order(moments: Iterable[Moment]) -> Iterator[Moment]:
+def in_order(moments: Iterable[Moment]) -> Iterator[Moment]:
     """A place that the run brings comes before the same one of earlier."""
     for _, some in groupby(moments, key=lambda one: one.place):
         yield from sorted(some, key=lambda one: not one.is_new)
-
-
-def _batch(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(list(cells), one.type) for cells, one in zip(columns, schema, strict=True)],
-        schema=schema,
-    )

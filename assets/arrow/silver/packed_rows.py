@@ -7,7 +7,7 @@ here: the rows (``transforms/silver/conforming/changes.py``), and the stages tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 from zlib import crc32
@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 
 from assets.arrow.record_batches import BATCH_BYTES
-from assets.columns.silver import OUTPUT, ROWS
+from assets.columns.silver import ROWS
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
@@ -103,58 +103,3 @@ def rows_of(batch: pa.RecordBatch) -> list[Row]:
         if row.transaction is not None:
             row.transaction = Transaction(*row.transaction)
     return rows
-
-
-def output_batch(
-    rows: Sequence[Row], kinds: Sequence[str], commits: Sequence[Sequence[int] | None]
-) -> pa.RecordBatch:
-    """Rows of which is known what becomes of them as a batch of ``OUTPUT``."""
-    cells = zip(*map(_cells, rows), strict=True) if rows else [()] * len(_FIELDS)
-    columns: dict[str, Sequence[Any]] = {
-        **dict(zip(_FIELDS, cells, strict=True)),
-        "kind": kinds,
-        "reason": [row.fault and row.fault.reason for row in rows],
-        "detail": [row.fault and row.fault.detail for row in rows],
-    }
-    arrays = []
-    for one in OUTPUT:
-        values = columns[one.name]
-        if pa.types.is_map(one.type):
-            arrays.append(map_array(values, one.type))
-        elif one.name == "transaction":
-            arrays.append(_transactions(values, commits, one.type))
-        else:
-            arrays.append(pa.array(values, one.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
-
-
-def map_array(values: Iterable[Mapping[str, str | None] | None], kind: pa.DataType) -> pa.Array:
-    """Maps as one array: from flat lists, which is the fast way."""
-    offsets: list[int | None] = []
-    keys: list[str] = []
-    items: list[str | None] = []
-    for value in values:
-        if value is None:
-            offsets.append(None)
-            continue
-        offsets.append(len(keys))
-        keys += value
-        items += value.values()
-    offsets.append(len(keys))
-    return pa.MapArray.from_arrays(
-        pa.array(offsets, pa.int32()),
-        pa.array(keys, pa.string()),
-        pa.array(items, pa.string()),
-        type=kind,
-    )
-
-
-def _transactions(
-    values: Sequence[Transaction | None],
-    commits: Sequence[Sequence[int] | None],
-    kind: pa.DataType,
-) -> pa.Array:
-    if not any(values):
-        return pa.nulls(len(values), kind)
-    pairs = zip(values, commits, strict=True)
-    return pa.array([one and {**one._asdict(), "commit": commit} for one, commit in pairs], kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assets.arrow.meetings import Folding, Meeting
+from assets.arrow.gold.meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
 from transforms.gold.fold import ABSENT, Fold

@@ -13,40 +13,20 @@ from typing import NamedTuple, Self
 
 import pyarrow as pa
 
-from assets.arrow.gold_rows import Rows, Tally
-from assets.arrow.meetings import Folding, Meeting, met
+from assets.arrow.gold.gold_rows import Rows
+from assets.arrow.gold.meetings import Folding, Meeting, met
+from assets.arrow.gold.stories import Story, stories
+from assets.arrow.gold.tally import Tally
 from assets.arrow.record_batches import told_clearly
-from assets.arrow.stories import Story, stories
-from assets.columns.base_rows import STATE
 from transforms.gold.change import Change
-from transforms.gold.fold import Fold, Last, State
+from transforms.gold.fold import Fold, State
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.onto_gold import by_history, onto
 from transforms.gold.ordering import sorted_with
 from transforms.gold.scopes import Scoped, Scopes
 
-BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
-"""What a base row says of its key (``base_rows.BASE``)."""
-_TEXTS = pa.list_(pa.field("element", pa.string()))
-_LAST = pa.struct(
-    [
-        *[("position", pa.list_(pa.field("element", pa.int64()))), ("event_id", pa.string())],
-        *[("event_at", pa.timestamp("us", "UTC")), ("is_scoped", pa.bool_())],
-    ]
-)
-_STATE = pa.struct(
-    [
-        *[("effect", pa.string()), ("columns", pa.map_(pa.string(), pa.string()))],
-        *[("copies", pa.int64()), ("last", _LAST)],
-    ]
-)
-BASE_ROWS = pa.schema([("key", _TEXTS), ("streams", _TEXTS), ("state", _STATE)])
-"""The same for Arrow."""
 
-_BATCH_ROWS = 10_000
-
-
-class _Work(NamedTuple):
+class Work(NamedTuple):
     """What a task has of one table for all of its keys; ``out`` and ``tally`` fill up."""
 
     fold: Fold
@@ -56,6 +36,7 @@ class _Work(NamedTuple):
 
     @classmethod
     def of(cls, folding: Folding) -> Self:
+        """What a task begins with."""
         fold = Fold.of(folding.table)
         return cls(fold, Scopes(folding.scoped, fold.identity), Rows(folding.table), Tally())
 
@@ -68,7 +49,7 @@ class OntoGold:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by key and position."""
-        folding, work = self.folding, _Work.of(self.folding)
+        folding, work = self.folding, Work.of(self.folding)
         with told_clearly(folding.feed):
             for meetings in met(folding, batches):
                 for one in meetings:
@@ -76,7 +57,7 @@ class OntoGold:
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _tell(self, work: _Work, one: Meeting) -> None:
+    def _tell(self, work: Work, one: Meeting) -> None:
         folding, tally = self.folding, work.tally
         own, matching, streams = one.changes, [*work.scopes.matching(one.key)], set[str | None]()
         if any(scoped.stream is not None for scoped in matching):
@@ -137,7 +118,7 @@ class FromHistory:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by group and position."""
-        folding, work = self.folding, _Work.of(self.folding)
+        folding, work = self.folding, Work.of(self.folding)
         with told_clearly(folding.feed):
             for meetings in met(folding, batches):
                 # Whether gold has it already is not asked: silver that knows an event does not say that gold does.
@@ -146,7 +127,7 @@ class FromHistory:
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _tell(self, work: _Work, one: Story) -> None:
+    def _tell(self, work: Work, one: Story) -> None:
         tally, changes, meeting = work.tally, one.changes, one.key
         told: list[Version] = []
         if self.folding.table.history:
@@ -184,38 +165,3 @@ class FromHistory:
             and current.says(fold, state, self.folding.horizon)
             and (not self.folding.table.history or are_same(fold, meeting.versions, told))
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ToBase:
-    """What keys are by all their changes, as base rows keep it."""
-
-    folding: Folding
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are there."""
-        folding, work = self.folding, _Work.of(self.folding)
-        rows: list[dict[str, object]] = []
-        with told_clearly(folding.feed):
-            for meetings in met(folding, batches):
-                for one in stories(folding, work.fold, work.scopes, list(meetings)):
-                    state = work.fold.after(one.changes, one.key.base)
-                    if state.last is not None and state.effect != "remove":
-                        rows.append(_base_row(one, state, state.last))
-                if len(rows) >= _BATCH_ROWS:
-                    yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
-                    rows = []
-            yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
-
-
-def _base_row(one: Story, state: State, last: Last) -> dict[str, object]:
-    return {
-        "key": one.key.key,
-        "streams": sorted(stream for stream in one.streams if stream is not None),
-        "state": {
-            "effect": state.effect,
-            "columns": [*state.columns.items()],
-            "copies": state.copies,
-            "last": last._asdict(),
-        },
-    }

@@ -6,11 +6,11 @@ Not here: what becomes of them (``transforms/gold``), and which rows of silver c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from assets.arrow.map_columns import maps
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key
 from transforms.gold.scopes import Scoped
@@ -73,36 +73,6 @@ def silver_rows(
         )
         scoped = None if scope is None else Scoped(scope, stream, change)
         yield SilverRow(None if key is None else tuple(key), stream, change, scoped, transaction)
-
-
-def maps(
-    column: pa.MapArray, spelled: Mapping[str, str] | None = None
-) -> Iterator[dict[str, Any] | None]:
-    """Maps as dicts: from flat lists, which is the fast way; keys in ``spelled`` get the name that stands there."""
-    offsets, keys = column.offsets.to_pylist(), column.keys.to_pylist()
-    items = column.items.to_pylist()
-    if spelled:
-        keys = [spelled.get(key, key) for key in keys]
-    is_valid = column.is_valid().to_pylist() if column.null_count else repeat(True)
-    start = offsets[0] if offsets else 0
-    for end, is_there in zip(offsets[1:], is_valid, strict=False):
-        if not is_there:
-            yield None
-        elif end == start:
-            yield {}
-        else:
-            yield dict(zip(keys[start:end], items[start:end], strict=True))
-        start = end
-
-
-def tuples(column: pa.ListArray) -> Iterator[tuple[Any, ...]]:
-    """Lists, none of them null, as tuples: in the same way."""
-    offsets, values = column.offsets.to_pylist(), column.values.to_pylist()
-    if not values:
-        yield from repeat((), len(column))
-        return
-    for start, end in pairwise(offsets):
-        yield tuple(values[start:end])
 
 
 def respelling(table: Table) -> Callable[[Image], Image] | None:

@@ -6,15 +6,15 @@ Not here: what becomes of a key (``gold_fold``), and what is done with the rows 
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow import history_columns, typed_values
-from assets.arrow.meetings import Meeting
+from assets.arrow import canonical_texts, typed_values
+from assets.arrow.gold import history_columns
+from assets.arrow.gold.meetings import Meeting
+from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     BLOB,
     COPY,
@@ -28,14 +28,7 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
-from assets.columns.history import (
-    BEGAN_BY,
-    ENDED_BY,
-    FROM_AT,
-    TO_AT,
-    VALID_FROM,
-    VALID_TO,
-)
+from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import State
@@ -70,42 +63,6 @@ _VERSION = {
 }
 
 _BATCH_ROWS = 10_000
-
-
-@dataclass(slots=True)
-class Tally:
-    """What one task has met.
-
-    ``absent``: keys that are gone, ``receded``: those of them whose last change stands no later than the one that gold
-    had, so that a tombstone beside the old one would not be the newest. ``risen``: keys that are there, by changes that
-    stand before their tombstone. ``refolded``: keys that were folded from their history, and ``keys_with_late_events``
-    those of them of which an event came late. ``removed``, ``changed``: rows that scoped changes removed, and others
-    that they changed, by event.
-    """
-
-    deliveries: int = 0
-    repeats: int = 0
-    superseded: int = 0
-    keys: int = 0
-    absent: int = 0
-    receded: int = 0
-    risen: int = 0
-    merged: int = 0
-    untold: int = 0
-    refolded: int = 0
-    keys_with_late_events: int = 0
-    ties: int = 0
-    foreign_copies: int = 0
-    removed: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Tally) -> None:
-        """Take another task's counts."""
-        for name in self.__slots__:
-            if name in ("removed", "changed"):
-                getattr(self, name).update(getattr(other, name))
-            else:
-                setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 class Rows:
@@ -203,7 +160,7 @@ class Rows:
             RESET: [state.reset for _, _, _, state in states] + none,
         }
         if not table.key:
-            texts = {key: typed_values.key_text(key) for key, _, _, _ in states}
+            texts = {key: canonical_texts.key_text(key) for key, _, _, _ in states}
             arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
             arrays[COPY] = [copy for _, copy, _, _ in states] + none
         for name, kind in table.columns.items():

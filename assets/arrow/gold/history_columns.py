@@ -10,15 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow import typed_values
-from assets.columns.history import (
-    BEGAN_BY,
-    ENDED_BY,
-    FROM_AT,
-    TO_AT,
-    VALID_FROM,
-    VALID_TO,
-)
+from assets.arrow import canonical_texts, typed_values
+from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last
@@ -65,7 +58,7 @@ def cells(
 def read(table: Table, rows: pa.Table) -> Iterator[Version]:
     """The version that each row is; its ``columns`` without those of the key."""
     values = [name for name in table.columns if name not in table.identity]
-    texts = [typed_values.texts(rows[name], table.columns[name]) for name in values]
+    texts = [canonical_texts.texts(rows[name], table.columns[name]) for name in values]
     images = [dict(zip(values, cells, strict=True)) for cells in zip(*texts, strict=True)]
     began = _lasts(rows, VALID_FROM, BEGAN_BY, FROM_AT)
     ended = _lasts(rows, VALID_TO, ENDED_BY, TO_AT)
