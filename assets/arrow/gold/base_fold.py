@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from assets.arrow.gold.meetings import Folding, met
+from assets.arrow.gold.meetings import Folding, meetings_by_group
 from assets.arrow.gold.stories import Story, stories
 from assets.arrow.record_batches import told_clearly
 from assets.columns.base_rows import STATE
@@ -51,7 +51,7 @@ class ToBase:
         scopes = Scopes(folding.scoped, fold.identity)
         rows: list[dict[str, object]] = []
         with told_clearly(folding.feed):
-            for meetings in met(folding, batches):
+            for meetings in meetings_by_group(folding, batches):
                 for one in stories(folding, fold, scopes, list(meetings)):
                     state = fold.after(one.changes, one.key.base)
                     if state.last is not None and state.effect != "remove":

@@ -14,14 +14,12 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from assets.arrow.gold.gold_rows import Rows
-from assets.arrow.gold.meetings import Folding, Meeting, met
-from assets.arrow.gold.stories import Story, stories
+from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
 from assets.arrow.gold.tally import Tally
 from assets.arrow.record_batches import told_clearly
 from transforms.gold.change import Change
-from transforms.gold.fold import Fold, State
-from transforms.gold.history import Version, are_same, is_woven_in, versions
-from transforms.gold.onto_gold import by_history, onto
+from transforms.gold.fold import Fold
+from transforms.gold.onto_gold import onto
 from transforms.gold.ordering import sorted_with
 from transforms.gold.scopes import Scoped, Scopes
 
@@ -51,7 +49,7 @@ class OntoGold:
         """Batches of ``out_schema`` from batches that are sorted by key and position."""
         folding, work = self.folding, Work.of(self.folding)
         with told_clearly(folding.feed):
-            for meetings in met(folding, batches):
+            for meetings in meetings_by_group(folding, batches):
                 for one in meetings:
                     self._tell(work, one)
                 yield from work.out.full()
@@ -108,60 +106,3 @@ def _scoped(
             found.append(change)
             is_sure = False
     return found, is_sure
-
-
-@dataclass(frozen=True, slots=True)
-class FromHistory:
-    """What keys are by all their changes, from the first on or from their base."""
-
-    folding: Folding
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``out_schema`` from batches that are sorted by group and position."""
-        folding, work = self.folding, Work.of(self.folding)
-        with told_clearly(folding.feed):
-            for meetings in met(folding, batches):
-                # Whether gold has it already is not asked: silver that knows an event does not say that gold does.
-                for one in stories(folding, work.fold, work.scopes, list(meetings)):
-                    self._tell(work, one)
-                yield from work.out.full()
-            yield from work.out.rest(work.tally)
-
-    def _tell(self, work: Work, one: Story) -> None:
-        tally, changes, meeting = work.tally, one.changes, one.key
-        told: list[Version] = []
-        if self.folding.table.history:
-            changes, again = tee(changes)
-        state, came_late = by_history(work.fold, meeting.current, changes, meeting.base)
-        if self.folding.table.history:
-            told = versions(work.fold, again, meeting.base)
-            last = meeting.current and meeting.current.state.last
-            came_late = came_late or bool(
-                last and is_woven_in(meeting.versions, told, last.position)
-            )
-        if self.folding.full_rebuild:
-            tally.deliveries += one.news.deliveries
-            tally.ties += one.counts.has_ties
-        else:
-            tally.refolded += 1
-            tally.keys_with_late_events += came_late and state.last is not None
-        if self.folding.full_rebuild or meeting.is_asked:
-            # Of keys that came along, for they are linked, their new changes alone have told it.
-            tally.repeats += one.news.repeats()
-            tally.superseded += one.news.superseded(came_late=came_late)
-        if state.last is None or self._is_known(work.fold, meeting, state, told):
-            return
-        work.out.put(meeting.key, state, meeting, tally, full_rebuild=self.folding.full_rebuild)
-        for version in told:
-            work.out.version(meeting.key, version)
-
-    def _is_known(
-        self, fold: Fold, meeting: Meeting, state: State, told: Sequence[Version]
-    ) -> bool:
-        """Whether there is nothing to write: gold has it, and the table of versions has the same ones."""
-        current = meeting.current
-        return (
-            current is not None
-            and current.says(fold, state, self.folding.horizon)
-            and (not self.folding.table.history or are_same(fold, meeting.versions, told))
-        )

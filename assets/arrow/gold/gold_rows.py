@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from assets.arrow import canonical_texts, typed_values
 from assets.arrow.gold import history_columns
+from assets.arrow.gold.gold_columns import CHANGED, COUNTED, UNTOLD, VERSION, out_schema
 from assets.arrow.gold.meetings import Meeting
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
@@ -28,39 +29,10 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
-from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import State
 from transforms.gold.history import Version
-from transforms.types import stored
-
-CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"
-"""What comes out: a row that gold has to take, a key whose history has to be read, and a task's counts (``Tally``)."""
-
-_TEXTS = pa.list_(pa.field("element", pa.string()))
-_PLACE = pa.list_(pa.field("element", pa.int64()))
-_FIRST = {
-    f"{KIND} string": (KIND, pa.string()),
-    f"{PARTS} array<string>": (PARTS, _TEXTS),
-    f"{BLOB} binary": (BLOB, pa.binary()),
-}
-_LAST = {
-    f"{POSITION} array<bigint>": (POSITION, _PLACE),
-    f"{EVENT_ID} string": (EVENT_ID, pa.string()),
-    f"{EVENT_AT} timestamp": (EVENT_AT, pa.timestamp("us", "UTC")),
-    f"{RESET} array<bigint>": (RESET, _PLACE),
-    f"{EFFECT} string": (EFFECT, pa.string()),
-    f"{MENTIONS} array<string>": (MENTIONS, _TEXTS),
-}
-_VERSION = {
-    f"{VALID_FROM} array<bigint>": VALID_FROM,
-    f"{VALID_TO} array<bigint>": VALID_TO,
-    f"{FROM_AT} timestamp": FROM_AT,
-    f"{TO_AT} timestamp": TO_AT,
-    f"{BEGAN_BY} string": BEGAN_BY,
-    f"{ENDED_BY} string": ENDED_BY,
-}
 
 _BATCH_ROWS = 10_000
 
@@ -176,18 +148,3 @@ class Rows:
             ],
             schema=self._schema,
         )
-
-
-def out_columns(table: Table) -> str:
-    """The columns of what comes out, in Spark's words."""
-    own = [] if table.key else [f"{KEY} string", f"{COPY} bigint"]
-    declared = [f"`{name}` {stored(kind)}" for name, kind in table.columns.items()]
-    return ", ".join([*_FIRST, *declared, *own, *_LAST, *(_VERSION if table.history else ())])
-
-
-def out_schema(table: Table) -> pa.Schema:
-    """The same for Arrow."""
-    own = [] if table.key else [(KEY, pa.string()), (COPY, pa.int64())]
-    declared = [(name, typed_values.arrow_type(kind)) for name, kind in table.columns.items()]
-    of_version = history_columns.OWN.items() if table.history else ()
-    return pa.schema([*_FIRST.values(), *declared, *own, *_LAST.values(), *of_version])

@@ -6,27 +6,26 @@ Not here: what becomes of a key (``gold_fold``), and which rows are brought toge
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, repeat
-from typing import Any, Final, NamedTuple
+from itertools import chain, groupby
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from assets.arrow import map_columns
 from assets.arrow.gold import read_changes
 from assets.arrow.gold.meeting_columns import (
     BASE,
     CARRIED,
     CHANGE,
-    COLUMNS,
     GOLD,
     PLACE,
     VERSION,
 )
+from assets.arrow.gold.met_rows import MetRow, last_of, met_rows, version_of
 from transforms.feed.feed import Feed, Table
-from transforms.gold.change import Change, Image, Key, Position
-from transforms.gold.fold import ABSENT, Last, State, unread
+from transforms.gold.change import Change, Key
+from transforms.gold.fold import ABSENT, State, unread
 from transforms.gold.history import Version
 from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
@@ -76,79 +75,26 @@ class Folding:
     horizon: Horizon | None = None
 
 
-def met(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[Iterator[Meeting]]:
+def meetings_by_group(
+    folding: Folding, batches: Iterable[pa.RecordBatch]
+) -> Iterator[Iterator[Meeting]]:
     """The keys of each group, whole; of keys that are not linked a group is one key."""
-    rows = _rows(batches, read_changes.respelling(folding.table), grouped=folding.moves)
+    rows = met_rows(batches, read_changes.respelling(folding.table), grouped=folding.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not folding.moves:
             yield iter([_meeting(folding, (row for _, row in some))])
             continue
-        of_keys: dict[Key, list[_Told]] = {}
+        of_keys: dict[Key, list[MetRow]] = {}
         for _, row in some:
             of_keys.setdefault(row.key, []).append(row)
         yield (_meeting(folding, each) for each in of_keys.values())
 
 
-class _Told(NamedTuple):
-    """One row: ``what`` it is, and the change that it is or looks like: of gold, it has the last one's place."""
-
-    key: Key
-    what: int
-    is_new: bool
-    stream: str | None
-    change: Change
-    reset: Position | None
-    copies: int
-    streams: Sequence[str]
-    carried: bytes | None
-    ended_by: str | None
-    ended_at: int | None
-
-
-def _rows(
-    batches: Iterable[pa.RecordBatch], respelled: Callable[[Image], Image] | None, *, grouped: bool
-) -> Iterator[tuple[Key, _Told]]:
-    """Each row with its group, or its key where keys are not ``grouped``."""
-    for batch in batches:
-        cells = {name: _cells(batch.column(name)) for name in COLUMNS if name != "group"}
-        groups = _cells(batch.column("group")) if grouped else repeat(None)
-        # The columns in their order; what a row of gold does not say is the same in all of them, and costs nothing.
-        for group, row in zip(groups, zip(*cells.values(), strict=False), strict=False):
-            what, key, is_new, effect, position, stable, event_id, at, *rest = row
-            old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
-            if respelled is not None and what in (GOLD, VERSION):
-                new = respelled(new)
-            change = Change(
-                *(effect, position, stable, event_id, at, old, new, of_columns),
-                moved_from or None,
-                is_scoped,
-                is_derived,
-                stream=stream,
-            )
-            told = _Told(key, what, is_new, stream, change, reset or None, *others)
-            yield (key if group is None else group), told
-
-
-def _cells(column: pa.Array) -> Iterable[Any]:
-    """A column's values; lists and maps are never null."""
-    if pa.types.is_map(column.type):
-        return map_columns.maps(column) if len(column.keys) else repeat(_NOTHING)
-    if pa.types.is_list(column.type):
-        return map_columns.tuples(column) if len(column.values) else repeat(())
-    if column.null_count == len(column):
-        return repeat(None)
-    values: list[Any] = column.to_pylist()
-    return values
-
-
-_NOTHING: Final[Mapping[str, str | None]] = {}
-
-
-def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
+def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
     """What one key's rows say; changes come last, and are read as they are asked for."""
-    stood: list[_Told] = []
+    stood: list[MetRow] = []
     base, streams = ABSENT, frozenset[str | None]()
-    begun: list[_Told] = []
+    begun: list[MetRow] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
@@ -165,14 +111,14 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
             cross_stream_positions.setdefault(row.change.event_id, []).append(there)
             is_placed = is_placed or row.is_new
         elif row.what == BASE:
-            last = _last(row)
+            last = last_of(row)
             base = State("put", row.change.after, row.copies, last, last.position)
             streams = frozenset(row.streams)
         elif row.what == CARRIED:
             is_asked = True
             carried = None if row.carried is None else pickle.loads(row.carried)
         elif row.what == VERSION:
-            stood_versions.append(_version(row))
+            stood_versions.append(version_of(row))
         else:
             stood.append(row)
     if carried is None:
@@ -188,18 +134,7 @@ def _meeting(folding: Folding, rows: Iterable[_Told]) -> Meeting:
     )
 
 
-def _last(row: _Told) -> Last:
-    change = row.change
-    return Last(change.position, change.event_id, change.event_at, is_scoped=False)
-
-
-def _version(row: _Told) -> Version:
-    by, at = row.ended_by or "", row.ended_at
-    ended = None if row.reset is None else Last(row.reset, by, at, is_scoped=False)
-    return Version(row.change.after, _last(row), ended)
-
-
-def _current(folding: Folding, stood: Sequence[_Told], copies: int) -> Current | None:
+def _current(folding: Folding, stood: Sequence[MetRow], copies: int) -> Current | None:
     if not stood:
         return None
     # At one position a row stands behind its tombstone: removes come first.
@@ -207,7 +142,7 @@ def _current(folding: Folding, stood: Sequence[_Told], copies: int) -> Current |
         stood, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
     )
     row = next((one for one in stood if one.what == GOLD), None)
-    last = _last(newest)
+    last = last_of(newest)
     if row is None or row.change.position < last.position:
         return Current(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)
     if not folding.table.key:

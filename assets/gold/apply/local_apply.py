@@ -15,14 +15,13 @@ from assets.gold.applied import Applied, AppliedTable
 from assets.gold.apply import full_rebuilds, local_history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.gold.apply.history_files import HistoryFiles
-from assets.gold.changes import new_changes, scoped_delete_effects, streams
+from assets.gold.apply.local_changes import Brings, gathered
+from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.change_counts import kinds_and_counts
-from assets.gold.changes.new_changes import Run
 from assets.gold.changes.silver_files import SilverFiles
 from assets.gold.changes.silver_parts import TooLarge
 from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import CONSTRAINT, declared_with
-from transforms.change_kinds import ChangeKinds
 from transforms.gold.change import Key
 from transforms.gold.fold import Fold
 from transforms.gold.news import News
@@ -52,7 +51,7 @@ def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) ->
     if full_rebuild and (stale := full_rebuilds.waits_for(gold, exists=exists)):
         return Applied(waits_for=stale)
     try:
-        brings = _gathered(gold, windows, change_kinds, full_rebuild=full_rebuild)
+        brings = gathered(gold, windows, change_kinds, full_rebuild=full_rebuild)
         folded = _folded(files, brings)
         return _written(gold, files, brings, folded, rebuilt=full_rebuild and exists)
     except TooLarge:
@@ -78,33 +77,6 @@ class _Files:
 
 
 @dataclass(frozen=True, slots=True)
-class _Brings:
-    """What a run brings; ``changes``: how many events; ``full_rebuild``: the table is made from all of silver."""
-
-    silver: SilverFiles
-    run: Run
-    changes: int
-    full_rebuild: bool
-
-
-def _gathered(
-    gold: GoldTable, windows: Sequence[str], change_kinds: ChangeKinds, *, full_rebuild: bool
-) -> _Brings:
-    """Read silver, as much of it as the kinds of changes ask for."""
-    silver, change_kinds = new_changes.silver_of(gold, windows, change_kinds)
-    epochs = new_changes.epochs(gold.feed, silver)
-    releases = any(is_new for _, is_new in silver.released.values())
-    needs_all = bool(full_rebuild or change_kinds.scopes or epochs or releases)
-    changes = silver.everything if needs_all else silver.of_windows
-    run = new_changes.run(silver, changes, epochs, change_kinds)
-    if streams.crosses(gold.feed, change_kinds):
-        run, has_moved = new_changes.crossing(gold, run, silver)
-        full_rebuild = full_rebuild or has_moved
-    own = [one for one in changes if one.is_new and one.key is not None]
-    return _Brings(silver, run, sum(not one.change.is_derived for one in own), full_rebuild)
-
-
-@dataclass(frozen=True, slots=True)
 class _Folded:
     """What becomes of the keys, and what gold has of them before; ``foreign_copies``: keys with several rows."""
 
@@ -113,7 +85,7 @@ class _Folded:
     foreign_copies: int
 
 
-def _folded(files: _Files, brings: _Brings) -> _Folded:
+def _folded(files: _Files, brings: Brings) -> _Folded:
     """Fold what the run brings onto gold's rows, or everything from the first change on."""
     fold, new = Fold.of(files.gold.table), brings.run.new
     if brings.full_rebuild:
@@ -128,7 +100,7 @@ def _folded(files: _Files, brings: _Brings) -> _Folded:
 
 
 def _written(
-    gold: GoldTable, files: _Files, brings: _Brings, folded: _Folded, *, rebuilt: bool
+    gold: GoldTable, files: _Files, brings: Brings, folded: _Folded, *, rebuilt: bool
 ) -> Applied:
     """Write what has changed, versions first, and say what was done."""
     done, current_rows, full_rebuild = folded.done, folded.current_rows, brings.full_rebuild

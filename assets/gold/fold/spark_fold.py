@@ -13,8 +13,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
-from assets.arrow.gold.gold_fold import FromHistory, OntoGold
-from assets.arrow.gold.gold_rows import CHANGED, COUNTED, UNTOLD, VERSION, out_columns
+from assets.arrow.gold.gold_columns import CHANGED, COUNTED, UNTOLD, VERSION, out_columns
+from assets.arrow.gold.gold_fold import OntoGold
+from assets.arrow.gold.history_fold import FromHistory
 from assets.arrow.gold.meeting_columns import GOLD, TOMBSTONE
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import BLOB, KIND, PARTS

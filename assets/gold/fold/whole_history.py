@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from assets.arrow import in_spark
 from assets.arrow.gold.base_fold import BASE_COLUMNS, ToBase
-from assets.arrow.gold.meetings import met
+from assets.arrow.gold.meetings import meetings_by_group
 from assets.arrow.gold.stories import stories
 from assets.gold.changes import scoping
 from assets.gold.changes.table_changes import TableChanges
@@ -38,7 +38,7 @@ def story_of(feed: Feed, table_changes: TableChanges, key: Key) -> tuple[State, 
     asked = table_changes.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
     rows = meeting_rows.by_key(whole(run, asked, 1), 1).toArrow()
     scopes = Scopes(folding.scoped, (fold := Fold.of(table_changes.table)).identity)
-    for meetings in met(folding, rows.to_batches()):
+    for meetings in meetings_by_group(folding, rows.to_batches()):
         for story in stories(folding, fold, scopes, list(meetings)):
             if story.key.key == key:
                 return story.key.base, [*story.changes]

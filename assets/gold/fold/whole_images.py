@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold.gold_rows import CHANGED
+from assets.arrow.gold.gold_columns import CHANGED
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     BLOB,
@@ -28,26 +28,30 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
-from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.fold import current_rows
 from assets.gold.fold.newest_changes import (
     EVENT,
     EVENTS,
-    FIRST,
     IS_MIXED,
     IS_WHOLE,
-    SHORTEST,
     newest_changes,
     quoted,
+)
+from assets.gold.fold.newest_outcomes import (
+    LAST,
+    NEWER,
+    OLDER,
+    OUTCOME,
+    ROWS,
+    UNSURE,
+    last_changes,
+    outcome,
 )
 from transforms.feed.feed import Table
 
 LEAST = 20_000
 """Fewer new changes are folded in Python as fast: what is saved here is 20 µs a change, and costs some queries."""
-
-_OUTCOME, _LAST, _ROWS = "_weir_outcome", "_weir_last", "_weir_rows"
-_NEWER, _OLDER, _SAME, _UNSURE = "newer", "older", "same", "unsure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,14 @@ def by_newest(table_changes: TableChanges, layers: Sequence[DataFrame] | None) -
     if layers is None:
         newest = newest_changes(table_changes.of_keys, table)
         is_told = F.col(IS_WHOLE) & ~F.col(IS_MIXED)
-        met = newest.withColumn(_OUTCOME, F.when(is_told, _NEWER).otherwise(_UNSURE))
+        met = newest.withColumn(OUTCOME, F.when(is_told, NEWER).otherwise(UNSURE))
     else:
         new = table_changes.of_keys.where("is_new")
-        newest, before = newest_changes(new, table), _last_changes(table_changes, new, layers)
+        newest, before = newest_changes(new, table), last_changes(table_changes, new, layers)
         together = newest.join(before, on=[*table.key], how="left")
-        met = together.withColumn(_OUTCOME, _outcome()).drop(_LAST, _ROWS)
+        met = together.withColumn(OUTCOME, outcome()).drop(LAST, ROWS)
     found = met.localCheckpoint()
-    changed, unsure = (found.where(F.col(_OUTCOME) == one) for one in (_NEWER, _UNSURE))
+    changed, unsure = (found.where(F.col(OUTCOME) == one) for one in (NEWER, UNSURE))
     return ByNewest(
         _as_folded(changed, table),
         unsure.select(current_rows.key_texts(table).alias("key")),
@@ -104,62 +108,21 @@ def by_newest(table_changes: TableChanges, layers: Sequence[DataFrame] | None) -
     )
 
 
-def _last_changes(
-    table_changes: TableChanges, new: DataFrame, layers: Sequence[DataFrame]
-) -> DataFrame:
-    """One row per key that gold has: the place of its ``_LAST`` change, and how many ``_ROWS`` of gold are of it."""
-    table = table_changes.table
-    own = quoted(table.key)
-    asked = broadcast_if_small(current_rows.typed_keys(table, new), table_changes.most_new)
-
-    def places(layer: DataFrame, *, is_row: bool) -> DataFrame:
-        # A table of an earlier version has none.
-        reset = F.col(RESET) if RESET in layer.columns else F.lit(None).cast("array<bigint>")
-        last = F.struct(POSITION, EVENT_ID, reset.alias(RESET), F.lit(is_row).alias("is_row"))
-        return layer.select(*own, last.alias(_LAST), F.lit(int(is_row)).alias(_ROWS))
-
-    gold, tombstones = layers
-    both = places(gold, is_row=True).unionByName(places(tombstones, is_row=False))
-    mine = both.join(asked, on=[*table.key], how="left_semi")
-    return mine.groupBy(*own).agg(F.max(_LAST).alias(_LAST), F.sum(_ROWS).alias(_ROWS))
-
-
-def _outcome() -> Column:
-    """What becomes of a key, by its newest change and what stands in gold; what is unknown is for the fold."""
-    position = F.col(POSITION)
-    last, reset, event_id = (F.col(f"{_LAST}.{name}") for name in (POSITION, RESET, EVENT_ID))
-    rows = F.coalesce(_ROWS, F.lit(0))
-    # Several rows are somebody else's doing, and a row beside a newer tombstone is torn.
-    is_clean = ~F.col(IS_MIXED) & ((rows == 0) | ((rows == 1) & F.col(f"{_LAST}.is_row")))
-    is_newer = F.col(IS_WHOLE) & (F.col(_LAST).isNull() | (F.col(FIRST) > last))
-    # A shorter place is compared with as much of the other one: a matter for the fold.
-    is_within_prefix = F.size(reset) <= F.col(SHORTEST)
-    is_older = is_within_prefix & (position < reset)
-    is_last = (position == last) & (F.col(EVENT_ID) == event_id)
-    is_same = is_within_prefix & is_last & (reset == last)
-    return (
-        F.when(is_clean & is_newer, _NEWER)
-        .when(is_clean & is_older, _OLDER)
-        .when(is_clean & is_same, _SAME)
-        .otherwise(_UNSURE)
-    )
-
-
 def _counted(found: DataFrame) -> Tally:
     """The counts, as the fold would count these keys."""
     tally = Tally()
-    counts = found.groupBy(_OUTCOME, EFFECT).agg(
+    counts = found.groupBy(OUTCOME, EFFECT).agg(
         F.count("*").alias("keys"), F.sum(EVENTS).alias("events"), F.sum(EVENT).alias("newest")
     )
-    for outcome, effect, keys, events, newest in counts.collect():
-        if outcome == _UNSURE:
+    for outcome_of, effect, keys, events, newest in counts.collect():
+        if outcome_of == UNSURE:
             tally.untold += keys
             continue
         tally.deliveries += events
-        if outcome == _NEWER:
+        if outcome_of == NEWER:
             tally.keys += keys
             tally.absent += keys if effect == "remove" else 0
-        elif outcome == _OLDER:
+        elif outcome_of == OLDER:
             tally.superseded += events
         else:
             # The newest is what gold has, once more; it answers those below it.

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from assets.arrow.gold import meeting_columns
-from assets.arrow.gold.gold_fold import FromHistory, OntoGold
+from assets.arrow.gold.gold_fold import OntoGold
+from assets.arrow.gold.history_fold import FromHistory
 from assets.arrow.gold.meeting_columns import CHANGE
 from assets.arrow.gold.meetings import Folding
 from assets.arrow.typed_values import arrow_type
