@@ -15,11 +15,11 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import added
 
 ADDED = "weir.added"
-"""The gold property that names the columns which no declaration had."""
+"""The property of a gold table that names the columns that no declaration had."""
 
 
 def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
-    """The table as gold has it: with ``add_column: evolve`` every column that its changes mention is one, as text."""
+    """The table as gold has it: with ``add_column: evolve``, every column that its changes mention is a text column."""
     if table.policies.add_column != "evolve":
         return table
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
@@ -30,7 +30,7 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
         if row["declared"] == table.name
         for one in row["undeclared_columns"] or ()
     }
-    # The accounts of a window say nothing of repeats, which compacted events are once they are read again.
+    # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
     names = [*sorted(mentioned), *bases.added(lake, feed, name)]
     found = added(names, table.columns)
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)

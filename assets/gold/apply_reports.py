@@ -19,16 +19,16 @@ from transforms.silver.conforming.discovered_tables import told
 
 
 def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
-    """Log what an apply did to the gold tables of one table, which is ``name`` in words."""
+    """Log what an apply did to the gold tables of one declared table; ``name``: what the log calls it."""
     if done.waits_for:
         context.log.warning(
             f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
-            f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived anew before gold can follow:"
+            f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived again before gold can follow:"
             " `weir run` does so, or a backfill of these windows"
         )
     if done.rebuilt:
         context.log.warning(
-            f"gold.{feed.name}.{name}: the declaration changed; the table was made anew from silver"
+            f"gold.{feed.name}.{name}: the declaration changed; the table was made again from all of silver"
         )
     context.log.info(
         f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
@@ -42,12 +42,12 @@ def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied
         )
     )
     for one in done.tables:
-        for line in scoped_delete_effects.told(one.scoped):
+        for line in scoped_delete_effects.effect_lines(one.scoped):
             context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
 
 
 def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetadataValue]:
-    """What the UI and the summary know of an apply."""
+    """The metadata of a materialization, which the UI shows and the summary reads."""
     return {
         "dagster/row_count": done.rows,
         "seconds": round(seconds, 1),
@@ -64,7 +64,7 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
 
 
 def violations_of(done: Applied) -> dict[str, int]:
-    """What an apply says against the rules of gold."""
+    """How many violations of each of gold's rules an apply has found."""
     return {
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
         rules.NO_LATE_EVENT.name: done.keys_with_late_events,
@@ -74,6 +74,6 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 
 def samples_of(done: Applied) -> dict[str, str]:
-    """What a reader of a failed check wants to see first."""
+    """Markdown for a failed check, by rule: the tables that could not be made, and why."""
     lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}

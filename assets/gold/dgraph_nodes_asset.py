@@ -1,6 +1,6 @@
-"""Triples to wide tables of nodes: one table for each of a feed's ``types``, made anew by each run.
+"""Dgraph's triples to wide tables of nodes: one table for each of a feed's ``types``, written again by each run.
 
-Not here: what a row is (``assets/columns/dgraph_nodes.py``).
+Put here the asset and when its tables are written. Not here: what a row is (``assets/columns/dgraph_nodes.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -24,13 +24,13 @@ def key_of(feed: Feed) -> list[str]:
 
 
 def write(lake: Lake, feed: Feed) -> dict[str, int]:
-    """Write every table of nodes from the triples that gold has now; returns their sizes by name."""
+    """Write every table of nodes from the triples that gold has now; returns how many nodes each has, by name."""
     (triples,) = feed.tables.values()
     source = lake.table(Layer.GOLD, feed.name, gold_name(triples.name, feed.table_names))
     sizes = {}
     for node_type, names in feed.types.items():
         name = f"{dgraph_nodes.TABLE}{node_type}"
-        predicates = [feed.predicates[one] for one in names]
+        predicates = [feed.predicates[predicate] for predicate in names]
         table = lake.table(Layer.GOLD, feed.name, name)
         with writing(lake, Layer.GOLD, feed.name, name):
             table.create(dgraph_nodes.wide(source.read(), node_type, predicates), {})

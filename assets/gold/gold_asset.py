@@ -1,6 +1,8 @@
-"""Silver to gold: the assets of a feed's declared tables, and of what lies beside them.
+"""Silver to gold: the assets of a feed's declared tables, their tombstones and their histories.
 
-Not here: what an apply does (``apply_table``), and tables that no feed file declares (``undeclared_asset``).
+Put here what Dagster runs for them. Not here: what the UI shows before a run (``gold_specs``), what an apply does
+(``assets/gold/apply``), how it is reported (``apply_reports``), and tables that no feed file declares
+(``undeclared_asset``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -60,7 +62,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
 
 def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
-    """End the step where tables could not be brought up to date; the others are, and Dagster knows."""
+    """End the step if tables could not be brought up to date; the others have been reported to Dagster before."""
     errors = {one.table.name: one.error for one in failed if one.error is not None}
     table_faults.refuse(feed.name, errors)
 
@@ -68,7 +70,7 @@ def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
 def results_of(
     context: dg.AssetExecutionContext, feed: Feed, one: Brought, windows: Sequence[str]
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-    """What Dagster is told of a table that was brought up to date, as far as it asked for that."""
+    """The materializations and check results of a table that was brought up to date, if the step selects them."""
     key, done = asset_key(feed, one.table), one.done
     found = [
         result

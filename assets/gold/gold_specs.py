@@ -21,7 +21,7 @@ def asset_key(feed: Feed, table: Table) -> dg.AssetKey:
 
 
 def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
-    """What the UI says of a gold table, of its tombstones, and of its history where it keeps one."""
+    """The specs of a gold table, of its tombstones, and of its history where it keeps one."""
     name, key = gold_name(table.name, feed.table_names), asset_key(feed, table)
     deps = [dg.AssetKey(["silver", feed.name])]
     yield dg.AssetSpec(
@@ -54,7 +54,7 @@ def beside(key: dg.AssetKey, suffix: str) -> dg.AssetKey:
 
 
 def stored_as(feed: Feed, name: str) -> dict[str, str]:
-    """The table's name for the UI, where it is known before the stream has told which schemas there are."""
+    """The table's name for the UI; none where it depends on which schemas the stream has."""
     known = feed.table_names == "plain"
     return {"dagster/table_name": f"gold.{feed.name}.{name}"} if known else {}
 

@@ -1,6 +1,7 @@
-"""The gold tables of a feed: which there are, which are due or behind, and what each is made with.
+"""The gold tables of a feed: which there are, which are due in a run, and which are behind their declaration.
 
-Not here: what is written into them (``commits``, ``gold_files``).
+Put here a question about gold tables that the accounts or the tables' properties answer. Not here: what a table is made
+with (``table_properties``), and what is written into it (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from transforms.formats import FORMATS
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
-    """Every gold table that the feed's changes went to, as it is declared and with what it has beyond that.
+    """The declared table of every gold table that the feed's changes went to, by the gold table's name.
 
-    But for those that cannot be made now (``discovered_tables.stopped``).
+    With the columns that gold has beyond the declaration; without gold tables that cannot be made now
+    (``discovered_tables.stopped``).
     """
     met = discovered_tables.look(lake, feed)
     tables = {**feed.tables, **met.described}
@@ -39,9 +41,15 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
 def by_declared(
     lake: Lake, feed: Feed, tables: Iterable[str], windows: Sequence[str] | None
 ) -> dict[str, dict[str, bool]]:
-    """The gold tables of each of these tables, and whether these windows (None: any) bring something for each.
+    """The names of the gold tables that mirror each of these tables, and whether some windows bring changes for each.
 
-    That is its own name, or with ``table_names`` one per schema that has it: those that accounts or base rows know.
+    A gold table has the table's own name, or with ``table_names`` other than ``plain`` there is one per schema.
+
+    Args:
+        lake: The warehouse.
+        feed: The feed.
+        tables: The names of declared and of described tables.
+        windows: The windows that are asked for; None for any.
     """
     found: dict[str, dict[str, bool]] = {name: {} for name in tables}
     if feed.table_names == "plain":
@@ -54,16 +62,16 @@ def by_declared(
     for row in accounts.rows(columns):
         if not row["changes"] + row["derived"] or row["table"] is None:
             continue
-        # What waits for a description of its table is that table's, once there is one.
+        # Changes that waited for a description of their table are the table's once there is one.
         of_table = found.get(row["declared"] or row["source_table"], {})
-        here = windows is None or row["window"] in windows
-        of_table[row["table"]] = here or of_table.get(row["table"], False)
+        is_brought = windows is None or row["window"] in windows
+        of_table[row["table"]] = is_brought or of_table.get(row["table"], False)
     return found
 
 
 def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
     """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
-    # A commit in these windows may release changes of tables that they do not name, for one.
+    # For one, a commit in these windows may release changes of tables that they do not name.
     everywhere = FORMATS[feed.format].reaches_everywhere
     found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
     # A declared table is there even while it is empty.
@@ -71,8 +79,8 @@ def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
     own = gold_name(table.name, feed.table_names) if is_plain else None
     return sorted(
         name
-        for name, is_met in found.items()
-        if is_met or name == own or is_behind(lake, feed, table, name)
+        for name, is_brought in found.items()
+        if is_brought or name == own or is_behind(lake, feed, table, name)
     )
 
 
@@ -95,7 +103,7 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
 
 
 def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
-    """The windows whose silver was derived under another declaration: its keys may be others."""
+    """The windows whose silver was derived under another declaration, so that its keys may be other keys."""
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["window", "declaration"], {"table": [name]})
     derived = {(row["window"], row["declaration"]) for row in rows}

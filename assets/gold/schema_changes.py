@@ -1,7 +1,8 @@
-"""Changes of a declaration that a feed does not take: what the feed file now says against what gold has.
+"""Changes of a declaration that are refused: where the feed file differs from gold in a way that its policies forbid.
 
-Not here: what the stream brings (``silver/schema_changes``), which policies there are
-(``transforms/feed/schema_policies.py``), and changes that are simply followed.
+Put here a comparison of a declaration with a gold table. Not here: schema changes in the stream
+(``assets/silver/schema_changes.py``), which policies there are (``transforms/feed/schema_policies.py``), and changes
+that are followed without more (``full_rebuilds``).
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ _POLICY = "The feed file's `schema_changes` says"
 
 
 def refuse_declaration(gold: GoldTable) -> None:
-    """Raise before a gold table is made anew where the feed file changed in a way that it does not allow.
+    """Raise, before a gold table is made again, where the feed file changed in a way that it does not allow itself.
 
     Raises:
-        KeyDrift: the key is another.
-        SchemaChangeRefused: the policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
+        KeyDrift: The declared key is not gold's.
+        SchemaChangeRefused: The policy of that kind of change is ``fail``, or a column's ``since`` is wrong.
     """
     _refuse_key(gold)
     undeclared = set((gold.rows.properties().get(ADDED) or "").split(","))
-    stood = {
+    in_gold = {
         field.name: field.dataType.simpleString()
         for field in gold.rows.read().schema
         if not field.name.startswith("_weir_") and field.name not in undeclared
     }
-    _refuse_types(gold.feed, gold.table, stood)
-    _refuse_lost_columns(gold.feed, gold.table, stood)
+    _refuse_types(gold.feed, gold.table, in_gold)
+    _refuse_lost_columns(gold.feed, gold.table, in_gold)
     _refuse_broken_since(gold)
 
 
@@ -58,8 +59,8 @@ def _refuse_key(gold: GoldTable) -> None:
     )
 
 
-def _refuse_types(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
-    for column, old in stood.items():
+def _refuse_types(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
+    for column, old in in_gold.items():
         new = types.stored(table.columns.get(column, old))
         if new == old:
             continue
@@ -81,16 +82,16 @@ def _refuse_types(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
             )
 
 
-def _refuse_lost_columns(feed: Feed, table: Table, stood: Mapping[str, str]) -> None:
-    lost = [one for one in stood if one not in table.columns and one not in table.spelled]
+def _refuse_lost_columns(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
+    lost = [one for one in in_gold if one not in table.columns and one not in table.spelled]
     gone = [column for column in lost if column not in table.renamed]
     come = [
         column
         for column in table.columns
-        if column not in stood and column not in (*table.added, *table.renamed.values())
+        if column not in in_gold and column not in (*table.added, *table.renamed.values())
     ]
     for column in gone:
-        alike = [new for new in come if types.stored(table.columns[new]) == stood[column]]
+        alike = [new for new in come if types.stored(table.columns[new]) == in_gold[column]]
         if alike and table.policies.rename_column == "fail":
             raise SchemaChangeRefused(
                 *(feed.name, table.name, "rename_column"),

@@ -16,11 +16,11 @@ from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 
 DECLARATION = "weir.declaration"
-"""The property that says what declaration a table was made with."""
+"""The property that holds the digest of the declaration that a table was made with."""
 
 
 def delta_properties(table: Table) -> dict[str, str]:
-    """Delta's own properties of a large gold table; what a table has beyond them, it keeps."""
+    """The properties of Delta's own that a large gold table gets; others that it has are kept."""
     of_feed = {CHANGE_FEED: "true"} if table.change_feed else {}
     return {"delta.enableDeletionVectors": "true", **of_feed}
 
@@ -32,7 +32,7 @@ CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
 
 
 def properties_of(table: Table, declaration: str) -> dict[str, str]:
-    """What a gold table is made with."""
+    """The properties that Spark makes a gold table with; ``declaration``: the digest of its declaration."""
     return {
         **delta_properties(table),
         CONSTRAINT: has_whole_key(table),
@@ -42,13 +42,13 @@ def properties_of(table: Table, declaration: str) -> dict[str, str]:
 
 
 def declared_with(feed: Feed, table: Table) -> dict[str, str]:
-    """The properties that say what a table was made with, and nothing of how Delta keeps it."""
+    """The properties of Weir's own that this process makes a small gold table with."""
     added = {ADDED: ",".join(table.added)} if table.added else {}
     return {DECLARATION: table_digest(feed, table), **added}
 
 
 def has_whole_key(table: Table) -> str:
-    """The SQL that is true for a row whose key columns all have a value."""
+    """The SQL condition that all key columns of a row have a value."""
     return " AND ".join(f"`{name}` IS NOT NULL" for name in key_columns(table))
 
 
@@ -65,9 +65,9 @@ def bring_along(gold: LakeTable, table: Table, properties: Mapping[str, str]) ->
 
 
 def require_whole_key(gold: LakeTable, table: Table) -> None:
-    """Give a table that an earlier version of Weir made the constraint, and take out rows that it would refuse.
+    """Give a table that an earlier version of Weir made the constraint, and delete rows that it would refuse.
 
-    Such rows were made of control rows of silver, which name a table and none of its rows: no event was about them.
+    Such rows were made of control rows of silver, which name a table but no row of it.
     """
     whole = has_whole_key(table)
     gold.delete(f"NOT ({whole})")

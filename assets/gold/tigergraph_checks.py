@@ -1,6 +1,7 @@
-"""A graph's tables beside each other: the checks that only hold, or fail, when all of them are applied.
+"""The checks of a TigerGraph graph that compare its tables, and so run after all of them are applied.
 
-Not here: how edges go with their vertices (``transforms/formats/tigergraph``).
+Put here what a reader of the checks gets to see. Not here: which edges break a rule (``tigergraph_edges``), the rules
+(``expectations/tigergraph.py``), and how edges go with their vertices (``transforms/formats/tigergraph``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -21,12 +22,12 @@ from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES, asset_name, gold_name
 
 SHOWN = 10
-"""So many of what is found are named."""
+"""How many of the violations are named."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How many edges, or partitions, break each rule, and the first of them."""
+class Violations:
+    """How many edges, or partitions, break each rule, and samples of them; by the rule's name."""
 
     violations: dict[str, int]
     samples: dict[str, str]
@@ -74,8 +75,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     return graph
 
 
-def check(lake: Lake, feed: Feed) -> Found:
-    """Look at all edges of a feed's gold."""
+def check(lake: Lake, feed: Feed) -> Violations:
+    """Count what breaks each rule in a feed's gold tables."""
     tables = {
         name: table
         for name, table in gold_tables.mirrors(lake, feed).items()
@@ -92,15 +93,15 @@ def check(lake: Lake, feed: Feed) -> Found:
         rules.MIRRORED_EDGES_AGREE.name: tigergraph_edges.unlike_mirrors(lake, feed, tables),
     }
     found[rules.TIDS_RISE_WITH_SOURCE_TIME.name] = tigergraph_edges.restarts_of(lake, feed)
-    told = {name: _counted(broken) for name, broken in found.items()}
-    return Found(
-        {name: number for name, (number, _) in told.items()},
-        {name: seen for name, (_, seen) in told.items() if seen},
+    counts = {name: _counted(broken) for name, broken in found.items()}
+    return Violations(
+        {name: number for name, (number, _) in counts.items()},
+        {name: seen for name, (_, seen) in counts.items() if seen},
     )
 
 
 def _counted(broken: DataFrame | None) -> tuple[int, str]:
-    """How many there are, and the first of them, a line each."""
+    """How many violations there are, and the first of them, a line of Markdown each."""
     if broken is None:
         return 0, ""
     once = broken.localCheckpoint()

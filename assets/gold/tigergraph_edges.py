@@ -20,11 +20,11 @@ from transforms.feed.table_names import TOMBSTONES
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, GLOBAL, MIRROR, UID, shared
 
 TOLERANCE = "1 HOUR"
-"""A request that began so long before others may end after them."""
+"""A request may begin this long before others and end after them, so that its times say nothing."""
 
 
 def restarts_of(lake: Lake, feed: Feed) -> DataFrame:
-    """One row per partition whose tids began anew: ``what``."""
+    """One row per partition whose tids started over: ``what``, a sentence."""
     found = restarts.of_streams(lake.table(Layer.SILVER, feed.name).read(), TOLERANCE)
     what = F.format_string(
         "partition %s: from tid %d on nothing is newer than %s, and a lower tid is of %s",
@@ -37,7 +37,10 @@ def restarts_of(lake: Lake, feed: Feed) -> DataFrame:
 def with_deleted_end(
     lake: Lake, feed: Feed, tables: dict[str, Table], *, is_older: bool
 ) -> DataFrame | None:
-    """One row per edge with a deleted vertex: ``what``; those no newer than the delete, or the others."""
+    """One row per edge with a deleted vertex: ``what``, the edge; None where the feed has no edges or no deletes.
+
+    ``is_older``: edges no newer than the delete of the vertex; else the other ones.
+    """
     tombstones = [
         _tombstones(lake, feed, name, table) for name, table in tables.items() if _is_vertex(table)
     ]
@@ -68,7 +71,7 @@ def _tombstones(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
 
 
 def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
-    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``what``, and when it was last changed."""
+    """Two rows per edge, one for each end: ``graph``, ``type``, ``uid``, ``what``, and the edge's last change."""
     end = F.explode(
         F.array(
             *[
@@ -88,7 +91,7 @@ def _edges(lake: Lake, feed: Feed, name: str, table: Table) -> DataFrame:
 
 
 def unlike_mirrors(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFrame | None:
-    """One row per edge whose two directions are not the same, or of which one is missing: ``what``."""
+    """One row per edge whose two directions differ or of which one is missing: ``what``; None without mirrors."""
     found = []
     for name, table in tables.items():
         other = name + MIRROR
@@ -117,7 +120,7 @@ def _attributes(table: Table) -> Column:
 
 
 def _shown(name: str) -> Column:
-    """An edge as a reader of a check sees it."""
+    """An edge in words: its table, its ends and its discriminator."""
     parts = [F.lit(name), F.lit(": ")]
     for one in ENDS:
         parts += [F.col(one), F.lit(" ")]

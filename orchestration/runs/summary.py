@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, told
+from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.execute import Outcome, is_blocked
 
@@ -87,7 +87,7 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
         console.print()
     for outcome in outcomes:
         for one in _gold_tables(outcome):
-            for text in told(_scoped(one)):
+            for text in effect_lines(_scoped(one)):
                 print_as_is(console, f"{outcome.plan.feed.name}.{one['name']}: {text}", "yellow")
     show_checks(outcomes, console)
     for outcome in outcomes:

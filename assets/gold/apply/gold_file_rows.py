@@ -75,7 +75,7 @@ def rows_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
         )
         for name, kind in table.columns.items()
     }
-    arrays |= _last([states[key] for key, _ in copies])
+    arrays |= _last_columns([states[key] for key, _ in copies])
     if not table.key:
         arrays[KEY] = pa.array([canonical_texts.key_text(key) for key, _ in copies], pa.string())
         arrays[COPY] = pa.array([number for _, number in copies], pa.int64())
@@ -85,7 +85,7 @@ def rows_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
 
 def tombstones_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
     """One row per key, each of which is absent now."""
-    arrays = _last([*states.values()])
+    arrays = _last_columns([*states.values()])
     if table.key:
         for at, name in enumerate(table.key):
             parts = [key[at] for key in states]
@@ -96,7 +96,7 @@ def tombstones_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
     return pa.table([arrays[one.name] for one in columns], schema=columns)
 
 
-def _last(states: Sequence[State]) -> dict[str, pa.Array]:
+def _last_columns(states: Sequence[State]) -> dict[str, pa.Array]:
     """The columns that say which change was the last."""
     lasts = [one.last for one in states]
     return {

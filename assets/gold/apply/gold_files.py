@@ -1,7 +1,8 @@
 """One small gold table and its tombstones, read and rewritten whole in this process.
 
 Rewriting a table of some thousand rows takes delta-rs some hundredths of a second, and leaves one file; Spark's MERGE
-into it takes seconds. Not here: which rows (``transforms/gold``), and larger tables (``gold_tables``).
+into it takes seconds. Put here how the two files are read and written. Not here: what becomes of a key
+(``transforms/gold``), how its state becomes a row (``gold_file_rows``), and larger tables (``commits``).
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from transforms.gold.fold import State
 from transforms.gold.onto_gold import Current
 
 
-# Without slots: what is read is kept.
+# Without slots: what is read is kept in the instance.
 @dataclass(frozen=True)
 class GoldFiles:
-    """One gold table with its tombstones."""
+    """The files of one gold table and of its tombstones."""
 
     table: Table
     gold: LocalTable
@@ -45,27 +46,27 @@ class GoldFiles:
 
     @property
     def exists(self) -> bool:
-        """Whether both are there."""
+        """Whether both tables have been written."""
         return self.gold.table is not None and self.tombstones.table is not None
 
     @property
     def is_small(self) -> bool:
-        """Whether both may be rewritten whole."""
+        """Whether both tables are small enough to be rewritten whole."""
         return may_be_rewritten(self.gold, self.tombstones)
 
     @cached_property
     def rows(self) -> pa.Table:
-        """Gold's rows."""
+        """The rows of gold (``gold_file_rows.schema``)."""
         return self.gold.read(gold_file_rows.schema(self.table))
 
     @cached_property
     def keys(self) -> list[Key]:
-        """The key of each of them."""
+        """The key of each row."""
         return keys_of(self.table, self.rows)
 
     @cached_property
     def tombstone_rows(self) -> pa.Table:
-        """The tombstones, the newest of each key."""
+        """The newest tombstone of each key (``gold_file_rows.tombstone_schema``)."""
         rows = self.tombstones.read(gold_file_rows.tombstone_schema(self.table))
         newest: dict[Key, tuple[tuple[list[int], str], int]] = {}
         places = zip(rows[POSITION].to_pylist(), rows[EVENT_ID].to_pylist(), strict=True)
@@ -77,7 +78,7 @@ class GoldFiles:
 
     @cached_property
     def tombstone_keys(self) -> list[Key]:
-        """The key of each of them."""
+        """The key of each tombstone."""
         return keys_of(self.table, self.tombstone_rows)
 
     def current(self, keys: Collection[Key] | None) -> dict[Key, Current]:
@@ -87,9 +88,9 @@ class GoldFiles:
             if keys is None or key in keys:
                 places.setdefault(key, []).append(at)
         found = self._current_rows(places)
-        buried = [at for at, key in enumerate(self.tombstone_keys) if keys is None or key in keys]
-        places_of = lasts_of(typed_values.rows_at(self.tombstone_rows, buried))
-        for at, (last, reset) in zip(buried, places_of, strict=True):
+        deleted = [at for at, key in enumerate(self.tombstone_keys) if keys is None or key in keys]
+        lasts = lasts_of(typed_values.rows_at(self.tombstone_rows, deleted))
+        for at, (last, reset) in zip(deleted, lasts, strict=True):
             key = self.tombstone_keys[at]
             row = found[key].state.last if key in found else None
             if row is None or row.position < last.position:
@@ -98,14 +99,14 @@ class GoldFiles:
         return found
 
     def foreign_copies(self, keys: Collection[Key]) -> int:
-        """How many of these keys have several rows, which somebody else has put there."""
+        """How many of these keys have several rows: Weir writes one, so somebody else has written into the table."""
         if not self.table.key:
             return 0
         copies = Counter(key for key in self.keys if key in keys)
         return sum(count > 1 for count in copies.values())
 
     def _current_rows(self, places: Mapping[Key, Sequence[int]]) -> dict[Key, Current]:
-        """The rows at the first of each key's places; of a table without a key there are as many as it has copies."""
+        """What gold has of each key, read at the first of its row numbers; in a table without a key, copies are rows."""
         rows = typed_values.rows_at(self.rows, [some[0] for some in places.values()])
         images: list[dict[str, str | None]] = [{} for _ in places]
         if self.table.key:
@@ -121,9 +122,10 @@ class GoldFiles:
         }
 
     def put(self, states: Mapping[Key, State]) -> tuple[int, int]:
-        """Put what these keys are now in place of what they were, tombstones first; how many rows each table has.
+        """Put what these keys are now in place of what they were; returns how many rows and tombstones there are then.
 
-        A crash between the two leaves a row that its tombstone is newer than: the same run, once more, removes it.
+        Tombstones are written first: a crash in between leaves a row beside a newer tombstone, and the same run removes
+        it when it is repeated.
         """
         absent = {key: one for key, one in states.items() if one.effect == "remove"}
         stones, rows = self.tombstone_rows, self.rows
@@ -140,20 +142,20 @@ class GoldFiles:
             )
             self.gold.write(rows)
         if above := self._above(present):
-            # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
+            # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
             left = [at for at, key in enumerate(keys_of(self.table, stones)) if key not in above]
             stones = typed_values.rows_at(stones, left)
             self.tombstones.write(stones)
         return rows.num_rows, stones.num_rows
 
     def _above(self, present: Mapping[Key, State]) -> set[Key]:
-        """The keys of which a tombstone stands behind the last change of the row that they have now."""
+        """The keys whose tombstone is at a later position than the last change of the row that they have now."""
         places = zip(self.tombstone_keys, self.tombstone_rows[POSITION].to_pylist(), strict=True)
         lasts = {key: one.last.position for key, one in present.items() if one.last is not None}
         return {key for key, position in places if key in lasts and tuple(position) > lasts[key]}
 
     def create(self, states: Mapping[Key, State], properties: Mapping[str, str]) -> tuple[int, int]:
-        """Write both tables anew; how many rows each has."""
+        """Write both tables in place of what there was; returns how many rows and tombstones they have."""
         present = {key: one for key, one in states.items() if one.effect != "remove"}
         absent = {key: one for key, one in states.items() if one.effect == "remove"}
         stones, rows = tombstones_of(self.table, absent), rows_of(self.table, present)

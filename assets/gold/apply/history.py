@@ -1,7 +1,9 @@
-"""The history of a gold table, ``gold.<feed>.<table>__history``: every version of every row, where a table asks for it.
+"""The commit of a large gold table's versions, ``gold.<feed>.<table>__history``, for tables declared with ``history``.
 
-Each key that a run touches is folded anew, so that late events are woven in at their place. Versions that ended before
-the horizon are no longer known to silver, and stay as they are. Not here: what a version is (``assets/gold_columns``).
+Each key that a run touches is folded from all its changes, so that late events are woven in at their position. Silver
+no longer knows versions that ended before the horizon, and these stay as they are. Put here how versions get into the
+table. Not here: what a version is (``transforms/gold/history.py``), its columns (``assets/columns/history.py``), and
+small tables (``history_files``).
 """
 
 from __future__ import annotations
@@ -78,18 +80,18 @@ def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[s
     )
 
 
-def above(versions_of: DataFrame, horizon: Horizon | None) -> DataFrame:
-    """The versions that silver can still tell: those that stood at the horizon, and all later ones."""
+def above(kept: DataFrame, horizon: Horizon | None) -> DataFrame:
+    """The versions that silver can still tell: those that had not ended at the horizon, and all later ones."""
     if horizon is None:
-        return versions_of
-    return versions_of.where(F.coalesce(F.col(VALID_TO) > _place(horizon), F.lit(True)))
+        return kept
+    return kept.where(F.coalesce(F.col(VALID_TO) > _position(horizon), F.lit(True)))
 
 
-def _ended(stood: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
-    """The versions that silver knows nothing of any more, with the columns that are declared now."""
-    ended = stood.where(F.col(VALID_TO) <= _place(horizon))
+def _ended(kept: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
+    """The versions that silver no longer knows, with the columns that are declared now."""
+    ended = kept.where(F.col(VALID_TO) <= _position(horizon))
     columns = [
-        (F.col(f"`{name}`") if name in stood.columns else F.lit(None))
+        (F.col(f"`{name}`") if name in kept.columns else F.lit(None))
         .cast(types.stored(kind))
         .alias(name)
         for name, kind in declared.columns.items()
@@ -97,5 +99,5 @@ def _ended(stood: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
     return ended.select(*columns, *OWN)
 
 
-def _place(horizon: Horizon) -> Column:
+def _position(horizon: Horizon) -> Column:
     return F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")

@@ -116,7 +116,7 @@ def _written(
         files.gold.create(done.states, properties) if full_rebuild else files.gold.put(done.states)
     )
     run = brings.run
-    effects = scoped_delete_effects.reached_here(
+    effects = scoped_delete_effects.effects_of_states(
         run.scopes, run.places, done.states, current_rows, full_rebuild=full_rebuild
     )
     return Applied(

@@ -13,7 +13,7 @@ from assets.columns.gold import PARTS
 from assets.gold.applied import Applied, AppliedTable
 from assets.gold.apply import commits, full_rebuilds, history
 from assets.gold.changes import scoping
-from assets.gold.changes.scoped_delete_effects import of_counts
+from assets.gold.changes.scoped_delete_effects import effects_of_counts
 from assets.gold.changes.scoping import Scoping
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.fold import spark_fold
@@ -76,7 +76,7 @@ def _applied(gold: GoldTable, scoped: Scoping, found: Folded, *, rebuilt: bool) 
     """What was done, in numbers."""
     tally = found.tally
     sizes = gold.rows.count(), gold.tombstones.count()
-    effects = of_counts(scoped.by_event, scoped.places, tally.removed, tally.changed)
+    effects = effects_of_counts(scoped.by_event, scoped.places, tally.removed, tally.changed)
     return Applied(
         tables=(AppliedTable(gold.name, *sizes, tally.repeats, effects),),
         changes=tally.deliveries,

@@ -18,12 +18,12 @@ from transforms.feed.feed import Feed
 def kinds_and_counts(
     lake: Lake, feed: Feed, name: str, windows: Sequence[str]
 ) -> tuple[ChangeKinds, int]:
-    """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
+    """What kinds of change one gold table has, by the accounts of all windows, and how many of them are new at most."""
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     columns = ["window", "change_kinds", "changes", "derived"]
     rows = accounts.rows(columns, {"table": [name]})
     change_kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
-    # What a commit releases may have come in any window.
+    # Changes that a commit releases may have come in any window.
     counted = (
         rows if change_kinds.transactions else [one for one in rows if one["window"] in windows]
     )

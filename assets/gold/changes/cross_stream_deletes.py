@@ -1,7 +1,8 @@
-"""What tells where scoped changes of one stream stand among another's, read from all of a feed's silver.
+"""Where scoped changes of one stream take effect among the changes of another, read from all of a feed's silver.
 
-TigerGraph's are the only ones so far, and only a feed of several partitions asks. Not here: where they stand then
-(``transforms/gold/streams.py``), and which messages tell it (``transforms.source_format.FarPlaces``).
+Only TigerGraph's deletes reach other streams so far, and only in a feed of several partitions. Put here what reads
+silver for it, in this process or in Spark. Not here: whether it has to be read (``streams``), the rule itself
+(``transforms/gold/streams.py``), and which messages say it (``transforms.source_format.FarPlaces``).
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ COLUMNS = (
     *("declared", "effect", "operation", "derived", "scope", "after", "event_at"),
     *("key", "event_id", "stream", "position"),
 )
-"""What of silver has to be read for it, of all tables."""
+"""The columns of silver that have to be read for it, of all tables."""
 
 
 def far_places(feed: Feed, table: Table) -> FarPlaces | None:
-    """Which messages tell where the table's changes stand in other streams."""
-    told_by = FORMATS[feed.format].far_places
-    return None if told_by is None else told_by(feed, table.name)
+    """What recognizes messages that say where the table's changes are in other streams; None where there are none."""
+    far_places_of = FORMATS[feed.format].far_places
+    return None if far_places_of is None else far_places_of(feed, table.name)
 
 
-def asked(scoped: Iterable[Scoped]) -> frozenset[int]:
-    """The moments of which it has to be known how far each stream had come by then."""
+def moments_of(scoped: Iterable[Scoped]) -> frozenset[int]:
+    """The times of the scoped changes, in microseconds since 1970: each stream's position at these has to be known."""
     return frozenset(
         one.change.event_at
         for one in scoped
@@ -50,11 +51,11 @@ def asked(scoped: Iterable[Scoped]) -> frozenset[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """What tells whom a table's scoped changes reach, of silver that was read in this process.
+class LocalCrossStreamDeletes:
+    """Whom a table's scoped changes reach in other streams, from silver that was read in this process.
 
-    ``cross_stream_positions``: of changes in other streams, by event. ``placed``: the keys of those whose place the run
-    brings.
+    ``crossing``: each stream's positions over time. ``cross_stream_positions``: positions of changes in other streams,
+    by event. ``placed``: the keys of the changes whose position in another stream the run brings.
     """
 
     crossing: Crossing
@@ -62,10 +63,10 @@ class Here:
     placed: set[Key]
 
 
-def here(
+def read_locally(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: Iterable[tuple[pa.Table, bool]]
-) -> Here | None:
-    """What all rows of a feed's silver tell, by files that the run brings or that were there; None of one stream."""
+) -> LocalCrossStreamDeletes | None:
+    """Read it from the files of silver, each with whether the run brings it; None where there is only one stream."""
     far, heard = far_places(feed, table), Heard()
     for rows, is_new in silver:
         plain = rows.append_column("is_new", pa.array([is_new] * rows.num_rows, pa.bool_()))
@@ -85,37 +86,38 @@ def here(
             cross_stream_positions[one.event_id].append(one.there)
             if one.is_new:
                 new.add(one.key)
-    found = Crossing(clocks(moments, asked(scoped)), far.column if far else None)
-    return Here(found, dict(cross_stream_positions), new)
+    found = Crossing(clocks(moments, moments_of(scoped)), far.column if far else None)
+    return LocalCrossStreamDeletes(found, dict(cross_stream_positions), new)
 
 
 @dataclass(frozen=True, slots=True)
 class CrossStreamDeletes:
-    """The same as Spark's tasks tell it.
+    """Whom a table's scoped changes reach in other streams, from silver that was read by Spark.
 
-    ``cross_stream_positions``: one row per place of a change in another stream: ``key``, ``event_id``, ``stream``,
-    ``position``, and ``is_new``.
+    ``crossing``: each stream's positions over time. ``cross_stream_positions``: one row per position of a change in
+    another stream than its own: ``key``, ``event_id``, ``stream``, ``position``, and ``is_new``, where the run brings
+    it.
     """
 
     crossing: Crossing
     cross_stream_positions: DataFrame
 
 
-def across_streams(
+def read_by_spark(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame
 ) -> CrossStreamDeletes:
-    """What all rows of a feed's silver tell (with ``is_new``), where it has several streams."""
+    """Read it from all rows of a feed's silver (with ``is_new``), whose changes come from several streams."""
     far = far_places(feed, table)
     rows = silver.select(
         *("declared", "effect", "operation", "after", "event_id", "stream", "position", "is_new"),
         (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
         F.unix_micros("event_at").alias("event_at"),
-        # Never null: see arrow_meetings.COLUMNS.
+        # Never null: see meeting_columns.COLUMNS.
         F.coalesce("key", F.array().cast("array<string>")).alias("key"),
     )
     told = in_spark.staged(rows, Tell(far), TOLD).repartition("kind", "group")
     together = told.sortWithinPartitions("kind", "group", "place")
-    found = in_spark.staged(together, Listen(asked(scoped)), FOUND).localCheckpoint()
+    found = in_spark.staged(together, Listen(moments_of(scoped)), FOUND).localCheckpoint()
     is_clock = F.length("clock") > 0
     of_streams = {
         row["stream"]: pickle.loads(row["clock"]) for row in found.where(is_clock).collect()

@@ -1,6 +1,7 @@
-"""What a run brings for one gold table: its changes that were read in this process, sorted by what is done with them.
+"""What a run brings for one gold table: changes that were read in this process, sorted by what is done with them.
 
-Not here: how they are read (``silver_files``), and what becomes of them (``transforms/gold``).
+Put here what makes ``transforms.gold.table.New`` of them. Not here: how they are read (``silver_files``), and what
+becomes of them (``transforms/gold``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run brings for one table, and what it was made of."""
+    """What a run brings for one table; of its scoped changes, by event, where they come from and what they are for."""
 
     new: New
     places: Mapping[str, Place]
@@ -37,7 +38,14 @@ class Run:
 def run(
     silver: SilverFiles, changes: Sequence[Visible], epochs: Sequence[Visible], kinds: ChangeKinds
 ) -> Run:
-    """Sort changes of silver's table; ``epochs`` are the scoped deletes that complete snapshots are."""
+    """Sort the changes of the table.
+
+    Args:
+        silver: Silver, as the table sees it.
+        changes: Its changes.
+        epochs: The scoped deletes that complete snapshots stand for.
+        kinds: What kinds of change the table has.
+    """
     own: dict[Key, list[Change]] = defaultdict(list)
     scoped: list[Scoped] = []
     places: dict[str, Place] = {}
@@ -61,7 +69,7 @@ def run(
 def silver_of(
     gold: GoldTable, windows: Sequence[str], kinds: ChangeKinds
 ) -> tuple[SilverFiles, ChangeKinds]:
-    """Silver as one gold table sees it, and the kinds of its changes, of which the accounts tell only those they saw.
+    """Silver as one gold table sees it, and the kinds of its changes, with what the accounts could not know of them.
 
     Raises:
         TooLarge: The table's base does not fit into this process.
@@ -75,9 +83,9 @@ def silver_of(
 
 
 def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
-    """The scoped deletes that complete snapshots are, none of them new: gold is made anew for every epoch.
+    """The scoped deletes that complete snapshots stand for, without those at or below the table's horizon.
 
-    Those above the table's horizon: its base has the others.
+    None of them is new: gold is made from all of silver for every epoch.
     """
     found = []
     for row in decisions.scoped_rows(feed, silver.table.name, silver.name):
@@ -102,7 +110,7 @@ def crossing(gold: GoldTable, brings: Run, silver: SilverFiles) -> tuple[Run, bo
         return brings, False
     before = ledger.brought_before(gold.lake, gold.feed, silver.windows)
     everywhere = silver.everywhere(cross_stream_deletes.COLUMNS, before)
-    across = cross_stream_deletes.here(gold.feed, gold.table, brings.new.scoped, everywhere)
+    across = cross_stream_deletes.read_locally(gold.feed, gold.table, brings.new.scoped, everywhere)
     if across is None:
         return brings, False
     new = replace(

@@ -20,10 +20,11 @@ from transforms.gold.scopes import Scoped
 
 @dataclass(frozen=True, slots=True)
 class Scoping:
-    """A table's scoped changes, those of earlier windows marked as such, and what tells whom they reach.
+    """A table's scoped changes, and whom they reach.
 
-    ``by_event``: one of each event's deliveries. ``places``: what a person is told of each. ``across_streams``: None
-    where they reach no other streams.
+    ``every``: all deliveries; ``change.is_past`` marks those of earlier windows. ``by_event``: one delivery of each
+    event. ``places``: where each event comes from. ``across_streams``: where the changes are among those of other
+    streams; None where they reach only their own.
     """
 
     every: Sequence[Scoped] = ()
@@ -33,7 +34,7 @@ class Scoping:
 
 
 def of_changes(feed: Feed, table_changes: TableChanges) -> Scoping:
-    """Those of one table: few, so that they fit into this process."""
+    """The scoped changes of one table: they are few, so that they fit into this process."""
     if not table_changes.change_kinds.scopes:
         return Scoping()
     wanted = [*read_changes.COLUMNS, "is_new", "operation", "window", "object", "line"]
@@ -59,7 +60,7 @@ def of_changes(feed: Feed, table_changes: TableChanges) -> Scoping:
             )
     if not table_changes.crosses:
         return Scoping(every, by_event, places)
-    across_streams = cross_stream_deletes.across_streams(
+    across_streams = cross_stream_deletes.read_by_spark(
         feed, table_changes.table, every, table_changes.everywhere
     )
     return Scoping(every, by_event, places, across_streams)

@@ -112,7 +112,7 @@ class SilverParts:
             yield from ((batch, part.window) for batch in kept.combine_chunks().to_batches())
             if self.waits is not None:
                 whole = self.files.read(part.path, part.size, SILVER_ARROW.names)
-                waiting = waiting_changes.here(whole, self.table, self.name, part.window)
+                waiting = waiting_changes.waiting_rows(whole, self.table, self.name, part.window)
                 yield from ((batch, part.window) for batch in self.waits(waiting))
 
     def _kept(self, rows: pa.Table) -> pa.Table:

@@ -23,48 +23,48 @@ SEVERAL: Final = 2
 
 
 def crosses(feed: Feed, change_kinds: ChangeKinds) -> bool:
-    """Whether scoped changes of a table may reach keys of other streams."""
+    """Whether scoped changes of a table may reach keys of other streams, if its feed has several streams."""
     by_format = FORMATS[feed.format].crosses_streams
     return by_format and any(shape.of_stream for shape in change_kinds.scopes)
 
 
 def has_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether a feed's changes came from several streams: most have one, and there no delete has anywhere to go.
+    """Whether a feed's changes came from several streams.
 
-    The accounts say it. Of windows that an earlier version of Weir derived silver is asked.
+    The accounts say it, but for windows that an earlier version of Weir derived: for these silver is read.
     """
-    known = _Streams.by_accounts(lake, feed)
-    met = known.met
-    if len(met) < SEVERAL and known.untold:
+    by_accounts = _Streams.by_accounts(lake, feed)
+    streams = by_accounts.known
+    if len(streams) < SEVERAL and by_accounts.unknown:
         silver = lake.table(Layer.SILVER, feed.name).read()
-        told = F.col("window").isin(sorted(known.untold)) & F.col("stream").isNotNull()
-        rows = silver.where(told).select("stream").distinct().limit(SEVERAL).collect()
-        met = met | {row["stream"] for row in rows}
-    return len(met) >= SEVERAL
+        is_asked = F.col("window").isin(sorted(by_accounts.unknown)) & F.col("stream").isNotNull()
+        rows = silver.where(is_asked).select("stream").distinct().limit(SEVERAL).collect()
+        streams = streams | {row["stream"] for row in rows}
+    return len(streams) >= SEVERAL
 
 
 def may_have_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether the same is so, or could only be told by silver."""
-    known = _Streams.by_accounts(lake, feed)
-    return len(known.met) >= SEVERAL or bool(known.untold)
+    """Whether ``has_streams`` is true, as far as the accounts say; also true where only silver could say."""
+    by_accounts = _Streams.by_accounts(lake, feed)
+    return len(by_accounts.known) >= SEVERAL or bool(by_accounts.unknown)
 
 
 @dataclass(frozen=True, slots=True)
 class _Streams:
-    """Streams that a feed's changes came from, and the windows whose accounts do not tell them."""
+    """Streams that a feed's changes came from (``known``), and windows whose accounts do not say it (``unknown``)."""
 
-    met: frozenset[str]
-    untold: frozenset[str]
+    known: frozenset[str]
+    unknown: frozenset[str]
 
     @classmethod
     def by_accounts(cls, lake: Lake, feed: Feed) -> _Streams:
         rows = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-        met: set[str] = set()
-        untold: set[str] = set()
+        known: set[str] = set()
+        unknown: set[str] = set()
         for row in rows.rows(["window", "change_kinds"]):
-            told = streams_of(row["change_kinds"] or ())
-            if told is None:
-                untold.add(row["window"])
+            streams = streams_of(row["change_kinds"] or ())
+            if streams is None:
+                unknown.add(row["window"])
             else:
-                met |= told
-        return cls(frozenset(met), frozenset(untold))
+                known |= streams
+        return cls(frozenset(known), frozenset(unknown))

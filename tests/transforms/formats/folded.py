@@ -152,7 +152,7 @@ def folded_whole(
     moves = any(one.change.effect == "move" for one in rows)
     new = New({}, scoped, moves=moves)
     if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
-        told = cross_stream_deletes.here(
+        told = cross_stream_deletes.read_locally(
             feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
         )
         if told is not None:
