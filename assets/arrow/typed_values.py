@@ -1,7 +1,8 @@
-"""Canonical texts and typed values, as Arrow arrays: what a text of silver is as a value of a declared type, and back.
+"""Typed values as Arrow arrays: what a canonical text of silver is as a value of a declared type.
 
-The same for Spark is in ``assets/columns/types.py``; a contract test holds the two together. Not here: whether a
-value fits its type, and what its canonical text is (``transforms/types.py``).
+The same for Spark is in ``assets/columns/types.py``; a test holds the two together. Put here how a text becomes a
+value. Not here: texts of values (``canonical_texts``), whether a value fits its type, and what its canonical text is
+(``transforms/types.py``).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def typed(texts: Sequence[str | None], type_name: str) -> pa.Array:
     """The values of canonical texts in the declared type.
 
     Raises:
-        ValueError: A text is not canonical: it has not been judged by this type.
+        ValueError: A text is not a canonical text of this type.
     """
     value = _value_of_text(type_name)
     return pa.array(
@@ -118,5 +119,5 @@ def or_null(value: _Value) -> _Value:
 
 
 def rows_at(table: pa.Table, places: Iterable[int]) -> pa.Table:
-    """The rows at these places."""
+    """The rows with these numbers, counted from 0."""
     return table.take(pa.array([*places], pa.int64()))

@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from assets.arrow.gold.meetings import Folding, meetings_by_group
 from assets.arrow.gold.stories import Story, stories
-from assets.arrow.record_batches import told_clearly
+from assets.arrow.record_batches import with_clear_errors
 from assets.columns.base_rows import STATE
 from transforms.gold.fold import Fold, Last, State
 from transforms.gold.scopes import Scopes
 
 BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
-"""What a base row says of its key (``base_rows.BASE``)."""
+"""One row per key that is present: the columns of ``assets.columns.base_rows.BASE`` that are about the key."""
 _TEXTS = pa.list_(pa.field("element", pa.string()))
 _LAST = pa.struct(
     [
@@ -41,16 +41,16 @@ _BATCH_ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ToBase:
-    """What keys are by all their changes, as base rows keep it."""
+    """The stage that folds keys from all their changes, and gives a base row for each that is present."""
 
     folding: Folding
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are there."""
+        """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are present."""
         folding, fold = self.folding, Fold.of(self.folding.table)
         scopes = Scopes(folding.scoped, fold.identity)
         rows: list[dict[str, object]] = []
-        with told_clearly(folding.feed):
+        with with_clear_errors(folding.feed):
             for meetings in meetings_by_group(folding, batches):
                 for one in stories(folding, fold, scopes, list(meetings)):
                     state = fold.after(one.changes, one.key.base)

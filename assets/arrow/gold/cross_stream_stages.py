@@ -40,12 +40,12 @@ _MOMENT, _MET = "moment", "met"
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """What rows of silver tell, as rows of ``TOLD``."""
+    """The first stage: rows of silver to moments and messages, as rows of ``TOLD``."""
 
     far: FarPlaces | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch for each."""
+        """One batch of ``TOLD`` for each batch of silver."""
         for batch in batches:
             heard = Heard()
             heard.hear(batch, self.far)
@@ -61,7 +61,7 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Clocks and places from rows that come sorted by ``kind``, ``group`` and ``place``."""
+    """The second stage: clocks and positions, from rows of ``TOLD`` sorted by ``kind``, ``group`` and ``place``."""
 
     wanted: frozenset[int]
 

@@ -1,7 +1,8 @@
-"""What rows of silver tell of where changes stand in other streams: over Arrow batches, here or in Spark's tasks.
+"""Where changes are in other streams than their own, as rows of silver say it, over Arrow batches.
 
-Not here: which rows are read for it (``cross_stream_deletes``), and what follows from it
-(``transforms/gold/streams.py``). What is imported here is imported by every Python worker.
+Put here what is collected from rows of silver for it, in this process or in Spark's tasks. Not here: which rows are
+read (``assets/gold/changes/cross_stream_deletes.py``), the stages in Spark (``cross_stream_stages``), and what follows
+from it (``transforms/gold/streams.py``). What is imported here is imported by every Python worker.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ HEARD = (
     *("declared", "effect", "operation", "is_derived", "event_at"),
     *("key", "event_id", "stream", "position", "is_new"),
 )
-"""The columns of what is heard; ``event_at`` in microseconds since 1970 (UTC)."""
+"""The columns of silver that are read; ``event_at`` in microseconds since 1970 (UTC)."""
 
 
 class Met(NamedTuple):
-    """A change of the table, or the message that tells its place in another stream (``is_far``)."""
+    """A change of the table, or a message that says the change's position in another stream (``is_far``)."""
 
     is_far: bool
     key: Key
@@ -38,7 +39,7 @@ class Met(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where a change of the table stands in another stream; ``is_new``: the run brings the message that tells it."""
+    """The position of a change in another stream; ``is_new``: the run brings the message that says it."""
 
     key: Key
     event_id: str
@@ -48,13 +49,13 @@ class Placed(NamedTuple):
 
 @dataclass
 class Heard:
-    """What rows of silver tell: each stream's newest times by place, and which messages meet by what they say."""
+    """What has been collected: each stream's newest time by position, and messages by what they have in common."""
 
     moments: dict[tuple[str, Position, bool], int | None] = field(default_factory=dict)
     met: dict[tuple[str, ...], list[Met]] = field(default_factory=lambda: defaultdict(list))
 
     def hear(self, batch: pa.RecordBatch, far: FarPlaces | None) -> None:
-        """Take in rows of ``HEARD`` and ``after``."""
+        """Collect from rows with the columns ``HEARD`` and ``after``; ``far`` recognizes messages of other streams."""
         after = map_columns.maps(batch.column("after"))
         cells = zip(*(batch.column(name).to_pylist() for name in HEARD), strict=True)
         for image, row in zip(after, cells, strict=True):
@@ -76,7 +77,7 @@ class Heard:
 
 
 def placed(met: Sequence[Met]) -> Iterator[Placed]:
-    """The places that messages which meet tell of each other."""
+    """The positions of changes in other streams, from messages that belong together."""
     for far in met:
         if far.is_far:
             there = CrossStreamPosition(far.stream, far.position)
@@ -86,7 +87,7 @@ def placed(met: Sequence[Met]) -> Iterator[Placed]:
 
 
 def clocks(moments: Iterable[tuple[str, Moment]], wanted: Collection[int]) -> dict[str, Clock]:
-    """Every stream's clock."""
+    """Every stream's clock: its position at each of the wanted times."""
     of_streams: dict[str, list[Moment]] = defaultdict(list)
     for stream, moment in moments:
         of_streams[stream].append(moment)
@@ -97,6 +98,6 @@ def clocks(moments: Iterable[tuple[str, Moment]], wanted: Collection[int]) -> di
 
 
 def in_order(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """A place that the run brings comes before the same one of earlier."""
+    """The moments with a position that the run brings before the same position from earlier windows."""
     for _, some in groupby(moments, key=lambda one: one.place):
         yield from sorted(some, key=lambda one: not one.is_new)

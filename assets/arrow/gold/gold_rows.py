@@ -1,6 +1,7 @@
-"""What comes out of the tasks that fold a gold table: rows to put, keys whose history is asked for, and counts.
+"""What comes out of a task that folds a gold table, in batches: changed keys, keys whose history is needed, counts.
 
-Not here: what becomes of a key (``gold_fold``), and what is done with the rows (``spark_apply``).
+Put here how a result becomes a row of ``gold_columns``. Not here: what becomes of a key (``gold_fold``,
+``history_fold``), and what is done with the rows (``assets/gold/fold``).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _BATCH_ROWS = 10_000
 
 
 class Rows:
-    """What comes out of a task, in batches."""
+    """What comes out of one task; batches are taken out when there is much, and at the end."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -52,12 +53,20 @@ class Rows:
     def put(
         self, key: Key, state: State, one: Meeting, tally: Tally, *, full_rebuild: bool
     ) -> None:
-        """A key has changed; of one without a row's key each copy is a row, and those that are no more."""
+        """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone.
+
+        Args:
+            key: The key.
+            state: What it is now.
+            one: What is known of it.
+            tally: The counts that the row goes into.
+            full_rebuild: Whether the table is made from all changes.
+        """
         tally.keys += 1
         tally.absent += state.effect == "remove"
         effect = state.effect
         if effect == "merge" and self._values <= state.columns.keys():
-            # What says every column takes nothing from the row: of that, the commit need not read the columns.
+            # A merge of every column keeps no old value: the commit need not read the row.
             effect = "put"
         tally.merged += effect == "merge"
         last, known = state.last, None if one.current is None else one.current.state.last
@@ -79,17 +88,17 @@ class Rows:
         self._versions.append((key, version))
 
     def ask(self, one: Meeting, tally: Tally) -> None:
-        """A key's history has to be read; what gold has of it goes along."""
+        """A key's whole history has to be read; what gold has of it is passed on."""
         tally.untold += 1
         self._others.append((UNTOLD, one.key, pickle.dumps((one.current, one.copies))))
 
     def full(self) -> Iterator[pa.RecordBatch]:
-        """What there is, if it is much."""
+        """The rows there are, if there are enough for a batch."""
         if len(self._states) + len(self._others) + len(self._versions) >= _BATCH_ROWS:
             yield from self._batches()
 
     def rest(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        """What there is, and the counts."""
+        """The rows that are left, and the counts."""
         self._others.append((COUNTED, None, pickle.dumps(tally)))
         yield from self._batches()
 

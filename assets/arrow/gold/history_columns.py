@@ -1,6 +1,7 @@
-"""Versions of a table's rows as Arrow columns.
+"""Versions of a table's rows as Arrow columns, and back.
 
-Not here: which versions there are (``transforms/gold/history.py``), and how they get into the table.
+Put here how a version becomes a row. Not here: which versions there are (``transforms/gold/history.py``), and how they
+get into the table (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ OWN = {
     BEGAN_BY: pa.string(),
     ENDED_BY: pa.string(),
 }
-"""The columns of a version that are Weir's own."""
+"""Weir's own columns of a version."""
 
 
 def schema(table: Table) -> pa.Schema:
-    """All columns of a table's versions."""
+    """The columns of a table of versions: the declared ones, then Weir's own."""
     declared = {name: typed_values.arrow_type(kind) for name, kind in table.columns.items()}
     return pa.schema([*declared.items(), *OWN.items()])
 
@@ -38,7 +39,7 @@ def schema(table: Table) -> pa.Schema:
 def cells(
     table: Table, versions: Sequence[tuple[Key, Version]]
 ) -> dict[str, Sequence[Any] | pa.Array]:
-    """The values of each column, a version after the other; times are in microseconds since 1970 (UTC)."""
+    """The values of each column, one per version; times are in microseconds since 1970 (UTC)."""
     found: dict[str, Sequence[Any] | pa.Array] = {
         VALID_FROM: [one.began.position for _, one in versions],
         VALID_TO: [one.ended and one.ended.position for _, one in versions],
@@ -75,7 +76,7 @@ def _lasts(rows: pa.Table, position: str, event_id: str, at: str) -> Iterator[La
 
 
 def array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
-    """One column's values; times come as numbers."""
+    """One column's values as an array; times come in microseconds since 1970."""
     if isinstance(values, pa.Array):
         return values
     if pa.types.is_timestamp(kind):

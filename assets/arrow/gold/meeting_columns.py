@@ -7,11 +7,11 @@ tasks make of it (``meetings``).
 from __future__ import annotations
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
-"""What a row is: of gold, of its tombstones, of its versions, of the base, an earlier stage's word, or a change.
+"""What a row is: a row of gold, a tombstone, a version, a base row, a key from an earlier stage, a place, or a change.
 
-That is a key whose history is asked for, and maybe what that stage has made of rows of gold and tombstones.
-
-Or a change's ``PLACE`` in another stream than its own: ``stream`` and ``position`` are there, ``event_id`` is its own.
+``CARRIED``: a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone,
+if it has read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are
+those of the other stream, ``event_id`` is the change's.
 """
 
 COLUMNS = {
@@ -38,12 +38,13 @@ COLUMNS = {
     "ended_by": "string",
     "ended_at": "bigint",
 }
-"""One row per row of gold, tombstone, version, base row and change of a key, as the tasks get them.
+"""One row per row of gold, tombstone, version, base row, carried key, place and change of a key.
 
-``after``: of rows of gold and bases the values, where they are asked for. ``position``, ``event_id``, ``event_at``: of
-a version those of the change that began it; ``reset``, ``ended_by``, ``ended_at``: of the one that ended it.
+Times are microseconds since 1970 (UTC). ``after``: in rows of gold and base rows the values, where they are asked for.
+``position``, ``event_id``, ``event_at``: in a version those of the change that began it; ``reset``, ``ended_by``,
+``ended_at``: those of the change that ended it.
 
-Lists and maps are empty where there is nothing, and never null: while it fills a batch, Spark counts its bytes after
-every row, and for a column of lists goes each time through all rows since the last that has one. Of 170,000 rows that
-took 10 s, and takes 0.1 s.
+Lists and maps are empty where there is nothing, and never null: while Spark fills a batch, it counts the batch's bytes
+after every row, and for a column of lists goes each time through all rows since the last one that has a list. For
+170,000 rows that took 10 s with nulls, and takes 0.1 s without.
 """

@@ -1,6 +1,7 @@
-"""All that a run knows of each key of a gold table, from Arrow batches that are sorted: rows of gold, bases, changes.
+"""A key of a gold table with all that a run knows of it: gold's row, its base row, its changes; from sorted batches.
 
-Not here: what becomes of a key (``gold_fold``), and which rows are brought together (``spark_apply``).
+Put here what all rows of a key say together. Not here: how a row is read (``met_rows``), what becomes of a key
+(``gold_fold``), and which rows are brought together (``assets/gold/fold/key_rows.py``).
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ from transforms.horizons import Horizon
 
 
 class Meeting(NamedTuple):
-    """All that is known of one key in a run: what gold has of it, its base, and its changes.
+    """All that is known of one key in a run.
 
-    ``is_new`` says of each change whether the run brings it; they come in the order of their positions, once, and have
-    to be taken before the next key is asked for: a hot key may have more than memory has room for.
-    ``cross_stream_positions``: of changes in other streams, by event; ``is_placed``: the run has brought one of these.
-    ``is_asked``: an earlier stage asks for its history. ``history``: those that stand in the table of versions.
+    ``current``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the horizon, and
+    the streams of the changes up to there. ``changes``: each with its stream, and whether the run brings it; in the
+    order of their positions. They come once, and have to be taken before the next key is asked for: a hot key may have
+    more changes than fit into memory. ``cross_stream_positions``: positions of changes in other streams, by event;
+    ``is_placed``: the run has brought one of these. ``is_asked``: an earlier stage asks for the key's history.
+    ``versions``: those in the table of versions.
     """
 
     key: Key
@@ -58,10 +61,11 @@ class Meeting(NamedTuple):
 class Folding:
     """What the tasks have to know of one table, and how they fold it.
 
-    ``scoped``: its scoped changes. ``depends``: whether the values of gold's rows are there. ``keeps_history``: older
-    events matter even below the reset position. ``moves``: rows of one ``group`` are of keys that may be linked.
-    ``full_rebuild``: the table is made anew. ``crossing``: where scoped changes stand in other streams; None without
-    any. ``horizon``: up to where the table's history is in its base; None where nothing is compacted.
+    ``scoped``: its scoped changes. ``depends``: changes depend on what the row was, so that gold's values are read.
+    ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked by
+    key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where scoped changes are in other
+    streams; None where they reach none. ``horizon``: up to where the table's history is in its base; None where nothing
+    is compacted.
     """
 
     feed: Feed
@@ -78,7 +82,7 @@ class Folding:
 def meetings_by_group(
     folding: Folding, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[Iterator[Meeting]]:
-    """The keys of each group, whole; of keys that are not linked a group is one key."""
+    """The keys of each group, with all their rows; where keys are not linked, each is a group of its own."""
     rows = met_rows(batches, read_changes.respelling(folding.table), grouped=folding.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not folding.moves:
@@ -91,20 +95,20 @@ def meetings_by_group(
 
 
 def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
-    """What one key's rows say; changes come last, and are read as they are asked for."""
-    stood: list[MetRow] = []
+    """What one key's rows say; changes come last, and are read only as they are taken."""
+    before: list[MetRow] = []
     base, streams = ABSENT, frozenset[str | None]()
-    begun: list[MetRow] = []
+    first: list[MetRow] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
     is_placed = is_asked = False
-    stood_versions: list[Version] = []
+    versions: list[Version] = []
     rest = iter(rows)
     for row in rest:
         key = row.key
         if row.what == CHANGE:
-            begun.append(row)
+            first.append(row)
             break
         if row.what == PLACE:
             there = CrossStreamPosition(row.stream or "", row.change.position)
@@ -118,30 +122,31 @@ def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
             is_asked = True
             carried = None if row.carried is None else pickle.loads(row.carried)
         elif row.what == VERSION:
-            stood_versions.append(version_of(row))
+            versions.append(version_of(row))
         else:
-            stood.append(row)
+            before.append(row)
     if carried is None:
-        copies = sum(one.what == GOLD for one in stood)
-        carried = _current(folding, stood, copies), copies
-    changes = ((row.change, row.stream, row.is_new) for row in chain(begun, rest))
+        copies = sum(one.what == GOLD for one in before)
+        carried = _current(folding, before, copies), copies
+    changes = ((row.change, row.stream, row.is_new) for row in chain(first, rest))
     return Meeting(
         *(key, *carried, base, streams, changes),
         cross_stream_positions=cross_stream_positions,
         is_placed=is_placed,
         is_asked=is_asked,
-        versions=stood_versions,
+        versions=versions,
     )
 
 
-def _current(folding: Folding, stood: Sequence[MetRow], copies: int) -> Current | None:
-    if not stood:
+def _current(folding: Folding, before: Sequence[MetRow], copies: int) -> Current | None:
+    """What gold has of the key, by its rows and tombstones: the newest of them counts."""
+    if not before:
         return None
-    # At one position a row stands behind its tombstone: removes come first.
+    # At the same position a row comes after its tombstone: removes are applied first.
     newest = max(
-        stood, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
+        before, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
     )
-    row = next((one for one in stood if one.what == GOLD), None)
+    row = next((one for one in before if one.what == GOLD), None)
     last = last_of(newest)
     if row is None or row.change.position < last.position:
         return Current(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)

@@ -45,7 +45,7 @@ def met_rows(
     for batch in batches:
         cells = {name: _cells(batch.column(name)) for name in COLUMNS if name != "group"}
         groups = _cells(batch.column("group")) if grouped else repeat(None)
-        # The columns in their order; what a row of gold does not say is the same in all of them, and costs nothing.
+        # The columns in their order; a column that no row of the batch fills repeats one value, and costs nothing.
         for group, row in zip(groups, zip(*cells.values(), strict=False), strict=False):
             what, key, is_new, effect, position, stable, event_id, at, *rest = row
             old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
@@ -58,12 +58,12 @@ def met_rows(
                 is_derived,
                 stream=stream,
             )
-            told = MetRow(key, what, is_new, stream, change, reset or None, *others)
-            yield (key if group is None else group), told
+            row_of_key = MetRow(key, what, is_new, stream, change, reset or None, *others)
+            yield (key if group is None else group), row_of_key
 
 
 def _cells(column: pa.Array) -> Iterable[Any]:
-    """A column's values; lists and maps are never null."""
+    """A column's values: dicts for maps, tuples for lists, neither of them ever null."""
     if pa.types.is_map(column.type):
         return map_columns.maps(column) if len(column.keys) else repeat(_NOTHING)
     if pa.types.is_list(column.type):

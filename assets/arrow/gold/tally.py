@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Tally:
-    """What one task has met.
+    """What one task has counted.
 
-    ``absent``: keys that are gone, ``receded``: those of them whose last change stands no later than the one that gold
-    had, so that a tombstone beside the old one would not be the newest. ``risen``: keys that are there, by changes that
-    stand before their tombstone. ``refolded``: keys that were folded from their history, and ``keys_with_late_events``
-    those of them of which an event came late. ``removed``, ``changed``: rows that scoped changes removed, and others
-    that they changed, by event.
+    ``deliveries``: new events. ``repeats``, ``superseded``: those that had come before, and those that change nothing.
+    ``keys``: keys that changed; ``merged``: those of which columns keep their old values. ``absent``: keys that are
+    absent now; ``receded``: those of them whose last change is no later than the one that gold had, so that a new
+    tombstone would not be the newest. ``risen``: keys that are present, by changes at an earlier position than their
+    tombstone. ``untold``: keys that have to be folded from all their changes. ``refolded``: keys that were folded so,
+    and ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one
+    position. ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows scoped changes
+    removed, or changed otherwise, by event.
     """
 
     deliveries: int = 0
@@ -37,7 +40,7 @@ class Tally:
     changed: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
-        """Take another task's counts."""
+        """Add another task's counts."""
         for name in self.__slots__:
             if name in ("removed", "changed"):
                 getattr(self, name).update(getattr(other, name))

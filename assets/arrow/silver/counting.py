@@ -17,7 +17,7 @@ from transforms.silver.conforming.changes import CHANGE, Row
 
 
 class OutputRow(NamedTuple):
-    """What is looked at of a row of ``OUTPUT``."""
+    """What has to be read of a row of ``OUTPUT`` to count it."""
 
     window: str
     table: str | None
@@ -45,7 +45,7 @@ def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
 
 
 def count(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
-    """Count a row as what became of it; None for one that silver keeps."""
+    """Count a row under its outcome; None for one that silver keeps."""
     whose = Whose(one.window, one.table, one.source_table, one.declared)
     accounts.add(
         whose,

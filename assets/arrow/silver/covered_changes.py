@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow.record_batches import told_clearly
+from assets.arrow.record_batches import with_clear_errors
 from assets.arrow.silver.counting import OutputRow, account_batch, count, output_rows
 from assets.columns.silver import CHANGES, IN_BASE, OUTPUT, REFUSED
 from transforms.feed.feed import Feed
@@ -25,9 +25,9 @@ Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class JudgeCovered:
-    """Changes at or below a horizon, each with ``is_known``, to repeats and to what came too late.
+    """The stage that sorts changes at or below a horizon, each with ``is_known``, into repeats and late ones.
 
-    ``keeps_known``: known ones stay changes, as a proof wants it that makes gold anew from the first event.
+    ``keeps_known``: known ones stay changes, for a proof that makes gold from the first event on.
     """
 
     feed: Feed
@@ -36,7 +36,7 @@ class JudgeCovered:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of it with ``is_known``; the last has the accounts."""
         accounts = Accounts()
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for batch in batches:
                 if batch.num_rows:
                     yield from self._judged(batch, accounts)
@@ -56,19 +56,21 @@ class JudgeCovered:
             reasons.append(fault and fault.reason)
             details.append(fault and fault.detail)
         accounts.open_events += _open_events(batch, kinds)
-        told = {"reason": reasons, "detail": details}
+        faults = {"reason": reasons, "detail": details}
         columns = {name: batch.column(name) for name in OUTPUT.names}
-        columns |= {name: pa.array(some, pa.string()) for name, some in told.items()}
+        columns |= {name: pa.array(some, pa.string()) for name, some in faults.items()}
         yield from _kept(columns, kinds)
 
 
 def _open_events(batch: pa.RecordBatch, kinds: Sequence[str | None]) -> int:
-    """How many of a batch's rows are, known or new, of a transaction that their window does not hold whole."""
-    told = batch.column("transaction")
-    if told.null_count == len(told):
+    """How many rows of a batch, known or new, are of a transaction that their window does not hold whole."""
+    transactions = batch.column("transaction")
+    if transactions.null_count == len(transactions):
         return 0
     is_kept = pc.is_in(pa.array(kinds, pa.string()), pa.array([CHANGES, IN_BASE]))
-    is_open = pc.and_(pc.is_valid(told), pc.is_null(pc.struct_field(told, "commit")))
+    is_open = pc.and_(
+        pc.is_valid(transactions), pc.is_null(pc.struct_field(transactions, "commit"))
+    )
     return pc.sum(pc.and_(is_kept, is_open)).as_py() or 0
 
 
@@ -77,7 +79,7 @@ def _kind_of_covered(one: OutputRow, outcome: str | None) -> str | None:
         return CHANGES
     if outcome == DUPLICATE:
         return IN_BASE
-    # The delete that a key change is for the old key is told of with its other half.
+    # A key change deletes the old key: that half is reported with the other one.
     return None if one.derived == KEY_CHANGE else REFUSED
 
 

@@ -1,6 +1,7 @@
-"""What becomes of rows, over Arrow batches: changes that count, repeats, refused events, and the accounts of them.
+"""The outcome of rows, over Arrow batches: changes that count, duplicates, refused events, and the accounts of them.
 
-Not here: the rules themselves (``transforms/silver``), and how rows come to be (``silver_stages``).
+Put here what decides a row's outcome. Not here: the rules themselves (``transforms/silver``), how rows come to be
+(``silver_stages``), changes at or below a horizon (``covered_changes``), and how outcomes are counted (``counting``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow.record_batches import told_clearly
+from assets.arrow.record_batches import with_clear_errors
 from assets.arrow.silver.counting import account_batch, count
 from assets.arrow.silver.output_rows import output_batch
 from assets.arrow.silver.packed_rows import rows_of
@@ -33,9 +34,9 @@ Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Classify:
-    """Rows, sorted, to what becomes of them: changes that count, refused events, and accounts.
+    """The stage that gives sorted rows their outcome: changes that count, refused events, and accounts.
 
-    Changes at or below their table's horizon are left to ``JudgeCovered``.
+    Changes at or below their table's horizon are left to ``covered_changes.JudgeCovered``.
     """
 
     feed: Feed
@@ -44,7 +45,7 @@ class Classify:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
         deliveries, accounts = duplicates.Deliveries(), Accounts()
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for batch in batches:
                 if batch.num_rows:
                     yield _classified(batch, deliveries, accounts, self.horizons)
@@ -57,17 +58,17 @@ def _classified(
     accounts: Accounts,
     horizons: Mapping[str, Horizon],
 ) -> pa.RecordBatch:
-    """What becomes of the rows of a batch, without those that are duplicates."""
+    """The rows of a batch with their outcome, without duplicates; counts all of them."""
     rows: list[Row] = []
     kinds: list[str] = []
     commits: list[Sequence[int] | None] = []
-    told = zip(
+    cells = zip(
         rows_of(batch),
         batch.column("group").to_pylist(),
         batch.column("commit").to_pylist(),
         strict=True,
     )
-    for row, group, commit in told:
+    for row, group, commit in cells:
         outcome, kind = None, CHANGES
         position: Any = row.position
         if row.fault is not None:

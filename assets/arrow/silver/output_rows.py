@@ -24,7 +24,7 @@ _cells = attrgetter(*_FIELDS)
 def output_batch(
     rows: Sequence[Row], kinds: Sequence[str], commits: Sequence[Sequence[int] | None]
 ) -> pa.RecordBatch:
-    """Rows of which is known what becomes of them as a batch of ``OUTPUT``."""
+    """Rows with the outcome (``kinds``) and the transaction's commit of each, as a batch of ``OUTPUT``."""
     cells = zip(*map(_cells, rows), strict=True) if rows else [()] * len(_FIELDS)
     columns: dict[str, Sequence[Any]] = {
         **dict(zip(_FIELDS, cells, strict=True)),

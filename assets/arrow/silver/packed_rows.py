@@ -1,8 +1,8 @@
 """Rows on their way to silver as Arrow batches: packed while Spark shuffles and sorts them, and then as columns.
 
-A packed row is one value to Spark. Its images, as maps, would be taken apart and put together again at every step. Not
-here: the rows (``transforms/silver/conforming/changes.py``), and the stages that give and take them
-(``silver_stages``).
+A packed row is one value to Spark; as maps, its images would be taken apart and put together again at every step. Put
+here how rows are packed and unpacked. Not here: what a row is (``transforms/silver/conforming/changes.py``), the stages
+that give and take them (``silver_stages``, ``pending_stages``), and rows as columns (``output_rows``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from transforms.silver import duplicates, transactions
 from transforms.silver.conforming.changes import Row
 
 SHARDS = 1 << 20
-"""Rows are dealt to tasks by a number below this one."""
+"""Rows are shuffled to tasks by a number below this one."""
 
 _ROW_COST = 256
 _pack = msgspec.msgpack.Encoder().encode
@@ -35,7 +35,7 @@ _cells = attrgetter(*_FIELDS)
 def row_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
     """The rows in batches of bounded size.
 
-    Every refused event of a record has the record with it, and a record may have thousands.
+    Every refused event of a record carries the whole record, and a record may have thousands of events.
     """
     batch: list[Row] = []
     size = 0
@@ -79,23 +79,23 @@ def _is_part(row: Row) -> bool:
 
 
 def _part_of(row: Row) -> transactions.Part:
-    told, event_id = row.transaction, row.event_id
-    assert told is not None and event_id is not None  # it is a part
+    transaction, event_id = row.transaction, row.event_id
+    assert transaction is not None and event_id is not None  # it is a part
     position: Any = row.position
     is_derived = row.derived is not None
     return transactions.Part(
-        event_id, row.effect, is_derived, position, told.expected, told.has_begin
+        event_id, row.effect, is_derived, position, transaction.expected, transaction.has_begin
     )
 
 
 def part_of(packed: bytes) -> transactions.Part:
     """The part of a transaction that ``part`` holds."""
-    event_id, effect, is_derived, position, *told = _unpack(packed)
-    return transactions.Part(event_id, effect, is_derived, tuple(position), *told)
+    event_id, effect, is_derived, position, *counts = _unpack(packed)
+    return transactions.Part(event_id, effect, is_derived, tuple(position), *counts)
 
 
 def rows_of(batch: pa.RecordBatch) -> list[Row]:
-    """The rows of a batch of ``ROWS``; lists stand where tuples stood."""
+    """The rows of a batch of ``ROWS``; what were tuples are lists now."""
     rows = [Row(*_unpack(packed)) for packed in batch.column("row").to_pylist()]
     for row in rows:
         if row.fault is not None:

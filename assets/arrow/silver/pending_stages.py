@@ -15,7 +15,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from assets.arrow.record_batches import bounded, groups, place_of, told_clearly
+from assets.arrow.record_batches import bounded, groups, place_of, with_clear_errors
 from assets.arrow.silver.packed_rows import SHARDS
 from assets.arrow.silver.silver_stages import Batches, Surveyed, batches_of, decoder_of
 from assets.columns.silver import PENDING
@@ -32,7 +32,7 @@ from transforms.source_format import Decode, Resolve, SourceFormat
 
 @dataclass(frozen=True, slots=True)
 class DecodePending:
-    """Bronze records to what their neighbours have to decide, pickled, with the group and the order of each."""
+    """Bronze records to what their neighbours decide about: pickled, with the group and the order of each."""
 
     feed: Feed
     format: SourceFormat
@@ -41,7 +41,7 @@ class DecodePending:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``PENDING`` from batches of bronze."""
         decode = decoder_of(self.feed, self.format, self.surveyed)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 yield _pending_batch(self.feed, records, decode)
 
@@ -61,7 +61,7 @@ class ResolveRows:
         resolver = self.format.resolver
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for group in groups(self.feed, batches):
                 for rows in _resolved(self.feed, group, resolve, conform):
                     yield from batches_of(self.feed, group[0][0], rows)
@@ -73,8 +73,8 @@ _GROUP_ROWS = 5_000
 def _resolved(
     feed: Feed, group: Sequence[tuple[BronzeRecord, Any]], resolve: Resolve, conform: Conform
 ) -> Iterator[list[Row]]:
-    """The rows of one group, so many at a time."""
-    # Until a record is looked at by itself, it is the whole group that fails.
+    """The rows of one group, in lists of bounded size."""
+    # Until a record is looked at by itself, an error is the whole group's.
     place, together = place_of(feed, group[0][0]), len(group)
     try:
         events = iter(resolve([said for _, said in group if type(said) is not Event]))

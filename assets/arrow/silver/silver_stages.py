@@ -1,8 +1,9 @@
-"""The functions of ``transforms`` over Arrow batches, as Spark's tasks call them: nothing else knows Arrow.
+"""The stages from bronze records to rows, for formats whose records mean what they mean by themselves.
 
 Each stage takes an iterator of batches and gives one, so that it runs in a task, in ``DataFrame.mapInArrow``, and
-anywhere else. Batches are bounded by bytes. Not here: which stages follow each other, and what Spark does in between
-(``silver``); what the values mean (``transforms``). What is imported here is imported by every Python worker.
+anywhere else. Batches are bounded by bytes. Put here what every format's records go through. Not here: records whose
+neighbours decide (``pending_stages``), which stages follow each other (``assets/silver``), and what the values mean
+(``transforms``). What is imported here is imported by every Python worker.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from assets.arrow.record_batches import bounded, place_of, told_clearly
+from assets.arrow.record_batches import bounded, place_of, with_clear_errors
 from assets.arrow.silver.packed_rows import row_batches
 from assets.task_errors import failed_at, told_with
 from transforms.errors import WeirError
@@ -30,7 +31,7 @@ Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class DecodeRows:
-    """Bronze records to rows, for formats whose records mean what they mean by themselves."""
+    """Bronze records to rows: decoded by the format, and conformed to the feed's declarations."""
 
     feed: Feed
     format: SourceFormat
@@ -42,7 +43,7 @@ class DecodeRows:
         decode = decoder_of(self.feed, self.format, self.surveyed)
         tells_tables = self.format.tells_tables
         conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 yield from batches_of(
                     self.feed, records[0], _rows(self.feed, records, decode, conform)
@@ -51,7 +52,7 @@ class DecodeRows:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Bronze records to the facts that others of their window need to know."""
+    """Bronze records to facts that other records of their window have to be decoded with."""
 
     feed: Feed
     format: SourceFormat
@@ -59,9 +60,9 @@ class Survey:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``window`` and ``fact``, pickled, from batches of bronze."""
         surveyor = self.format.surveyor
-        assert surveyor is not None  # only such formats have marks
+        assert surveyor is not None  # only formats with a surveyor are surveyed
         survey = surveyor(self.feed)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 found = [
                     (one.window, pickle.dumps(fact)) for one in records for fact in survey(one)
@@ -76,7 +77,7 @@ _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 
 def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row]) -> Batches:
-    """The rows of some records, of which this is the first, as batches."""
+    """The rows of some records as batches; an error names the ``first`` of these records."""
     with told_with(place_of(feed, first)):
         yield from row_batches(rows)
 

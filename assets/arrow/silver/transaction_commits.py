@@ -44,5 +44,5 @@ _COMMITS = pa.schema([("transaction", pa.binary()), ("commit", pa.list_(pa.int64
 
 def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
     for batch in batches:
-        told = (batch.column(name).to_pylist() for name in ("transaction", "part"))
-        yield from zip(*told, strict=True)
+        cells = (batch.column(name).to_pylist() for name in ("transaction", "part"))
+        yield from zip(*cells, strict=True)

@@ -106,7 +106,7 @@ class GoldFiles:
         return sum(count > 1 for count in copies.values())
 
     def _current_rows(self, places: Mapping[Key, Sequence[int]]) -> dict[Key, Current]:
-        """What gold has of each key, read at the first of its row numbers; in a table without a key, copies are rows."""
+        """What gold has of each key, read at the first of its row numbers; without a key, each copy is a row."""
         rows = typed_values.rows_at(self.rows, [some[0] for some in places.values()])
         images: list[dict[str, str | None]] = [{} for _ in places]
         if self.table.key:

@@ -44,7 +44,7 @@ class HistoryFiles:
 
     @property
     def is_small(self) -> bool:
-        """Whether it may be rewritten in this process: Spark has to cast values of another type than the declared one."""
+        """Whether it may be rewritten in this process: Spark has to cast values of other types than declared."""
         return may_be_rewritten(self.files) and self.files.has_types(
             history_columns.schema(self.table)
         )

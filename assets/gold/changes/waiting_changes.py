@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.arrow import in_spark
 from assets.arrow.map_columns import map_array
-from assets.arrow.record_batches import told_clearly
+from assets.arrow.record_batches import with_clear_errors
 from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.delta import delta_rs
@@ -76,7 +76,7 @@ class Conform:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of silver's rows, conformed, from batches of waiting ones with all columns."""
         conform = waiting.conformed(self.feed, self.table)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for batch in batches:
                 found = [(at, row) for at, one in enumerate(_rows(batch)) for row in conform(one)]
                 yield _replaced(batch, found, self.table.name)

@@ -17,7 +17,7 @@ from transforms.feed.feed import Table
 
 
 def typed_keys(table: Table, keys: DataFrame) -> DataFrame:
-    """One row per row of ``keys`` (``key``): the key's columns as gold has them."""
+    """One row per row of ``keys`` (``key``): the key's columns, typed as in gold."""
     return keys.select(
         *[
             types.typed(F.get("key", F.lit(at)), table.columns[name]).alias(name)
@@ -27,19 +27,24 @@ def typed_keys(table: Table, keys: DataFrame) -> DataFrame:
 
 
 def key_texts(table: Table) -> Column:
-    """The key of a row of gold as canonical texts; the table has one."""
+    """The key of a row of gold as canonical texts, for a table with a key."""
     return F.array(*[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key])
 
 
 def last_changes(
     table: Table, layer: DataFrame, what: int, keys: DataFrame | None, *, with_values: bool
 ) -> DataFrame:
-    """One row per row of gold, or per tombstone: ``key`` as canonical texts, and the place of its last change.
+    """One row per row of gold, or per tombstone: ``key`` as canonical texts, and its last change.
 
-    ``keys``: those that are asked for (``key``), or None for all.
+    Args:
+        table: The declared table.
+        layer: The table of rows, or that of tombstones.
+        what: Which of both (``GOLD``, ``TOMBSTONE``).
+        keys: One row per key that is asked for (``key``); None for all keys.
+        with_values: Whether the row's values are read, too (``after``).
     """
     if table.key and keys is not None:
-        # Compared as gold has them: to make texts of ten million keys takes half a minute.
+        # Keys are compared as gold has them: making texts of ten million keys takes half a minute.
         layer = layer.join(typed_keys(table, keys), on=[*table.key], how="left_semi")
     key = key_texts(table) if table.key else F.from_json(KEY, "array<string>")
     values = [_image(table)] if with_values else []

@@ -1,7 +1,7 @@
-"""What Spark brings together for the keys of a gold table: rows of it, of its versions, of silver and of its bases.
+"""What Spark brings together for the keys of a gold table: its own rows and versions, silver's changes, and base rows.
 
-Not here: what their columns are (``meeting_rows``), what is made of them (``spark_apply``), and silver as the table
-sees it (``table_changes``).
+Put here which rows are read for which keys. Not here: their columns (``meeting_rows``, ``current_rows``), what is made
+of them (``spark_fold``), and silver as the table sees it (``assets/gold/changes/table_changes.py``).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from transforms.feed.feed import Feed
 
 @dataclass(frozen=True, slots=True)
 class CurrentTables:
-    """One gold table as it is before a run: its rows, its tombstones, and the versions that silver can still tell.
+    """One gold table as it is before a run.
 
-    ``versions``: None where the table keeps none.
+    ``versions``: those that silver can still tell; None where the table keeps none.
     """
 
     rows: LakeTable
@@ -75,13 +75,19 @@ class Run:
         return cls(table_changes, folding, positions, current)
 
     @property
-    def hands_on(self) -> bool:
-        """Whether the first stage has read all that tells whether a row is another, and hands it on to the second."""
+    def passes_on(self) -> bool:
+        """Whether the first stage has read all that the second compares with, and passes it on to it (``CARRIED``)."""
         return not self.folding.moves and (self.folding.depends or not self.table_changes.table.key)
 
 
 def whole(run: Run, asked: DataFrame | None, count: int) -> DataFrame:
-    """All that is known of all keys, or of those that are ``asked`` for and of what is linked with them."""
+    """One row per change, base row, version and gold row of all keys, or of some keys and those linked with them.
+
+    Args:
+        run: The run.
+        asked: One row per key that is asked for (``key``, and ``carried`` from an earlier stage); None for all keys.
+        count: How many these are at most.
+    """
     table_changes, folding = run.table_changes, run.folding
     changes = table_changes.of_keys if asked is None else table_changes.of_few(asked, count)
     rows = meeting_rows.changes(changes)
@@ -100,17 +106,17 @@ def whole(run: Run, asked: DataFrame | None, count: int) -> DataFrame:
         rows = rows.join(broadcast_if_small(groups, count), on="group", how="left_semi")
         before = _before(run, asked, count)
         if before is not None:
-            rows = _and(rows, _grouped(run, before))
+            rows = _union(rows, _grouped(run, before))
         if "carried" in asked.columns:
-            if not run.hands_on:
+            if not run.passes_on:
                 asked = asked.withColumn("carried", F.lit(None).cast("binary"))
             asked = asked.withColumn("what", F.lit(CARRIED))
-            rows = _and(rows, asked)
+            rows = _union(rows, asked)
     return meeting_rows.shaped(rows)
 
 
 def with_linked(run: Run, asked: DataFrame) -> DataFrame:
-    """The keys that are ``asked`` for, and all that are linked with them (``key``)."""
+    """One row per key that is ``asked`` for, and per key that is linked with one of these: ``key``."""
     if not run.folding.moves:
         return asked.select("key")
     groups = _grouped(run, asked).select(F.col("group").alias("root")).distinct()
@@ -119,7 +125,7 @@ def with_linked(run: Run, asked: DataFrame) -> DataFrame:
 
 
 def _grouped(run: Run, rows: DataFrame) -> DataFrame:
-    """The rows with the ``group`` of their key: keys that key changes link are in one."""
+    """The rows with the ``group`` of their key: keys that key changes link share one."""
     if not run.folding.moves:
         return rows.withColumn("group", F.col("key"))
     named = rows.join(run.table_changes.roots, on="key", how="left")
@@ -127,13 +133,13 @@ def _grouped(run: Run, rows: DataFrame) -> DataFrame:
 
 
 def _before(run: Run, asked: DataFrame, count: int) -> DataFrame | None:
-    """What the tables have of the keys that are ``asked`` for, and of what is linked with them.
+    """What gold and its versions have of the keys that are ``asked`` for, and of those linked with them.
 
-    But for what the first stage hands on.
+    Without what the first stage passes on; None where nothing is left.
     """
     table, found = run.table_changes.table, []
     keys = broadcast_if_small(with_linked(run, asked), count)
-    if run.current is not None and not run.hands_on:
+    if run.current is not None and not run.passes_on:
         both = ((run.current.rows, GOLD), (run.current.tombstones, TOMBSTONE))
         found = [
             current_rows.last_changes(table, layer.read(), what, keys, with_values=what == GOLD)
@@ -141,8 +147,8 @@ def _before(run: Run, asked: DataFrame, count: int) -> DataFrame | None:
         ]
     if run.current is not None and run.current.versions is not None:
         found.append(current_rows.versions(table, run.current.versions, keys))
-    return reduce(_and, found) if found else None
+    return reduce(_union, found) if found else None
 
 
-def _and(some: DataFrame, others: DataFrame) -> DataFrame:
-    return some.unionByName(others, allowMissingColumns=True)
+def _union(rows: DataFrame, others: DataFrame) -> DataFrame:
+    return rows.unionByName(others, allowMissingColumns=True)

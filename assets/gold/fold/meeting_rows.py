@@ -1,6 +1,7 @@
-"""The rows that meet in a task for one gold table, as Spark reads them from silver, gold, tombstones and bases.
+"""Silver's changes and base rows as the rows that meet by key in a task, and how Spark brings all rows together.
 
-Not here: which of them are brought together (``spark_apply``), and what is known of a key then (``meetings``).
+Put here what fills ``meeting_columns`` from silver and its bases. Not here: gold's own rows (``current_rows``), which
+rows are read (``key_rows``), and what is known of a key then (``assets/arrow/gold/meetings.py``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _SHARD = "shard"
 
 
 def changes(rows: DataFrame) -> DataFrame:
-    """Changes of single keys, a row of ``COLUMNS`` each; the others' columns are filled in by ``shaped``."""
+    """One row per change of a single key; ``shaped`` fills in the columns that it does not have."""
     return rows.select(
         F.lit(CHANGE).alias("what"),
         *("key", "is_new", "effect", "position", "stable_prefix", "event_id"),
@@ -27,12 +28,12 @@ def changes(rows: DataFrame) -> DataFrame:
 
 
 def cross_stream_positions(rows: DataFrame) -> DataFrame:
-    """Places of changes in other streams than their own."""
+    """One row per position of a change in another stream than its own."""
     return rows.withColumn("what", F.lit(PLACE))
 
 
 def base(rows: DataFrame) -> DataFrame:
-    """One row per base row."""
+    """One row per base row of ``rows``, with the last change that it stands for."""
     last = "state.last"
     return rows.select(
         F.lit(BASE).alias("what"),
@@ -44,7 +45,7 @@ def base(rows: DataFrame) -> DataFrame:
 
 
 def shaped(rows: DataFrame) -> DataFrame:
-    """Exactly the columns that the tasks read."""
+    """The rows with exactly the columns that the tasks read (``COLUMNS``)."""
     cells = []
     for name, kind in COLUMNS.items():
         there = [F.col(name)] if name in rows.columns else []
@@ -53,7 +54,7 @@ def shaped(rows: DataFrame) -> DataFrame:
 
 
 def _nothing(name: str, kind: str) -> Column:
-    """What stands where a row has no such column: lists and maps are never null."""
+    """The value of a column that a row does not have: lists and maps are empty and never null."""
     if kind.startswith("array"):
         return F.array()
     if kind.startswith("map"):
@@ -62,12 +63,12 @@ def _nothing(name: str, kind: str) -> Column:
 
 
 def by_key(rows: DataFrame, most: int | None = None) -> DataFrame:
-    """The rows of each group together, in the order of their positions.
+    """The rows with those of each group together, in the order of their positions.
 
-    ``most``: so many changes there may be; where it is not known, Spark chooses the number of tasks by what it
-    shuffles.
+    ``most``: how many changes there may be; None where that is not known, and Spark chooses the number of tasks by what
+    it shuffles.
     """
     tasks = () if most is None else (in_spark.tasks_for(rows, most),)
-    # Numbers are sorted much faster than lists of texts are; two groups of one number are told apart by themselves.
+    # Numbers are sorted much faster than lists of texts; groups with the same number are then sorted by themselves.
     together = rows.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
     return together.sortWithinPartitions(_SHARD, "group", "what", "position").drop(_SHARD)

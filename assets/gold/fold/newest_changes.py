@@ -38,10 +38,12 @@ def newest_changes(new: DataFrame, table: Table) -> DataFrame:
         return F.try_element_at("after", F.lit(name))
 
     effect = F.col("effect")
-    said = [
+    is_mentioned = [
         F.map_contains_key("after", F.lit(one)) for one in table.columns if one not in table.key
     ]
-    is_whole = effect.isin("put", "remove") | reduce(Column.__and__, said, effect == "merge")
+    is_whole = effect.isin("put", "remove") | reduce(
+        Column.__and__, is_mentioned, effect == "merge"
+    )
     rows = new.select(
         *[
             types.typed(text(name), kind, strictly=True).alias(name)
@@ -57,11 +59,11 @@ def newest_changes(new: DataFrame, table: Table) -> DataFrame:
     )
     in_order = Window.partitionBy(*quoted(table.key)).orderBy(POSITION)
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    # None of these needs another, so that Spark goes through the rows once.
+    # None of these depends on another, so that Spark goes through the rows once.
     found = rows.select(
         "*",
         F.max(IS_MIXED).over(so_far).alias(_ANY_MIXED),
-        # Fewer places than changes: two stand at one.
+        # Fewer positions than changes: two have the same.
         (F.dense_rank().over(in_order) < F.row_number().over(in_order)).alias(_IS_TIED),
         F.first(POSITION).over(so_far).alias(FIRST),
         F.min(F.size(POSITION)).over(so_far).alias(SHORTEST),

@@ -25,32 +25,32 @@ NEWER, OLDER, SAME, UNSURE = "newer", "older", "same", "unsure"
 def last_changes(
     table_changes: TableChanges, new: DataFrame, layers: Sequence[DataFrame]
 ) -> DataFrame:
-    """One row per key that gold has: the place of its ``LAST`` change, and how many ``ROWS`` of gold are of it."""
+    """One row per key that gold has: its ``LAST`` change, and how many ``ROWS`` gold has of it."""
     table = table_changes.table
     own = quoted(table.key)
     asked = broadcast_if_small(current_rows.typed_keys(table, new), table_changes.most_new)
 
-    def places(layer: DataFrame, *, is_row: bool) -> DataFrame:
-        # A table of an earlier version has none.
+    def lasts_in(layer: DataFrame, *, is_row: bool) -> DataFrame:
+        # A table that an earlier version of Weir made has no such column.
         reset = F.col(RESET) if RESET in layer.columns else F.lit(None).cast("array<bigint>")
         last = F.struct(POSITION, EVENT_ID, reset.alias(RESET), F.lit(is_row).alias("is_row"))
         return layer.select(*own, last.alias(LAST), F.lit(int(is_row)).alias(ROWS))
 
     gold, tombstones = layers
-    both = places(gold, is_row=True).unionByName(places(tombstones, is_row=False))
+    both = lasts_in(gold, is_row=True).unionByName(lasts_in(tombstones, is_row=False))
     mine = both.join(asked, on=[*table.key], how="left_semi")
     return mine.groupBy(*own).agg(F.max(LAST).alias(LAST), F.sum(ROWS).alias(ROWS))
 
 
 def outcome() -> Column:
-    """What becomes of a key, by its newest change and what stands in gold; what is unknown is for the fold."""
+    """What becomes of a key, by its newest change and what gold has of it."""
     position = F.col(POSITION)
     last, reset, event_id = (F.col(f"{LAST}.{name}") for name in (POSITION, RESET, EVENT_ID))
     rows = F.coalesce(ROWS, F.lit(0))
-    # Several rows are somebody else's doing, and a row beside a newer tombstone is torn.
+    # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
     is_clean = ~F.col(IS_MIXED) & ((rows == 0) | ((rows == 1) & F.col(f"{LAST}.is_row")))
     is_newer = F.col(IS_WHOLE) & (F.col(LAST).isNull() | (F.col(FIRST) > last))
-    # A shorter place is compared with as much of the other one: a matter for the fold.
+    # Of a shorter position only as much is compared as it has: a matter for the fold.
     is_within_prefix = F.size(reset) <= F.col(SHORTEST)
     is_older = is_within_prefix & (position < reset)
     is_last = (position == last) & (F.col(EVENT_ID) == event_id)

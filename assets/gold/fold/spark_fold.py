@@ -1,7 +1,8 @@
-"""One gold table's apply in Spark's tasks: which rows are brought together by key, and the commits of what comes out.
+"""The fold of one large gold table in Spark's tasks, in two shuffles at most.
 
-New changes meet what gold has of their keys in one shuffle; the few keys that this cannot tell are folded from their
-history in a second one. Not here: what becomes of a key (``gold_fold``), what is read for it (``key_rows``).
+In the first, new changes meet what gold has of their keys; the few keys that this does not decide are folded from all
+their changes in the second. Put here in which order that happens. Not here: what becomes of a key
+(``assets/arrow/gold/gold_fold.py``), what is read for it (``key_rows``), and the commits (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from transforms.feed.feed import Feed, Table
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What a run makes of one table: a row per key that has changed, or per copy of one, and the counts.
+    """What a run makes of one table.
 
-    ``history``: of these keys, where the table keeps versions, those that silver can tell.
+    ``rows``: one row per key that has changed, in a table without a key one per copy
+    (``assets.arrow.gold.gold_columns``). ``versions``: one row per version of these keys, where the table keeps them.
+    ``tally``: the counts.
     """
 
     rows: DataFrame
@@ -61,26 +64,26 @@ def folded(
         others, counts = _from_history(run, asked, tally.untold)
         tally.add(counts)
         if run.folding.moves:
-            # Of linked keys all are told there, also those that their new changes alone had told.
-            told = with_linked(run, asked).select(F.col("key").alias(PARTS))
-            rows = rows.join(told, on=PARTS, how="left_anti")
+            # Linked keys are all decided there, also those that their new changes alone had decided.
+            decided = with_linked(run, asked).select(F.col("key").alias(PARTS))
+            rows = rows.join(decided, on=PARTS, how="left_anti")
         rows = rows.unionByName(others)
     changed, of_versions = (rows.where(F.col(KIND) == one) for one in (CHANGED, VERSION))
     return Folded(changed, of_versions, tally)
 
 
 def _brought(run: Run) -> tuple[DataFrame, Tally]:
-    """What the changes make of what the tables have: by the newest ones where these tell it, else by the fold."""
+    """What the changes make of the keys: by their newest ones alone where these decide, else by the fold."""
     current = run.current
     if run.cross_stream_positions is not None or not whole_images.is_worthwhile(
         run.table_changes, full_rebuild=current is None
     ):
         return _folded(run, None, 0)
     layers = None if current is None else (current.rows.read(), current.tombstones.read())
-    told = whole_images.by_newest(run.table_changes, layers)
-    tally, rows = told.tally, told.rows
+    newest = whole_images.by_newest(run.table_changes, layers)
+    tally, rows = newest.tally, newest.rows
     if tally.untold:
-        others, counts = _folded(run, told.unsure, tally.untold)
+        others, counts = _folded(run, newest.unsure, tally.untold)
         tally.untold = 0
         tally.add(counts)
         rows = rows.unionByName(others)
@@ -88,14 +91,14 @@ def _brought(run: Run) -> tuple[DataFrame, Tally]:
 
 
 def _folded(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
-    """What the fold makes of all keys, or of so many that are ``asked`` for (``key``)."""
+    """What the fold makes of all keys, or of the ``count`` keys that are ``asked`` for (``key``)."""
     if run.current is None:
         return _from_history(run, asked, count)
     return _onto(run, run.current, None if asked is None else broadcast_if_small(asked, count))
 
 
 def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[DataFrame, Tally]:
-    """What the new changes make of what the tables have."""
+    """What the new changes make of what the tables have, for keys that this decides; the others come out ``UNTOLD``."""
     table_changes, folding, table = run.table_changes, run.folding, run.table_changes.table
     new = table_changes.of_keys.where("is_new")
     if asked is not None:
@@ -109,7 +112,7 @@ def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[Da
         rows = rows.unionByName(
             meeting_rows.cross_stream_positions(placed), allowMissingColumns=True
         )
-    # A new scoped change is for all that stands.
+    # A new scoped change may be for any row.
     mine = None if brings_scopes else keys
     for layer, what, with_values in (
         (current.rows, GOLD, folding.depends),
@@ -123,9 +126,9 @@ def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[Da
 
 
 def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
-    """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all that silver has of them."""
+    """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all their changes in silver."""
     rows = meeting_rows.by_key(whole(run, asked, count))
-    # What gold has of them is there with its values by now.
+    # Gold's rows of these keys are read with their values by now.
     folding = replace(run.folding, depends=True)
     return _staged(rows, FromHistory(folding), run.table_changes.table)
 
@@ -133,9 +136,9 @@ def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFr
 def _staged(
     rows: DataFrame, stage: OntoGold | FromHistory, table: Table
 ) -> tuple[DataFrame, Tally]:
-    """What comes out of the tasks, computed once, and the sum of their counts.
+    """What comes out of the tasks, and the sum of their counts.
 
-    Computed before anything is written: Spark would read the tables anew after a commit.
+    Computed once, and before anything is written: Spark would read the tables again after a commit.
     """
     found = in_spark.staged(rows, stage, out_columns(table)).localCheckpoint()
     tally = Tally()

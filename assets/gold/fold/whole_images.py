@@ -1,10 +1,10 @@
 """Keys whose newest change alone decides what they are, picked out by Spark itself: the short way of an apply.
 
-Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest says the
-whole row, the others do not matter; where all are as old as what gold has, none does. A table that gets a million
-changes has few other keys, and only these go to the fold in Python, which says the same of the rest: this saves its
-time, and has no meaning of its own (``transforms/gold/onto_gold.py``; the laws hold the two together).
-Not here: those other keys (``spark_apply``), and what is done with the rows (``commits``).
+Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
+the whole row, the others do not matter; where all are as old as what gold has, none does. A table that gets a million
+changes has few other keys, and only these go to the fold in Python. The result is the same as if all went there, only
+sooner (``transforms/gold/onto_gold.py``; the laws in tests hold the two together). Put here how such keys are picked
+out and counted. Not here: the other keys (``spark_fold``), and what is done with the rows (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ from assets.gold.fold.newest_outcomes import (
 from transforms.feed.feed import Table
 
 LEAST = 20_000
-"""Fewer new changes are folded in Python as fast: what is saved here is 20 µs a change, and costs some queries."""
+"""Fewer new changes are folded in Python as fast: this way saves 20 µs a change, and costs some queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByNewest:
-    """What the newest changes tell of a run's keys.
+    """What the newest changes decide of a run's keys.
 
-    ``rows``: one per key that has changed, with the columns in which the fold gives them. ``unsure``: one row per other
-    key (``key``: its parts as canonical texts); ``tally`` counts neither these nor their events, but how many they are
-    (``untold``).
+    ``rows``: one row per key that has changed, with the columns in which the fold gives them. ``unsure``: one row per
+    key that they do not decide (``key``: its parts as canonical texts). ``tally``: the counts of the decided keys, and
+    in ``untold`` how many are not.
     """
 
     rows: DataFrame
@@ -69,9 +69,9 @@ class ByNewest:
 
 
 def is_worthwhile(table_changes: TableChanges, *, full_rebuild: bool) -> bool:
-    """Whether there is much to tell, and all changes are for one row each and do not look at what it was.
+    """Whether there are many new changes, each is for one row, and none depends on what the row was.
 
-    ``full_rebuild``: of all changes, without a look at gold.
+    ``full_rebuild``: whether all changes are folded, without a look at gold.
     """
     table, kinds = table_changes.table, table_changes.change_kinds
     return (
@@ -84,16 +84,19 @@ def is_worthwhile(table_changes: TableChanges, *, full_rebuild: bool) -> bool:
 
 
 def by_newest(table_changes: TableChanges, layers: Sequence[DataFrame] | None) -> ByNewest:
-    """Tell of each key with new changes what becomes of it, or that the fold has to.
+    """Decide of each key with new changes what becomes of it, or that the fold has to.
 
-    ``layers``: gold and its tombstones; None to tell of all keys by all their changes. Computed before anything is
-    written: Spark would read the tables anew after a commit.
+    Computed before anything is written: Spark would read the tables again after a commit.
+
+    Args:
+        table_changes: The gold table's changes.
+        layers: Gold and its tombstones; None to decide of all keys by all their changes.
     """
     table = table_changes.table
     if layers is None:
         newest = newest_changes(table_changes.of_keys, table)
-        is_told = F.col(IS_WHOLE) & ~F.col(IS_MIXED)
-        met = newest.withColumn(OUTCOME, F.when(is_told, NEWER).otherwise(UNSURE))
+        is_decided = F.col(IS_WHOLE) & ~F.col(IS_MIXED)
+        met = newest.withColumn(OUTCOME, F.when(is_decided, NEWER).otherwise(UNSURE))
     else:
         new = table_changes.of_keys.where("is_new")
         newest, before = newest_changes(new, table), last_changes(table_changes, new, layers)
@@ -125,7 +128,7 @@ def _counted(found: DataFrame) -> Tally:
         elif outcome_of == OLDER:
             tally.superseded += events
         else:
-            # The newest is what gold has, once more; it answers those below it.
+            # The newest is a repeat of what gold has, and the ones before it are superseded by it.
             tally.repeats += newest
             tally.superseded += events - newest
     return tally
@@ -139,7 +142,7 @@ def _as_folded(rows: DataFrame, table: Table) -> DataFrame:
         F.lit(None).cast("binary").alias(BLOB),
         *quoted([*table.columns]),
         *(POSITION, EVENT_ID, EVENT_AT),
-        # It says the whole row: nothing older can matter.
+        # The change gives the whole row: nothing older can matter.
         F.col(POSITION).alias(RESET),
         EFFECT,
         F.lit(None).cast("array<string>").alias(MENTIONS),
