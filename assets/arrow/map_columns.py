@@ -37,7 +37,7 @@ def map_array(values: Iterable[Mapping[str, str | None] | None], kind: pa.DataTy
 def maps(
     column: pa.MapArray, spelled: Mapping[str, str] | None = None
 ) -> Iterator[dict[str, Any] | None]:
-    """Maps as dicts: from flat lists, which is the fast way; keys in ``spelled`` get the name that stands there."""
+    """Maps as dicts, or None for null; ``spelled``: new names for some keys."""
     offsets, keys = column.offsets.to_pylist(), column.keys.to_pylist()
     items = column.items.to_pylist()
     if spelled:

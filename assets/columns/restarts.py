@@ -1,6 +1,6 @@
 """Streams whose positions started over, as after the restore of a source: recognized by the events' times.
 
-Put here how that is recognized in silver. Not here: what a reader of the check is told
+Put here how that is recognized in silver. Not here: what a reader of the check sees
 (``assets/gold/tigergraph_edges.py``).
 """
 

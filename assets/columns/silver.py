@@ -110,7 +110,7 @@ QUARANTINE = T.StructType(
 
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
 ``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
-``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
+``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it was.
 """
 
 CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
@@ -161,10 +161,10 @@ ROWS_SCHEMA = _nullable(
 )
 """One row per change or refused event, before duplicates are found: packed (``assets/arrow/silver/packed_rows.py``).
 
-``row`` is the ``transforms/silver/changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard``
-says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name,
-``part`` what it says of it (``transactions.Part``), and ``commit`` the place of its commit, where the window holds all
-of it.
+``row`` is the ``transforms.silver.conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's,
+``shard`` says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and
+name, ``part`` what it says of it (``transactions.Part``), and ``commit`` the place of its commit, where the window
+holds all of it.
 """
 
 PENDING_SCHEMA = _nullable(

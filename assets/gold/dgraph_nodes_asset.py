@@ -18,12 +18,12 @@ from transforms.feed.feed import Feed
 from transforms.feed.table_names import asset_name, gold_name
 
 
-def key_of(feed: Feed) -> list[str]:
+def nodes_key(feed: Feed) -> list[str]:
     """The asset of a feed's tables of nodes."""
     return ["nodes", feed.name]
 
 
-def write(lake: Lake, feed: Feed) -> dict[str, int]:
+def write_nodes(lake: Lake, feed: Feed) -> dict[str, int]:
     """Write every table of nodes from the triples that gold has now; returns how many nodes each has, by name."""
     (triples,) = feed.tables.values()
     source = lake.table(Layer.GOLD, feed.name, gold_name(triples.name, feed.table_names))
@@ -42,7 +42,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     """The asset of all tables of nodes of one feed."""
 
     @dg.asset(
-        key=key_of(feed),
+        key=nodes_key(feed),
         deps=[
             ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
             for table in feed.tables.values()
@@ -56,7 +56,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
-        sizes = write(lake, feed)
+        sizes = write_nodes(lake, feed)
         for name, rows in sizes.items():
             context.log.info(f"gold.{feed.name}.{name}: {counted(rows, 'node')}")
         return dg.MaterializeResult(metadata={"seconds": round(monotonic() - started, 1), **sizes})

@@ -56,12 +56,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 continue
             tell(context, feed, name, one.done)
             yield from results_of(context, feed, one, windows)
-        refuse(feed, failed)
+        end_if_failed(feed, failed)
 
     return gold
 
 
-def refuse(feed: Feed, failed: Sequence[Brought]) -> None:
+def end_if_failed(feed: Feed, failed: Sequence[Brought]) -> None:
     """End the step if tables could not be brought up to date; the others have been reported to Dagster before."""
     errors = {one.table.name: one.error for one in failed if one.error is not None}
     table_faults.refuse(feed.name, errors)

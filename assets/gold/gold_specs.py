@@ -43,7 +43,7 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
             beside(key, HISTORY),
             deps=deps,
             kinds={"gold", "deltalake"},
-            description=f"One row per version of each row of {table.name}: from when to when it stood.",
+            description=f"One row per version of each row of {table.name}: from when to when it was valid.",
             metadata=stored_as(feed, name + HISTORY),
         )
 
@@ -69,7 +69,7 @@ def schema_of(table: Table) -> dg.TableSchema:
     ]
     own = [
         dg.TableColumn(
-            POSITION, "array<bigint>", "where the row's last change stands in the source"
+            POSITION, "array<bigint>", "the position of the row's last change in the source"
         ),
         dg.TableColumn(EVENT_ID, "string", "the row's last change"),
         dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),

@@ -72,7 +72,7 @@ def _refuse_types(feed: Feed, table: Table, in_gold: Mapping[str, str]) -> None:
                 f"{_POLICY} widen_type: fail. Declare {old} again, or say evolve."
                 if wider
                 else f"Some values may not fit the new type. Declare {old} again, or say"
-                " `narrow_type: quarantine` under `schema_changes`: gold is then made anew, and events with values"
+                " `narrow_type: quarantine` under `schema_changes`: gold is then made again, and events with values"
                 " that do not fit stand in quarantine."
             )
             raise SchemaChangeRefused(

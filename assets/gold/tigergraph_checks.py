@@ -33,14 +33,14 @@ class Violations:
     samples: dict[str, str]
 
 
-def key_of(feed: Feed) -> list[str]:
+def graph_key(feed: Feed) -> list[str]:
     """The asset of a graph's checks."""
     return ["graph", feed.name]
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The checks of one feed's graph, downstream of all its gold tables."""
-    key = key_of(feed)
+    key = graph_key(feed)
 
     @dg.asset(
         key=key,

@@ -1,6 +1,6 @@
 """Edges of a graph that do not fit their vertices, or their other direction: one row for each, as frames.
 
-Put here what finds such edges. Not here: what a reader of the checks is told (``tigergraph_checks``), and how edges go
+Put here what finds such edges. Not here: what a reader of the checks sees (``tigergraph_checks``), and how edges go
 with their vertices (``transforms/formats/tigergraph``).
 """
 

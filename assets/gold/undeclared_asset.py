@@ -75,7 +75,7 @@ def _applied(
         elif one.done.tables or one.done.waits_for:
             tell(context, feed, one.table.name, one.done)
         done = done.plus(one.done)
-    gold_asset.refuse(feed, failed)
+    gold_asset.end_if_failed(feed, failed)
     return done
 
 

@@ -14,75 +14,81 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from assets.arrow.gold.cross_streams import Heard, in_order, placed
+from assets.arrow.gold.cross_streams import Collected, in_order, positions_of
 from transforms.gold.change import Position
 from transforms.gold.streams import Moment, clock
 from transforms.source_format import FarPlaces
 
-TOLD = "kind string, group binary, place array<bigint>, row binary"
 _TEXTS = pa.list_(pa.field("element", pa.string()))
 _NUMBERS = pa.list_(pa.field("element", pa.int64()))
-TOLD_ARROW = pa.schema(
+COLLECTED = "kind string, group binary, place array<bigint>, row binary"
+"""One row per moment of a stream (``group``), by ``place``; and one per message, ``group`` being what it has in common
+with others. ``row``: the ``Moment`` or ``Message``, pickled.
+"""
+COLLECTED_ARROW = pa.schema(
     [("kind", pa.string()), ("group", pa.binary()), ("place", _NUMBERS), ("row", pa.binary())]
 )
-FOUND = (
+JOINED = (
     "key array<string>, event_id string, stream string, position array<bigint>, is_new boolean,"
     " clock binary"
 )
-FOUND_ARROW = pa.schema(
+"""One row per position of a change in another stream (``assets.arrow.gold.cross_streams.Placed``); and one per stream,
+with its pickled ``clock`` and no key.
+"""
+JOINED_ARROW = pa.schema(
     [
         *[("key", _TEXTS), ("event_id", pa.string()), ("stream", pa.string())],
         *[("position", _NUMBERS), ("is_new", pa.bool_()), ("clock", pa.binary())],
     ]
 )
-_MOMENT, _MET = "moment", "met"
+_MOMENT, _MESSAGE = "moment", "message"
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
-    """The first stage: rows of silver to moments and messages, as rows of ``TOLD``."""
+class CollectPositions:
+    """The first stage: rows of silver to moments and messages, as rows of ``COLLECTED``."""
 
     far: FarPlaces | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch of ``TOLD`` for each batch of silver."""
+        """One batch of ``COLLECTED`` for each batch of silver."""
         for batch in batches:
-            heard = Heard()
-            heard.hear(batch, self.far)
+            collected = Collected()
+            collected.collect(batch, self.far)
             rows: list[tuple[str, bytes, Position, bytes]] = []
-            for (stream, place, is_new), at in heard.moments.items():
+            for (stream, place, is_new), at in collected.moments.items():
                 moment = pickle.dumps(Moment(place, at, is_new))
                 rows.append((_MOMENT, stream.encode(), place, moment))
-            for by, met in heard.met.items():
+            for by, messages in collected.messages.items():
                 group = json.dumps(by).encode()
-                rows.extend((_MET, group, (), pickle.dumps(one)) for one in met)
-            yield _batch(rows, TOLD_ARROW)
+                rows.extend((_MESSAGE, group, (), pickle.dumps(one)) for one in messages)
+            yield _batch(rows, COLLECTED_ARROW)
 
 
 @dataclass(frozen=True, slots=True)
-class Listen:
-    """The second stage: clocks and positions, from rows of ``TOLD`` sorted by ``kind``, ``group`` and ``place``."""
+class JoinPositions:
+    """The second stage: clocks and positions, from ``COLLECTED`` rows sorted by ``kind``, ``group`` and ``place``."""
 
     wanted: frozenset[int]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of ``FOUND``."""
-        told = (
+        """Batches of ``JOINED``."""
+        collected = (
             (kind, group, pickle.loads(row))
             for batch in batches
             for kind, group, row in zip(
                 *(batch.column(name).to_pylist() for name in ("kind", "group", "row")), strict=True
             )
         )
-        for (kind, group), some in groupby(told, key=lambda one: one[:2]):
+        for (kind, group), some in groupby(collected, key=lambda one: one[:2]):
             rows: list[tuple[object, ...]] = []
             if kind == _MOMENT:
                 of_stream = clock(in_order(one for _, _, one in some), self.wanted)
                 rows.append(((), "", group.decode(), (), False, pickle.dumps(of_stream)))
             else:
-                for one in placed([met for _, _, met in some]):
+                for one in positions_of([message for _, _, message in some]):
                     rows.append((one.key, one.event_id, *one.there, one.is_new, b""))
-            yield _batch(rows, FOUND_ARROW)
+            yield _batch(rows, JOINED_ARROW)
 
 
 def _batch(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:

@@ -20,14 +20,14 @@ from transforms.gold.change import Key, Position
 from transforms.gold.streams import PLACE, Clock, CrossStreamPosition, Moment, clock
 from transforms.source_format import FarPlaces, Telling
 
-HEARD = (
+READ = (
     *("declared", "effect", "operation", "is_derived", "event_at"),
     *("key", "event_id", "stream", "position", "is_new"),
 )
 """The columns of silver that are read; ``event_at`` in microseconds since 1970 (UTC)."""
 
 
-class Met(NamedTuple):
+class Message(NamedTuple):
     """A change of the table, or a message that says the change's position in another stream (``is_far``)."""
 
     is_far: bool
@@ -48,16 +48,18 @@ class Placed(NamedTuple):
 
 
 @dataclass
-class Heard:
+class Collected:
     """What has been collected: each stream's newest time by position, and messages by what they have in common."""
 
     moments: dict[tuple[str, Position, bool], int | None] = field(default_factory=dict)
-    met: dict[tuple[str, ...], list[Met]] = field(default_factory=lambda: defaultdict(list))
+    messages: dict[tuple[str, ...], list[Message]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
-    def hear(self, batch: pa.RecordBatch, far: FarPlaces | None) -> None:
-        """Collect from rows with the columns ``HEARD`` and ``after``; ``far`` recognizes messages of other streams."""
+    def collect(self, batch: pa.RecordBatch, far: FarPlaces | None) -> None:
+        """Collect from rows with the columns ``READ`` and ``after``; ``far`` recognizes messages of other streams."""
         after = map_columns.maps(batch.column("after"))
-        cells = zip(*(batch.column(name).to_pylist() for name in HEARD), strict=True)
+        cells = zip(*(batch.column(name).to_pylist() for name in READ), strict=True)
         for image, row in zip(after, cells, strict=True):
             declared, effect, operation, is_derived, at, key, event_id, stream, position, is_new = (
                 row
@@ -72,16 +74,16 @@ class Heard:
             meets = far.meets(Telling(declared, effect, operation, is_derived, image or {}, at))
             if meets is not None:
                 is_far, by = meets
-                one = Met(is_far, tuple(key), event_id, stream, tuple(position), is_new)
-                self.met[by].append(one)
+                one = Message(is_far, tuple(key), event_id, stream, tuple(position), is_new)
+                self.messages[by].append(one)
 
 
-def placed(met: Sequence[Met]) -> Iterator[Placed]:
+def positions_of(messages: Sequence[Message]) -> Iterator[Placed]:
     """The positions of changes in other streams, from messages that belong together."""
-    for far in met:
+    for far in messages:
         if far.is_far:
             there = CrossStreamPosition(far.stream, far.position)
-            for one in met:
+            for one in messages:
                 if not one.is_far:
                     yield Placed(one.key, one.event_id, there, far.is_new)
 

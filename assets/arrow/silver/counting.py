@@ -44,7 +44,7 @@ def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
     return map(OutputRow._make, cells)
 
 
-def count(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
+def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
     """Count a row under its outcome; None for one that silver keeps."""
     whose = Whose(one.window, one.table, one.source_table, one.declared)
     accounts.add(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.arrow.record_batches import with_clear_errors
-from assets.arrow.silver.counting import OutputRow, account_batch, count, output_rows
+from assets.arrow.silver.counting import OutputRow, account_batch, count_row, output_rows
 from assets.columns.silver import CHANGES, IN_BASE, OUTPUT, REFUSED
 from transforms.feed.feed import Feed
 from transforms.silver import too_late
@@ -50,7 +50,7 @@ class JudgeCovered:
         for one, is_known in zip(output_rows(batch), known, strict=True):
             of_known = None if self.keeps_known else DUPLICATE
             outcome = of_known if is_known else TOO_LATE
-            count(accounts, one, outcome)
+            count_row(accounts, one, outcome)
             fault = too_late.fault(one.table, one.position) if outcome == TOO_LATE else None
             kinds.append(_kind_of_covered(one, outcome))
             reasons.append(fault and fault.reason)

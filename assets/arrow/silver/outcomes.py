@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from assets.arrow.record_batches import with_clear_errors
-from assets.arrow.silver.counting import account_batch, count
+from assets.arrow.silver.counting import account_batch, count_row
 from assets.arrow.silver.output_rows import output_batch
-from assets.arrow.silver.packed_rows import rows_of
+from assets.arrow.silver.packed_rows import unpacked
 from assets.columns.silver import CHANGES, COVERED, REFUSED
 from transforms.change import CONTROL
 from transforms.feed.feed import Feed
@@ -63,7 +63,7 @@ def _classified(
     kinds: list[str] = []
     commits: list[Sequence[int] | None] = []
     cells = zip(
-        rows_of(batch),
+        unpacked(batch),
         batch.column("group").to_pylist(),
         batch.column("commit").to_pylist(),
         strict=True,
@@ -74,7 +74,7 @@ def _classified(
         if row.fault is not None:
             outcome, kind = QUARANTINED, REFUSED
         elif deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
-            count(accounts, row, DUPLICATE)
+            count_row(accounts, row, DUPLICATE)
             continue
         elif row.effect not in CONTROL and is_covered(
             horizons.get(row.table or ""), position, row.stable_prefix
@@ -82,7 +82,7 @@ def _classified(
             kind = COVERED
             accounts.left_out += 1
         if kind != COVERED:
-            count(accounts, row, outcome)
+            count_row(accounts, row, outcome)
         if kind == CHANGES and row.transaction is not None and not commit:
             accounts.open_events += 1
         rows.append(row)

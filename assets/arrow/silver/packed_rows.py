@@ -94,7 +94,7 @@ def part_of(packed: bytes) -> transactions.Part:
     return transactions.Part(event_id, effect, is_derived, tuple(position), *counts)
 
 
-def rows_of(batch: pa.RecordBatch) -> list[Row]:
+def unpacked(batch: pa.RecordBatch) -> list[Row]:
     """The rows of a batch of ``ROWS``; what were tuples are lists now."""
     rows = [Row(*_unpack(packed)) for packed in batch.column("row").to_pylist()]
     for row in rows:

@@ -68,7 +68,7 @@ class Known:
         # Before the accounts: a kind of change is in these before it is in silver.
         once.opened(Layer.SILVER, feed.name)
         feed = decisions.with_recorded(once, feed)
-        # Whether a feed has too many tables is for whoever asks for all of them.
+        # Too many tables are refused where all tables of the feed are asked for, and not for one.
         return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
 
 

@@ -61,7 +61,7 @@ def lasts_of(rows: pa.Table) -> Iterator[tuple[Last, tuple[int, ...] | None]]:
         yield last, None if reset is None else tuple(reset)
 
 
-def rows_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
+def gold_rows_of(table: Table, states: Mapping[Key, State]) -> pa.Table:
     """One row per key that is present; in a table without a key, one per copy of it."""
     if not table.key:
         copies = [(key, at) for key, one in states.items() for at in range(1, one.copies + 1)]

@@ -18,7 +18,7 @@ from assets.arrow import canonical_texts, typed_values
 from assets.columns.gold import EVENT_ID, POSITION
 from assets.delta.local_table import LocalTable, may_be_rewritten
 from assets.gold.apply import gold_file_rows
-from assets.gold.apply.gold_file_rows import keys_of, lasts_of, rows_of, tombstones_of
+from assets.gold.apply.gold_file_rows import gold_rows_of, keys_of, lasts_of, tombstones_of
 from assets.gold.table_properties import WHOLE_KEY, has_whole_key
 from assets.lake import Lake
 from assets.layers import Layer
@@ -138,7 +138,7 @@ class GoldFiles:
         present = {key: one for key, one in states.items() if one.effect != "remove"}
         if present or len(kept) < rows.num_rows:
             rows = pa.concat_tables(
-                [typed_values.rows_at(rows, kept), rows_of(self.table, present)]
+                [typed_values.rows_at(rows, kept), gold_rows_of(self.table, present)]
             )
             self.gold.write(rows)
         if above := self._above(present):
@@ -158,7 +158,7 @@ class GoldFiles:
         """Write both tables in place of what there was; returns how many rows and tombstones they have."""
         present = {key: one for key, one in states.items() if one.effect != "remove"}
         absent = {key: one for key, one in states.items() if one.effect == "remove"}
-        stones, rows = tombstones_of(self.table, absent), rows_of(self.table, present)
+        stones, rows = tombstones_of(self.table, absent), gold_rows_of(self.table, present)
         self.tombstones.write(stones, {})
         self.gold.write(rows, properties, (WHOLE_KEY, has_whole_key(self.table)))
         return rows.num_rows, stones.num_rows

@@ -25,7 +25,7 @@ from transforms.horizons import Horizon
 PROPERTIES = {"delta.enableDeletionVectors": "true"}
 
 
-def write(
+def write_versions(
     gold: GoldTable, new: DataFrame, keys: DataFrame, *, full_rebuild: bool, horizon: Horizon | None
 ) -> None:
     """Put the versions that silver can tell of some keys in place of those before, in one commit.

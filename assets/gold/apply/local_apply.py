@@ -107,7 +107,7 @@ def _written(
     if files.history is not None and full_rebuild:
         local_history.put_all(files.history, brings.run.new, brings.silver)
     elif files.history is not None:
-        local_history.put(files.history, brings.run.new, brings.silver, done, current_rows)
+        local_history.put_changed(files.history, brings.run.new, brings.silver, done, current_rows)
     news = _news(done.states.keys() if full_rebuild else done.asked, brings.silver, current_rows)
     repeats = done.known + done.repeats + sum(one.repeats() for one in news.values())
     superseded = sum(one.superseded(came_late=key in done.late) for key, one in news.items())
@@ -138,7 +138,7 @@ def _written(
 def _news(
     keys: Collection[Key], silver: SilverFiles, current_rows: Mapping[Key, Current]
 ) -> dict[Key, News]:
-    """Which of the run's events of these keys are known to have come before."""
+    """The run's events of each of these keys, and which of them are known to have come before."""
     found = {
         key: News(current_rows[key].state.last if key in current_rows else None) for key in keys
     }

@@ -1,7 +1,8 @@
 """The versions of a small gold table's rows, as an apply in this process works them out and puts them in place.
 
-Late events are woven in at their position: what they change among the versions counts as late, too. Not here: what a
-version is (``transforms/gold/history.py``), and how the table is rewritten (``history_files``).
+Late events are woven in at their position, and an event that changes a version in between counts as late. Put here
+which versions change. Not here: what a version is (``transforms/gold/history.py``), and how the table is rewritten
+(``history_files``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def put_all(history: HistoryFiles, new: New, silver: SilverFiles) -> None:
     history.put(_versions(history, new, silver, None), silver.based.horizon, None)
 
 
-def put(
+def put_changed(
     history: HistoryFiles,
     new: New,
     silver: SilverFiles,

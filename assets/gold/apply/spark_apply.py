@@ -64,7 +64,9 @@ def _write(gold: GoldTable, found: Folded, horizon: Horizon | None, *, full_rebu
     table, tally = gold.table, found.tally
     if table.history and (full_rebuild or tally.keys):
         keys = found.rows.select(PARTS)
-        history.write(gold, found.versions, keys, full_rebuild=full_rebuild, horizon=horizon)
+        history.write_versions(
+            gold, found.versions, keys, full_rebuild=full_rebuild, horizon=horizon
+        )
     if full_rebuild:
         properties = properties_of(table, table_digest(gold.feed, table))
         commits.create(gold.rows, gold.tombstones, found.rows, table, properties)

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
-from assets.arrow.gold.cross_stream_stages import FOUND, TOLD, Listen, Tell
-from assets.arrow.gold.cross_streams import Heard, clocks, placed
+from assets.arrow.gold.cross_stream_stages import COLLECTED, JOINED, CollectPositions, JoinPositions
+from assets.arrow.gold.cross_streams import Collected, clocks, positions_of
 from assets.gold.changes.streams import SEVERAL
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
@@ -67,7 +67,7 @@ def read_locally(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: Iterable[tuple[pa.Table, bool]]
 ) -> LocalCrossStreamDeletes | None:
     """Read it from the files of silver, each with whether the run brings it; None where there is only one stream."""
-    far, heard = far_places(feed, table), Heard()
+    far, collected = far_places(feed, table), Collected()
     for rows, is_new in silver:
         plain = rows.append_column("is_new", pa.array([is_new] * rows.num_rows, pa.bool_()))
         both = pc.or_(pc.is_valid(rows["derived"]), pc.is_valid(rows["scope"]))
@@ -75,14 +75,14 @@ def read_locally(
         at = rows["event_at"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
         plain = plain.set_column(plain.column_names.index("event_at"), "event_at", at)
         for batch in plain.combine_chunks().to_batches():
-            heard.hear(batch, far)
-    if len({stream for stream, _, _ in heard.moments}) < SEVERAL:
+            collected.collect(batch, far)
+    if len({stream for stream, _, _ in collected.moments}) < SEVERAL:
         return None
-    moments = ((one[0], Moment(one[1], at, one[2])) for one, at in heard.moments.items())
+    moments = ((one[0], Moment(one[1], at, one[2])) for one, at in collected.moments.items())
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = defaultdict(list)
     new: set[Key] = set()
-    for met in heard.met.values():
-        for one in placed(met):
+    for messages in collected.messages.values():
+        for one in positions_of(messages):
             cross_stream_positions[one.event_id].append(one.there)
             if one.is_new:
                 new.add(one.key)
@@ -115,9 +115,9 @@ def read_by_spark(
         # Never null: see meeting_columns.COLUMNS.
         F.coalesce("key", F.array().cast("array<string>")).alias("key"),
     )
-    told = in_spark.staged(rows, Tell(far), TOLD).repartition("kind", "group")
-    together = told.sortWithinPartitions("kind", "group", "place")
-    found = in_spark.staged(together, Listen(moments_of(scoped)), FOUND).localCheckpoint()
+    collected = in_spark.staged(rows, CollectPositions(far), COLLECTED).repartition("kind", "group")
+    together = collected.sortWithinPartitions("kind", "group", "place")
+    found = in_spark.staged(together, JoinPositions(moments_of(scoped)), JOINED).localCheckpoint()
     is_clock = F.length("clock") > 0
     of_streams = {
         row["stream"]: pickle.loads(row["clock"]) for row in found.where(is_clock).collect()

@@ -1,4 +1,4 @@
-"""One change of a gold table that counts, as this process holds it, and what a person is told of where it came from.
+"""One change of a gold table that counts, as this process holds it, and where it came from, for reports.
 
 Put here how a change is held. Not here: how silver is read (``silver_parts``), and which of its rows count
 (``silver_files``).
@@ -13,7 +13,7 @@ from transforms.gold.scopes import Scoped
 
 
 class Place(NamedTuple):
-    """What a person is told of a change: what the source did, and the window, object and line where it was landed."""
+    """Where a change came from, for reports: what the source did, and the window, object and line that hold it."""
 
     operation: str
     window: str

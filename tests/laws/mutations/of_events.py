@@ -49,7 +49,7 @@ OF_EVENTS: Final = (
         3,
         "duplicates are in no account",
         OUTCOMES,
-        "count(accounts, row, DUPLICATE)",
+        "count_row(accounts, row, DUPLICATE)",
         "pass",
         _accounting("debezium"),
     ),
