@@ -19,10 +19,11 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import bases, decisions, ledger
 from assets.columns import base_rows, digests, silver_rows
 from assets.columns.horizons import covers
-from assets.gold import gold_tables, table_faults
-from assets.gold.apply import commits, spark_apply
-from assets.gold.changes import scoped_delete_effects
+from assets.gold import gold_tables, table_faults, table_properties
+from assets.gold.apply import commits
+from assets.gold.changes import scoping
 from assets.gold.changes.table_changes import TableChanges
+from assets.gold.fold import spark_fold, whole_history
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
@@ -152,7 +153,7 @@ def to_horizon(
     if not dry_run:
         if superseded + expired:
             drop(lake, tombstones, removable, table_changes.table)
-        gold_tables.end_change_feed(gold, table_changes.table)
+        table_properties.end_change_feed(gold, table_changes.table)
         versions = lake.table(Layer.GOLD, feed.name, name + HISTORY)
         for path in (gold.path, tombstones.path, versions.path):
             _tidy(lake, path)
@@ -163,7 +164,7 @@ def to_horizon(
 def based(feed: Feed, table_changes: TableChanges, name: str, horizon: Horizon) -> DataFrame:
     """The table's base rows up to a new horizon: the old base, and the changes between the two."""
     old = replace(table_changes, changes=table_changes.changes.where(covers(horizon)))
-    return base_rows.of_states(spark_apply.to_base(feed, old), name)
+    return base_rows.of_states(whole_history.to_base(feed, old), name)
 
 
 def proved(
@@ -184,7 +185,7 @@ def proved(
         changes=table_changes.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
-    found = spark_apply.folded(feed, rest, scoped_delete_effects.of_changes(feed, rest))
+    found = spark_fold.folded(feed, rest, scoping.of_changes(feed, rest))
     rows = commits.present(found.rows, table_changes.table)
     gold = lake.table(Layer.GOLD, feed.name, name).read()
     ours, theirs = (digests.of_rows(one, table_changes.table) for one in (gold, rows))

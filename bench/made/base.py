@@ -12,15 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from assets.bookkeeping.accounting import ACCOUNTING
-from assets.columns.gold import (
-    EFFECT,
-    EVENT_AT,
-    EVENT_ID,
-    MENTIONS,
-    POSITION,
-    RESET,
-)
-from assets.gold import gold_tables
+from assets.columns.gold import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION, RESET
+from assets.gold import table_properties
 from assets.gold.apply import commits
 from assets.lake import Lake
 from assets.layers import Layer
@@ -47,7 +40,7 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     gold = lake.table(Layer.GOLD, feed.name, table.name)
     tombstones = lake.table(Layer.GOLD, feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
-    made = gold_tables.properties_of(table, table_digest(feed, table))
+    made = table_properties.properties_of(table, table_digest(feed, table))
     commits.create(gold, tombstones, state, table, made)
 
 

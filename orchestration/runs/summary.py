@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, told
+from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
@@ -54,7 +54,7 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
         console.print()
     for outcome in outcomes:
         for made in gold_tables(outcome):
-            for text in told(_scoped(made)):
+            for text in effect_lines(_scoped(made)):
                 print_as_is(console, f"{outcome.plan.feed.name}.{made['name']}: {text}", "yellow")
     show_checks(outcomes, console)
     for outcome in outcomes:

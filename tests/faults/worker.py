@@ -12,7 +12,8 @@ from pathlib import Path
 
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_feed, local_apply, whole_images
+from assets.gold.apply import apply_feed, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.silver import derive_windows, silver_asset
 from assets.upkeep import compaction

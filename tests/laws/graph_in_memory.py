@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets.arrow import read_changes
+from assets.arrow.gold import read_changes
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
 from assets.silver import written_rows
@@ -78,7 +78,7 @@ class Lake:
             (rows.select(cross_stream_deletes.COLUMNS), one not in before)
             for one, rows in self.silver.items()
         )
-        told = cross_stream_deletes.here(self.feed, table, scoped, rows)
+        told = cross_stream_deletes.read_locally(self.feed, table, scoped, rows)
         new = New(own, scoped)
         if told is not None:
             new = replace(

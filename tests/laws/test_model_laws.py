@@ -18,10 +18,11 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets.arrow.gold_rows import Tally
+from assets.arrow.gold.tally import Tally
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_feed, local_apply, whole_images
+from assets.gold.apply import apply_feed, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset
@@ -208,15 +209,15 @@ def agrees(
 def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
     """Let Spark tell of keys by their newest changes wherever it may; what it counts goes into the list."""
     found: list[Tally] = []
-    tell = whole_images.told
+    tell = whole_images.by_newest
 
-    def told(*args: Any) -> whole_images.Told:
+    def told(*args: Any) -> whole_images.ByNewest:
         made = tell(*args)
         found.append(replace(made.tally))
         return made
 
     monkeypatch.setattr(whole_images, "LEAST", 0)
-    monkeypatch.setattr(whole_images, "told", told)
+    monkeypatch.setattr(whole_images, "by_newest", told)
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from assets.audit import explain
 from assets.audit.explain import Explanation
 from assets.bookkeeping import decisions
-from assets.gold.changes import silver_files
+from assets.gold.changes import silver_parts
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.explain import key_parts
@@ -66,13 +66,13 @@ def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return feed
 
 
-@pytest.mark.parametrize("most_bytes", [silver_files.MOST_BYTES, -1], ids=["here", "by Spark"])
+@pytest.mark.parametrize("most_bytes", [silver_parts.MOST_BYTES, -1], ids=["here", "by Spark"])
 def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
     if most_bytes > 0:
         monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
-    monkeypatch.setattr(silver_files, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(silver_parts, "MOST_BYTES", most_bytes)
     found = explain.explained(lake, feed, VISITS, "visits", ["north", "7"])
     assert story("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
@@ -137,7 +137,7 @@ def test_spark_tells_of_every_key_what_this_process_tells(
         for key in keys[:2]:
             here, by_spark = (
                 _explained(lake, feed, table, key, monkeypatch, most_bytes)
-                for most_bytes in (silver_files.MOST_BYTES, -1)
+                for most_bytes in (silver_parts.MOST_BYTES, -1)
             )
             assert here == by_spark
             steps += len(here.steps)
@@ -153,7 +153,7 @@ def _explained(
     most_bytes: int,
 ) -> Explanation:
     with monkeypatch.context() as patched:
-        patched.setattr(silver_files, "MOST_BYTES", most_bytes)
+        patched.setattr(silver_parts, "MOST_BYTES", most_bytes)
         return explain.explained(lake, feed, table, table.name, key)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from assets.bookkeeping import decisions
+from assets.gold.added_columns import with_added
 from assets.gold.apply import apply_table
-from assets.gold.schema_changes import with_added
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import verify

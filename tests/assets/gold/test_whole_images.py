@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame
 
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_table, local_apply, whole_images
+from assets.gold.apply import apply_table, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import outcomes
+from assets.arrow.silver import covered_changes
 from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
 from assets.landing.read_objects import records_of
 from assets.silver import local_stages
@@ -121,7 +121,7 @@ def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> 
         drawn.in_base(bronze.drawn[window, name, offset].told[ordinal])
         for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
     ]
-    judge = outcomes.JudgeCovered(drawn.feed, keeps_known=False)
+    judge = covered_changes.JudgeCovered(drawn.feed, keeps_known=False)
     told = covered.append_column("is_known", pa.array(known)).combine_chunks()
     judged = pa.Table.from_batches(judge(told.to_batches()), schema=OUTPUT)
     return pa.concat_tables([table.filter(pc.not_equal(table["kind"], COVERED)), judged])

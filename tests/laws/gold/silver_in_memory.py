@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import read_changes
-from assets.arrow.read_changes import SilverRow
+from assets.arrow.gold import read_changes
+from assets.arrow.gold.read_changes import SilverRow
 from assets.columns.silver import CHANGES
 from assets.silver import local_stages
 from tests.laws.drawn import model_histories

@@ -1,16 +1,17 @@
-"""Silver's rows as changes, and what gold has of their keys, from Arrow batches.
+"""Silver's rows as changes, from Arrow batches, and the texts of gold's values as silver spells them.
 
-Not here: what becomes of them (``transforms/gold``), and which rows of silver count (``silver_rows``).
+Put here how a row of silver is read for gold. Not here: what becomes of it (``transforms/gold``), and which rows count
+(``assets/columns/silver_rows.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from assets.arrow.map_columns import maps
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key
 from transforms.gold.scopes import Scoped
@@ -20,7 +21,7 @@ COLUMNS = (
     *("key", "effect", "position", "stable_prefix", "event_id", "event_at", "before", "after"),
     *("attribute_ops", "moved_from", "scope", "stream", "derived", "transaction"),
 )
-"""What of silver's row has to be read."""
+"""The columns of silver that have to be read."""
 
 
 class SilverRow(NamedTuple):
@@ -40,9 +41,9 @@ class SilverRow(NamedTuple):
 def silver_rows(
     batch: pa.RecordBatch, spelled: Mapping[str, str] | None = None
 ) -> Iterator[SilverRow]:
-    """The rows of a batch that has ``COLUMNS``; ``event_at`` as silver has it, or in microseconds.
+    """The rows of a batch that has ``COLUMNS``; ``event_at`` is a timestamp, or in microseconds since 1970.
 
-    ``spelled``: columns that have another name in gold (``transforms/feed.Table``).
+    ``spelled``: the names in gold of columns that have another name there (``transforms.feed.feed.Table``).
     """
     at = batch.column("event_at")
     if pa.types.is_timestamp(at.type):
@@ -75,45 +76,15 @@ def silver_rows(
         yield SilverRow(None if key is None else tuple(key), stream, change, scoped, transaction)
 
 
-def maps(
-    column: pa.MapArray, spelled: Mapping[str, str] | None = None
-) -> Iterator[dict[str, Any] | None]:
-    """Maps as dicts: from flat lists, which is the fast way; keys in ``spelled`` get the name that stands there."""
-    offsets, keys = column.offsets.to_pylist(), column.keys.to_pylist()
-    items = column.items.to_pylist()
-    if spelled:
-        keys = [spelled.get(key, key) for key in keys]
-    is_valid = column.is_valid().to_pylist() if column.null_count else repeat(True)
-    start = offsets[0] if offsets else 0
-    for end, is_there in zip(offsets[1:], is_valid, strict=False):
-        if not is_there:
-            yield None
-        elif end == start:
-            yield {}
-        else:
-            yield dict(zip(keys[start:end], items[start:end], strict=True))
-        start = end
-
-
-def tuples(column: pa.ListArray) -> Iterator[tuple[Any, ...]]:
-    """Lists, none of them null, as tuples: in the same way."""
-    offsets, values = column.offsets.to_pylist(), column.values.to_pylist()
-    if not values:
-        yield from repeat((), len(column))
-        return
-    for start, end in pairwise(offsets):
-        yield tuple(values[start:end])
-
-
 def respelling(table: Table) -> Callable[[Image], Image] | None:
-    """What gives values of gold, as Spark writes them, silver's texts; None where both always have the same.
+    """A function from texts of gold's values, as Spark writes them, to silver's; None where both are always the same.
 
     Java writes large floating numbers with more digits than they need (``number_types.double``).
     """
     judges = {
         name: judge_of(kind)
         for name, kind in table.columns.items()
-        # What binary values are within lists and such is text to the judge.
+        # Binary values within lists and maps are texts to the judge.
         if ("float" in kind or "double" in kind) and "binary" not in kind
     }
     if not judges:

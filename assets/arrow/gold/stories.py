@@ -1,6 +1,7 @@
-"""The whole story of a key: all its changes in their order, and which of them the run brings.
+"""The story of a key: all its changes in their order, scoped ones among them, and which of them the run brings.
 
-Not here: how rows become what is known of a key (``meetings``), and what is made of its story (``gold_fold``).
+Put here what orders and completes a key's changes. Not here: how rows become what is known of a key (``meetings``), and
+what is made of a story (``history_fold``, ``base_fold``).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assets.arrow.meetings import Folding, Meeting
+from assets.arrow.gold.meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
 from transforms.gold.fold import ABSENT, Fold
@@ -19,9 +20,9 @@ from transforms.gold.scopes import Scopes
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One key: what is known of it, its changes in their order, with those that it takes from other keys filled in.
+    """One key: what is known of it, and its changes in their order, with what it takes over from other keys.
 
-    The changes come once; ``news``, ``counts`` and ``streams`` are whole when all of them have been taken.
+    The changes can be taken once; ``news``, ``counts`` and ``streams`` are complete when all of them have been taken.
     """
 
     key: Meeting
@@ -49,17 +50,17 @@ def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
     news = News(None if current is None else current.state.last)
     counts, streams = Counts(), set(one.base_streams)
 
-    def heard() -> Iterator[Change]:
+    def own_changes() -> Iterator[Change]:
         for change, stream, is_new in one.changes:
             if not change.is_scoped:
                 streams.add(stream)
             news.meet(change, is_new=is_new)
             yield change
 
-    own: Iterable[Change] = heard()
+    own: Iterable[Change] = own_changes()
     matching = [*scopes.matching(one.key)]
     if any(scoped.stream is not None for scoped in matching):
-        # Whether they are for the key is said by all of its changes.
+        # Whether they are for the key depends on the streams of all its changes.
         own = [*own]
     scoped = [*scopes.of(one.key, streams)]
     if folding.crossing is not None:

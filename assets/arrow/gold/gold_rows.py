@@ -1,20 +1,22 @@
-"""What comes out of the tasks that fold a gold table: rows to put, keys whose history is asked for, and counts.
+"""What comes out of a task that folds a gold table, in batches: changed keys, keys whose history is needed, counts.
 
-Not here: what becomes of a key (``gold_fold``), and what is done with the rows (``spark_apply``).
+Put here how a result becomes a row of ``gold_columns``. Not here: what becomes of a key (``gold_fold``,
+``history_fold``), and what is done with the rows (``assets/gold/fold``).
 """
 
 from __future__ import annotations
 
 import pickle
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow import history_columns, typed_values
-from assets.arrow.meetings import Meeting
+from assets.arrow import canonical_texts, typed_values
+from assets.arrow.gold import history_columns
+from assets.arrow.gold.gold_columns import CHANGED, COUNTED, UNTOLD, VERSION, out_schema
+from assets.arrow.gold.meetings import Meeting
+from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     BLOB,
     COPY,
@@ -28,88 +30,16 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
-from assets.columns.history import (
-    BEGAN_BY,
-    ENDED_BY,
-    FROM_AT,
-    TO_AT,
-    VALID_FROM,
-    VALID_TO,
-)
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import State
 from transforms.gold.history import Version
-from transforms.types import stored
-
-CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"
-"""What comes out: a row that gold has to take, a key whose history has to be read, and a task's counts (``Tally``)."""
-
-_TEXTS = pa.list_(pa.field("element", pa.string()))
-_PLACE = pa.list_(pa.field("element", pa.int64()))
-_FIRST = {
-    f"{KIND} string": (KIND, pa.string()),
-    f"{PARTS} array<string>": (PARTS, _TEXTS),
-    f"{BLOB} binary": (BLOB, pa.binary()),
-}
-_LAST = {
-    f"{POSITION} array<bigint>": (POSITION, _PLACE),
-    f"{EVENT_ID} string": (EVENT_ID, pa.string()),
-    f"{EVENT_AT} timestamp": (EVENT_AT, pa.timestamp("us", "UTC")),
-    f"{RESET} array<bigint>": (RESET, _PLACE),
-    f"{EFFECT} string": (EFFECT, pa.string()),
-    f"{MENTIONS} array<string>": (MENTIONS, _TEXTS),
-}
-_VERSION = {
-    f"{VALID_FROM} array<bigint>": VALID_FROM,
-    f"{VALID_TO} array<bigint>": VALID_TO,
-    f"{FROM_AT} timestamp": FROM_AT,
-    f"{TO_AT} timestamp": TO_AT,
-    f"{BEGAN_BY} string": BEGAN_BY,
-    f"{ENDED_BY} string": ENDED_BY,
-}
 
 _BATCH_ROWS = 10_000
 
 
-@dataclass(slots=True)
-class Tally:
-    """What one task has met.
-
-    ``absent``: keys that are gone, ``receded``: those of them whose last change stands no later than the one that gold
-    had, so that a tombstone beside the old one would not be the newest. ``risen``: keys that are there, by changes that
-    stand before their tombstone. ``refolded``: keys that were folded from their history, and ``keys_with_late_events``
-    those of them of which an event came late. ``removed``, ``changed``: rows that scoped changes removed, and others
-    that they changed, by event.
-    """
-
-    deliveries: int = 0
-    repeats: int = 0
-    superseded: int = 0
-    keys: int = 0
-    absent: int = 0
-    receded: int = 0
-    risen: int = 0
-    merged: int = 0
-    untold: int = 0
-    refolded: int = 0
-    keys_with_late_events: int = 0
-    ties: int = 0
-    foreign_copies: int = 0
-    removed: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Tally) -> None:
-        """Take another task's counts."""
-        for name in self.__slots__:
-            if name in ("removed", "changed"):
-                getattr(self, name).update(getattr(other, name))
-            else:
-                setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
 class Rows:
-    """What comes out of a task, in batches."""
+    """What comes out of one task; batches are taken out when there is much, and at the end."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -123,12 +53,20 @@ class Rows:
     def put(
         self, key: Key, state: State, one: Meeting, tally: Tally, *, full_rebuild: bool
     ) -> None:
-        """A key has changed; of one without a row's key each copy is a row, and those that are no more."""
+        """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone.
+
+        Args:
+            key: The key.
+            state: What it is now.
+            one: What is known of it.
+            tally: The counts that the row goes into.
+            full_rebuild: Whether the table is made from all changes.
+        """
         tally.keys += 1
         tally.absent += state.effect == "remove"
         effect = state.effect
         if effect == "merge" and self._values <= state.columns.keys():
-            # What says every column takes nothing from the row: of that, the commit need not read the columns.
+            # A merge of every column keeps no old value: the commit need not read the row.
             effect = "put"
         tally.merged += effect == "merge"
         last, known = state.last, None if one.current is None else one.current.state.last
@@ -150,17 +88,17 @@ class Rows:
         self._versions.append((key, version))
 
     def ask(self, one: Meeting, tally: Tally) -> None:
-        """A key's history has to be read; what gold has of it goes along."""
+        """A key's whole history has to be read; what gold has of it is passed on."""
         tally.untold += 1
         self._others.append((UNTOLD, one.key, pickle.dumps((one.current, one.copies))))
 
     def full(self) -> Iterator[pa.RecordBatch]:
-        """What there is, if it is much."""
+        """The rows there are, if there are enough for a batch."""
         if len(self._states) + len(self._others) + len(self._versions) >= _BATCH_ROWS:
             yield from self._batches()
 
     def rest(self, tally: Tally) -> Iterator[pa.RecordBatch]:
-        """What there is, and the counts."""
+        """The rows that are left, and the counts."""
         self._others.append((COUNTED, None, pickle.dumps(tally)))
         yield from self._batches()
 
@@ -203,7 +141,7 @@ class Rows:
             RESET: [state.reset for _, _, _, state in states] + none,
         }
         if not table.key:
-            texts = {key: typed_values.key_text(key) for key, _, _, _ in states}
+            texts = {key: canonical_texts.key_text(key) for key, _, _, _ in states}
             arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
             arrays[COPY] = [copy for _, copy, _, _ in states] + none
         for name, kind in table.columns.items():
@@ -219,18 +157,3 @@ class Rows:
             ],
             schema=self._schema,
         )
-
-
-def out_columns(table: Table) -> str:
-    """The columns of what comes out, in Spark's words."""
-    own = [] if table.key else [f"{KEY} string", f"{COPY} bigint"]
-    declared = [f"`{name}` {stored(kind)}" for name, kind in table.columns.items()]
-    return ", ".join([*_FIRST, *declared, *own, *_LAST, *(_VERSION if table.history else ())])
-
-
-def out_schema(table: Table) -> pa.Schema:
-    """The same for Arrow."""
-    own = [] if table.key else [(KEY, pa.string()), (COPY, pa.int64())]
-    declared = [(name, typed_values.arrow_type(kind)) for name, kind in table.columns.items()]
-    of_version = history_columns.OWN.items() if table.history else ()
-    return pa.schema([*_FIRST.values(), *declared, *own, *_LAST.values(), *of_version])

@@ -1,6 +1,7 @@
-"""Versions of a table's rows as Arrow columns.
+"""Versions of a table's rows as Arrow columns, and back.
 
-Not here: which versions there are (``transforms/gold/history.py``), and how they get into the table.
+Put here how a version becomes a row. Not here: which versions there are (``transforms/gold/history.py``), and how they
+get into the table (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -10,15 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow import typed_values
-from assets.columns.history import (
-    BEGAN_BY,
-    ENDED_BY,
-    FROM_AT,
-    TO_AT,
-    VALID_FROM,
-    VALID_TO,
-)
+from assets.arrow import canonical_texts, typed_values
+from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
 from transforms.gold.fold import Last
@@ -33,11 +27,11 @@ OWN = {
     BEGAN_BY: pa.string(),
     ENDED_BY: pa.string(),
 }
-"""The columns of a version that are Weir's own."""
+"""Weir's own columns of a version."""
 
 
 def schema(table: Table) -> pa.Schema:
-    """All columns of a table's versions."""
+    """The columns of a table of versions: the declared ones, then Weir's own."""
     declared = {name: typed_values.arrow_type(kind) for name, kind in table.columns.items()}
     return pa.schema([*declared.items(), *OWN.items()])
 
@@ -45,7 +39,7 @@ def schema(table: Table) -> pa.Schema:
 def cells(
     table: Table, versions: Sequence[tuple[Key, Version]]
 ) -> dict[str, Sequence[Any] | pa.Array]:
-    """The values of each column, a version after the other; times are in microseconds since 1970 (UTC)."""
+    """The values of each column, one per version; times are in microseconds since 1970 (UTC)."""
     found: dict[str, Sequence[Any] | pa.Array] = {
         VALID_FROM: [one.began.position for _, one in versions],
         VALID_TO: [one.ended and one.ended.position for _, one in versions],
@@ -65,7 +59,7 @@ def cells(
 def read(table: Table, rows: pa.Table) -> Iterator[Version]:
     """The version that each row is; its ``columns`` without those of the key."""
     values = [name for name in table.columns if name not in table.identity]
-    texts = [typed_values.texts(rows[name], table.columns[name]) for name in values]
+    texts = [canonical_texts.texts(rows[name], table.columns[name]) for name in values]
     images = [dict(zip(values, cells, strict=True)) for cells in zip(*texts, strict=True)]
     began = _lasts(rows, VALID_FROM, BEGAN_BY, FROM_AT)
     ended = _lasts(rows, VALID_TO, ENDED_BY, TO_AT)
@@ -82,7 +76,7 @@ def _lasts(rows: pa.Table, position: str, event_id: str, at: str) -> Iterator[La
 
 
 def array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
-    """One column's values; times come as numbers."""
+    """One column's values as an array; times come in microseconds since 1970."""
     if isinstance(values, pa.Array):
         return values
     if pa.types.is_timestamp(kind):
