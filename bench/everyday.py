@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import window_progress
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench.bringing import bring
@@ -89,7 +89,7 @@ def _of_lakes(work: Workspace, sizes: Sizes) -> Iterator[Line]:
         feed = _feed(landing)
         say(f"bringing {windows} windows to silver")
         bring(lake, feed, named)
-        ledger.finish(lake, feed, named)
+        window_progress.finish(lake, feed, named)
         name = "find nothing new, little" if windows == 1 else f"find nothing new, {windows} times"
         yield Line(
             name, windows * EVENTS_OF_MANY, "events in bronze", {"weir": _finds_nothing(lake, feed)}
@@ -138,7 +138,7 @@ def _alone(name: str, size: int, unit: str, weir: Callable[[], Prepared]) -> Lin
 def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
     bring(lake, feed, windows)
     apply_table.apply(lake, feed, TABLE, windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def _feed(landing: Path) -> Feed:

@@ -4,7 +4,7 @@
 import dagster as dg
 
 from assets import partitions
-from assets.bookkeeping import ledger
+from assets.bookkeeping import window_progress
 from assets.lake import Lake
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -38,7 +38,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
-        objects = ledger.finish(lake, feed, windows)
+        objects = window_progress.finish(lake, feed, windows)
         noun = "record" if feed.reads_topics else "object"
         context.log.info(
             f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"

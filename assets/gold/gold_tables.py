@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assets.bookkeeping import accounting, bases, discovered_tables
+from assets.bookkeeping import accounting, discovered_tables
+from assets.bookkeeping.compacted import bases
 from assets.columns.gold import key_columns
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable

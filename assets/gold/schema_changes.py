@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assets.bookkeeping import accounting, bases
+from assets.bookkeeping import accounting
+from assets.bookkeeping.compacted import bases
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
 from assets.delta.lake_table import LakeTable

@@ -16,7 +16,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import bases, decisions, ledger
+from assets.bookkeeping import decisions, ledger, window_progress
+from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.columns import base_rows, digests, silver_rows
 from assets.columns.horizons import covers
 from assets.gold import gold_tables, table_faults
@@ -26,7 +27,7 @@ from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import horizon_plans
 from assets.upkeep.horizon_plans import Plan
 from assets.upkeep.tombstones import drop, droppable
@@ -194,7 +195,7 @@ def proved(
     assert again is not None
     if digest["digest"] != again["digest"]:
         some = digests.differing(ours, theirs).orderBy("key").limit(3).collect()
-        behind = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+        behind = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
         raise CompactionRefused(feed.name, name, [row["key"] for row in some], behind)
     return str(digest["digest"])
 
@@ -213,12 +214,12 @@ def draw(
     earlier = bases.newest_window(lake, feed, name)
     while True:
         mine = _covered(lake, feed, name, horizon)
-        bases.remember(lake, feed, name, mine)
+        compacted_identities.remember(lake, feed, name, mine)
         row = mine.agg(F.max("window").alias("window")).first()
         assert row is not None  # an aggregate without groups has one row
         newest = max(row["window"] or "", earlier)
         bases.write(lake, feed, name, table_changes.table, base, horizon, newest)
-        unknown = bases.with_known(lake, feed, _covered(lake, feed, name, horizon))
+        unknown = compacted_identities.with_known(lake, feed, _covered(lake, feed, name, horizon))
         if unknown.where("NOT is_known").isEmpty():
             return
         # Frames read anew: the history's has what was brought meanwhile.
@@ -230,9 +231,9 @@ def finish(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> None:
     covered = _covered(lake, feed, name, horizon)
     if covered.isEmpty():
         return
-    unknown = bases.with_known(lake, feed, covered).where("NOT is_known")
+    unknown = compacted_identities.with_known(lake, feed, covered).where("NOT is_known")
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
-        silver_asset.derive_alone(lake, feed, windows)
+        derive_windows.derive_alone(lake, feed, windows)
     target = DeltaTable.forPath(lake.spark, lake.table(Layer.SILVER, feed.name).path)
     target.delete(silver_rows.are_of(name) & covers(horizon))
 

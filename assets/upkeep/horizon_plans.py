@@ -1,6 +1,8 @@
-"""Where a table's next horizon may be drawn: what is old enough, read in full, and wholly decided.
+"""How far a table's history may be compacted: what is old enough, read in full, and wholly decided.
 
-Not here: what is done with the history below it (``assets/upkeep/compaction.py``).
+Put here what a horizon depends on in the changes themselves. Not here: which windows are old enough
+(``eligible_windows``), what is not decided yet (``undecided``), and what is done with the history below a horizon
+(``compaction``).
 """
 
 from __future__ import annotations
@@ -12,16 +14,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import bases, dismissals, ledger
-from assets.bookkeeping.transactions import released
-from assets.columns import silver_rows, transactions
+from assets.bookkeeping.compacted import bases
 from assets.gold.changes.cross_stream_deletes import has_streams
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
-from assets.layers import Layer
-from assets.wording import counted
+from assets.upkeep.eligible_windows import eligible_windows
+from assets.upkeep.undecided import first_held, first_open, first_quarantined
 from transforms.feed.feed import Feed
-from transforms.feed.windows import parse_window
 from transforms.formats import FORMATS
 from transforms.gold.change import Position
 from transforms.horizons import Horizon, Reach, Span, most_have_reached, watermark
@@ -36,14 +35,6 @@ class Plan:
 
     old: Horizon | None
     new: Horizon | None
-    held_back_by: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Eligible:
-    """The windows whose changes may be compacted: those up to ``last``, None where there are none."""
-
-    last: str | None
     held_back_by: tuple[str, ...]
 
 
@@ -125,92 +116,3 @@ def _newest(
 
 def _spelled(position: Sequence[int]) -> str:
     return "/".join(map(str, position))
-
-
-def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
-    """The windows that are older than the retention, before the first one that is not read or not decided."""
-    assert feed.retention.kept is not None
-    accounts = lake.table(Layer.ACCOUNTING, feed.name).read()
-    windows = sorted(row["window"] for row in accounts.select("window").distinct().collect())
-    if not windows:
-        return Eligible(None, ("nothing is in silver yet",))
-    newest = parse_window(windows[-1], feed.window)
-    old = [one for one in windows if newest - parse_window(one, feed.window) >= feed.retention.kept]
-    reasons = (
-        [f"retention: all windows since {windows[len(old)]} are kept"]
-        if len(old) < len(windows)
-        else []
-    )
-    quarantined = quarantined_in(lake, feed, name)
-    undecided = {
-        window: f"{counted(events, 'event')} in quarantine"
-        for window, events in quarantined.items()
-    }
-    for window in ledger.unfinished(lake, feed, ledger.read_objects(lake, feed)):
-        undecided[window] = "not in gold yet"
-    first = min(undecided, default=None)
-    if first is not None and old and first <= old[-1]:
-        old = [one for one in old if one < first]
-        advice = (
-            f"; mend it, let it go (`weir dismiss {feed.name}`), or list the window under"
-            " `compaction: {dismissed: [...]}`"
-        )
-        reasons.append(
-            f"window {first}: {undecided[first]}{advice if first in quarantined else ''}"
-        )
-    return Eligible(old[-1] if old else None, tuple(reasons))
-
-
-def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
-    """How many events of the table, or of no table, are in quarantine and may yet be mended, by their window."""
-    refused = dismissals.waiting(lake, feed)
-    if refused is None:
-        return {}
-    mine = (F.col("table") == name) | F.col("table").isNull()
-    waits = ~F.col("window").isin(list(feed.retention.dismissed))
-    found = refused.where(mine & waits).groupBy("window").count().collect()
-    return {row["window"]: row["count"] for row in found}
-
-
-def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
-    """The smallest position of a scoped delete that waits for a decision."""
-    silver = lake.table(Layer.SILVER, feed.name).read()
-    held = silver.where(silver_rows.are_held(name))
-    row = held.agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position
-
-
-def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) -> list[int] | None:
-    """The smallest position of an event in quarantine that may yet be mended, as far as positions are known.
-
-    What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
-    window counts.
-    """
-    refused = dismissals.waiting(lake, feed)
-    if refused is None:
-        return None
-    mine = F.col("table") == name
-    if old is not None:
-        mine &= F.col("position") > F.array(*map(F.lit, old.position))
-    waits = ~F.col("window").isin(list(feed.retention.dismissed))
-    row = refused.where(mine & waits).agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position
-
-
-def first_open(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> list[int] | None:
-    """The smallest position of a change whose transaction is not complete."""
-    if not table_changes.change_kinds.transactions:
-        return None
-    silver = lake.table(Layer.SILVER, feed.name).read()
-    waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))
-    complete = released(lake, feed, [])
-    if complete is not None:
-        waiting = waiting.join(complete, on="id", how="left_anti")
-    row = waiting.agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assets.bookkeeping import discovered_tables, ledger
+from assets.bookkeeping import discovered_tables, window_progress
 from assets.gold import table_faults
 from assets.lake import Lake
 from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
@@ -53,5 +53,5 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
         print(f"gold stays as it was of {line}", flush=True)
     # Its windows stay due, so that the next run makes what is missing.
     table_faults.refuse(feed.name, faults)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
     return 1 if stopped else 0

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from assets import partitions
-from assets.bookkeeping import ledger
+from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
 from assets.landing.kafka.topics import Read
@@ -83,10 +83,10 @@ def _due(
     lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], Read]
 ) -> Plan:
     ledger.refuse_other_size(feed, (one.window for one in known))
-    unfinished = ledger.unfinished(lake, feed, known)
+    unfinished = window_progress.unfinished(lake, feed, known)
     if feed.reads_topics:
         return _due_of_topics(feed, unfinished, offsets, sum(one.records for one in known))
-    found = bronze_asset.arrivals(feed, lambda _: known)
+    found = from_objects.arrivals(feed, lambda _: known)
     new = {one.window for one in found.new}
     plan = bounded(feed, sorted(new | {*unfinished}), found.left_out, complain=False)
     return replace(plan, landed=found.landed)
@@ -121,7 +121,7 @@ def rest(lake: Lake, plan: Plan) -> Plan:
     feed = plan.feed
     if not feed.reads_topics:
         return Plan(feed, [], [], [])
-    left = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+    left = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     done = plan.ranges()
     windows = [one for one in left if not any(first <= one <= last for first, last in done)]
     return bounded(feed, windows, [], complain=False)

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from assets.bookkeeping import bases, decisions, discovered_tables
+from assets.bookkeeping import decisions, discovered_tables
+from assets.bookkeeping.compacted import bases
 from assets.columns.gold import PARTS
 from assets.delta.lake_table import LakeTable
 from assets.gold import history, schema_changes

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assets.bookkeeping import decisions, ledger, transactions
+from assets.bookkeeping import snapshot_deletes, window_progress
+from assets.bookkeeping.transactions import complete_transactions
 from assets.gold.changes import cross_stream_deletes
 from assets.gold.changes.silver_files import Place, SilverFiles, Visible
 from assets.lake import Lake
@@ -70,7 +71,7 @@ def silver_of(
     Raises:
         TooLarge: the table's base does not fit into this process.
     """
-    released = transactions.complete(lake, feed, windows) if kinds.transactions else None
+    released = complete_transactions.complete(lake, feed, windows) if kinds.transactions else None
     silver = SilverFiles.of(lake, feed, table, name, windows, released or {})
     if silver.waits is not None:
         # Whether one moves a row to another key could not be told when it was counted.
@@ -84,7 +85,7 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
     Those above the table's horizon: its base has the others.
     """
     found = []
-    for row in decisions.scoped_rows(feed, silver.table.name, silver.name):
+    for row in snapshot_deletes.scoped_rows(feed, silver.table.name, silver.name):
         change = Change(
             *("remove", tuple(row["position"]), 1, row["event_id"]),
             None if row["event_at"] is None else (row["event_at"] - _1970) // _MICROSECOND,
@@ -106,7 +107,7 @@ def crossing(
     """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
     if not cross_stream_deletes.may_have_streams(lake, feed):
         return found, False
-    before = ledger.brought_before(lake, feed, silver.windows)
+    before = window_progress.brought_before(lake, feed, silver.windows)
     told = cross_stream_deletes.here(
         feed, table, found.new.scoped, silver.everywhere(cross_stream_deletes.COLUMNS, before)
     )

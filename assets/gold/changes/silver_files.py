@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.arrow import read_changes
-from assets.bookkeeping import base_files
-from assets.bookkeeping.base_files import Base
+from assets.bookkeeping.compacted import base_files
+from assets.bookkeeping.compacted.base_files import Base
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
 from assets.delta.delta_rs import Files

@@ -13,8 +13,9 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import accounting, bases, decisions, ledger
-from assets.bookkeeping.transactions import released
+from assets.bookkeeping import accounting, snapshot_deletes, window_progress
+from assets.bookkeeping.compacted import bases
+from assets.bookkeeping.transactions.complete_transactions import released
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
 from assets.delta.broadcasting import broadcast_if_small
@@ -68,7 +69,7 @@ class TableChanges:
             changes = changes.withColumn("is_new", F.lit(False))
         here = F.col("window").isin(list(windows))
         changes = changes.withColumn("is_new", F.col("is_new") | here)
-        decided = decisions.scoped_by(lake, feed, table.name, name)
+        decided = snapshot_deletes.scoped_by(lake, feed, table.name, name)
         if decided is not None:
             # Gold is made anew for every epoch, so that none of these is ever news.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
@@ -83,7 +84,7 @@ class TableChanges:
             changes = changes.where(~covers(horizon))
         everywhere = silver.withColumn("is_new", here)
         if FORMATS[feed.format].crosses_streams:
-            before = ledger.brought_before(lake, feed, windows)
+            before = window_progress.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
         crosses = cross_stream_deletes.crosses(

@@ -11,14 +11,14 @@ import dagster as dg
 import pytest
 
 from assets.audit import explain
-from assets.bookkeeping import discovered_tables, ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import discovered_tables, window_progress
+from assets.bronze import from_objects
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
 from orchestration.cli import status, verify
@@ -186,12 +186,12 @@ def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: 
 def run(lake: Lake, feed: Feed) -> None:
     """What a run does with the windows that are due, without Dagster around it."""
     windows = planning.due(lake, feed).windows
-    bronze_asset.land(lake, feed, windows)
-    made = silver_asset.derive(lake, feed, windows)
+    from_objects.land(lake, feed, windows)
+    made = derive_windows.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
         apply_table.apply(lake, feed, table, windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_table(

@@ -1,7 +1,8 @@
-"""The tables that compaction keeps: ``base.<feed>``, and the identities of what went into it, ``compacted.<feed>``.
+"""The base rows and the horizon of each compacted gold table, ``base.<feed>``.
 
-A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Not here: when
-and how far history is compacted (``assets/upkeep/compaction.py``).
+A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Put here what is
+known of a base. Not here: which events went into it (``compacted_identities``), a small base that is read in this
+process (``base_files``), and when and how far history is compacted (``assets/upkeep``).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
-from assets.columns.horizons import kept_identity
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
@@ -119,34 +119,6 @@ def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
     told = _horizons(lake, feed).get(name)
     return list(told["added"]) if told else []
-
-
-def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
-    """Add the identities of these silver rows to those that are known to be in the base."""
-    known = lake.table(Layer.COMPACTED, feed.name)
-    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
-    if known.exists():
-        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
-    known.append(new, partition_by=("table",))
-
-
-def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
-    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
-    known = lake.table(Layer.COMPACTED, feed.name)
-    if not known.exists():
-        return changes.withColumn("is_known", F.lit(False))
-    # A crash between the two commits of a compaction can leave an identity twice.
-    identities = known.read().distinct().withColumn("is_known", F.lit(True))
-    return (
-        changes.withColumn("identity_kept", kept_identity())
-        .join(
-            identities.withColumnRenamed("identity", "identity_kept"),
-            on=["table", "identity_kept"],
-            how="left",
-        )
-        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
-        .drop("identity_kept")
-    )
 
 
 def quoted(text: str) -> str:
