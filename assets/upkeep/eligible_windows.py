@@ -18,7 +18,10 @@ from transforms.feed.windows import parse_window
 
 @dataclass(frozen=True, slots=True)
 class Eligible:
-    """The windows whose changes may be compacted: those up to ``last``, None where there are none."""
+    """The windows whose changes may be compacted: those up to ``last``, None where there are none.
+
+    ``held_back_by``: a phrase for each thing that keeps newer windows out.
+    """
 
     last: str | None
     held_back_by: tuple[str, ...]

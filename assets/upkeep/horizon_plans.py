@@ -28,9 +28,10 @@ from transforms.horizons import Horizon, Reach, Span, most_have_reached, waterma
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Up to where a table may be compacted now: None where that is no further than before, and what holds it back.
+    """How far one gold table may be compacted now, and why no further.
 
-    ``old``: the horizon before, None where there is none yet.
+    ``old``: the present horizon, None where there is none yet. ``new``: the next one, None where it would be no further
+    than the present one. ``held_back_by``: a phrase for each thing that holds it back.
     """
 
     old: Horizon | None
@@ -39,28 +40,25 @@ class Plan:
 
 
 def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> Plan:
-    """Draw one gold table's horizon.
+    """Decide how far one gold table's history may be compacted now, and say what holds it back.
 
-    It is the newest position in windows that are old enough, but no newer than what each stream has told by then, and
-    older than everything that is not decided yet.
+    The new horizon is the newest position in windows that are old enough, but no newer than what each stream has
+    delivered by then, and older than everything that is not decided yet.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        name: the gold table.
+        table_changes: its changes above the present horizon.
     """
     old = bases.drawn(lake, feed).get(name)
-    if (
-        table_changes.change_kinds.transactions
-        and not table_changes.changes.where("transaction.at_commit").isEmpty()
-    ):
-        # Such a change stands where its commit does, which may be in a window that nobody has read yet.
-        return Plan(old, None, ("changes that take effect at their commit, whose history is kept",))
-    if FORMATS[feed.format].crosses_streams and has_streams(lake, feed):
-        # Where they stand depends on other tables' changes, and on when those were made.
-        return Plan(old, None, ("deletes that reach other partitions, whose history is kept",))
-    if feed.retention.kept is None:
-        return Plan(old, None, ("the feed file says `retention: forever`",))
+    if reason := _kept_for_ever(lake, feed, table_changes):
+        return Plan(old, None, (reason,))
     eligible = eligible_windows(lake, feed, name)
     if eligible.last is None:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
-    # What a complete snapshot is for stands in no stream.
+    # The deletes that complete snapshots stand for are in no stream.
     changes = table_changes.changes.where(~F.col("derived").eqNullSafe("epoch"))
     for undecided, what in (
         (first_held(lake, feed, name), "a held delete"),
@@ -70,18 +68,8 @@ def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> P
         if undecided is not None:
             changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
             reasons.append(f"{what} at position {_spelled(undecided)}")
-    streams: dict[str | None, Reach] = {}
-    for stream, spans in _spans(changes).items():
-        if stream not in feed.retention.retired:
-            newest = max((one.newest for one in spans if one.window <= eligible.last), default=None)
-            reached = most_have_reached(spans, eligible.last)
-            if newest is not None and reached is not None:
-                reasons.append(
-                    f"position {_spelled(newest)} of an old window, which most windows since then have not reached"
-                    f" ({_spelled(reached)}): one of the two is wrong"
-                )
-                newest = _newest(changes, stream, eligible.last, reached)
-            streams[stream] = Reach(min(one.oldest for one in spans), newest)
+    streams, outliers = _reached(feed, changes, eligible.last)
+    reasons += outliers
     position, lagging = watermark(streams)
     if lagging is not None and len(streams) > 1:
         reasons.append(
@@ -92,8 +80,49 @@ def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> P
     return Plan(old, Horizon(position), tuple(reasons))
 
 
+def _kept_for_ever(lake: Lake, feed: Feed, table_changes: TableChanges) -> str | None:
+    """Why this table's history is never compacted; None where it may be."""
+    if (
+        table_changes.change_kinds.transactions
+        and not table_changes.changes.where("transaction.at_commit").isEmpty()
+    ):
+        # Such a change stands where its commit does, which may be in a window that nobody has read yet.
+        return "changes that take effect at their commit, whose history is kept"
+    if FORMATS[feed.format].crosses_streams and has_streams(lake, feed):
+        # Where they stand depends on other tables' changes, and on when those were made.
+        return "deletes that reach other partitions, whose history is kept"
+    if feed.retention.kept is None:
+        return "the feed file says `retention: forever`"
+    return None
+
+
+def _reached(
+    feed: Feed, changes: DataFrame, last: str
+) -> tuple[dict[str | None, Reach], list[str]]:
+    """How far each stream has come in the windows up to the ``last``, those left out that the feed says have ended.
+
+    And a sentence on each stream with a position that most of its windows since then have not reached: it is passed
+    over, for it may be wrong.
+    """
+    streams: dict[str | None, Reach] = {}
+    outliers: list[str] = []
+    for stream, spans in _spans(changes).items():
+        if stream in feed.retention.retired:
+            continue
+        newest = max((one.newest for one in spans if one.window <= last), default=None)
+        reached = most_have_reached(spans, last)
+        if newest is not None and reached is not None:
+            outliers.append(
+                f"position {_spelled(newest)} of an old window, which most windows since then have not reached"
+                f" ({_spelled(reached)}): one of the two is wrong"
+            )
+            newest = _newest(changes, stream, last, reached)
+        streams[stream] = Reach(min(one.oldest for one in spans), newest)
+    return streams, outliers
+
+
 def _spans(changes: DataFrame) -> dict[str | None, list[Span]]:
-    """What each stream has told in each window."""
+    """The oldest and the newest position of each stream in each window."""
     found: dict[str | None, list[Span]] = defaultdict(list)
     of_windows = changes.groupBy("stream", "window").agg(
         F.min("position").alias("oldest"), F.max("position").alias("newest")

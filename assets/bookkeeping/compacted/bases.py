@@ -8,6 +8,7 @@ process (``base_files``), and when and how far history is compacted (``assets/up
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -58,30 +59,44 @@ def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
-    """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
+    """One row per key of one gold table (``name``) that is present at its horizon: ``key``, ``streams``, ``state``.
+
+    The images in ``state`` have gold's column names.
+    """
     mine = (F.col("table") == name) & F.col("key").isNotNull()
     base = lake.table(Layer.BASE, feed.name).read().where(mine).select("key", "streams", "state")
     return spelling.base_in_gold(base, table)
 
 
-def write(
-    lake: Lake, feed: Feed, name: str, table: Table, base: DataFrame, horizon: Horizon, newest: str
-) -> None:
-    """Put a table's base and horizon in place of those before them, in one commit.
+@dataclass(frozen=True, slots=True)
+class NewBase:
+    """The base of one gold table (``name``) that is to be committed.
 
-    ``newest``: the newest window that has a change of the base.
+    ``rows``: one per key that is present at the ``horizon``, under gold's column names (``base_rows.of_states``).
+    ``newest_window``: the newest window that has a change of the base.
     """
-    meaning = compacted_past.meaning(feed, table, newest)
+
+    name: str
+    table: Table
+    rows: DataFrame
+    horizon: Horizon
+    newest_window: str
+
+
+def write(lake: Lake, feed: Feed, base: NewBase) -> None:
+    """Put a table's base and horizon in place of those before them, in one commit."""
+    table = base.table
+    meaning = compacted_past.meaning(feed, table, base.newest_window)
     facts = {
-        "newest_window": F.lit(newest),
+        "newest_window": F.lit(base.newest_window),
         "declared": F.lit(table.name),
         "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
         "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
     }
-    base = spelling.base_of_source(base, table)
-    marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
+    rows = spelling.base_of_source(base.rows, table)
+    marked = rows.unionByName(base_rows.marker(rows, base.name, base.horizon, facts))
     written = lake.table(Layer.BASE, feed.name)
-    written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
+    written.replace_where(marked, f"table = '{quoted(base.name)}'", partition_by=("table",))
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:

@@ -21,6 +21,7 @@ from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.new_base import TableHistory
 from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
@@ -252,7 +253,9 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     (table,) = discovered_tables.discovered(lake, feed).values()
     table_changes = TableChanges.read(lake, feed, table, "pets", [])
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.to_horizon(lake, feed, table_changes, "pets", plan, dry_run=False)
+    done = compaction.to_horizon(
+        TableHistory(lake, feed, table_changes, "pets"), plan, dry_run=False
+    )
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

@@ -21,6 +21,7 @@ from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.new_base import TableHistory
 from orchestration.cli import rebuild, verify
 from orchestration.cli.explain import told
 from orchestration.resources import lake_of
@@ -61,7 +62,10 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     compacted_identities.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
     past = TableChanges.read(lake, feed, PETS, "pets", [])
-    assert compaction.to_horizon(lake, feed, past, "pets", none, dry_run=True).expired == 0
+    assert (
+        compaction.to_horizon(TableHistory(lake, feed, past, "pets"), none, dry_run=True).expired
+        == 0
+    )
 
     # A declaration that gold has not followed yet.
     aged = {**PETS.columns, "age": "int"}
