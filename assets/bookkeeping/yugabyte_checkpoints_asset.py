@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import dagster as dg
 from pyspark.sql import Row
 
-from assets import partitions
 from assets.bookkeeping.yugabyte_checkpoints import OFFSETS, write
-from assets.lake import Lake, columns_of
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
@@ -22,16 +23,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=["offsets", feed.name],
         deps=[["progress", feed.name]],
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"offsets_{feed.name}",
         kinds={"offsets", "deltalake"},
         description="One row per stream and tablet: the checkpoint behind the last commit that is in gold.",
-        metadata={
-            "dagster/column_schema": columns_of(OFFSETS),
-            "dagster/table_name": f"offsets.{feed.name}",
-        },
+        metadata=table_metadata(feed, Layer.OFFSETS, OFFSETS),
+        **window_asset(feed, "offsets"),
     )
     def consumer_offsets(
         context: dg.AssetExecutionContext, lake: Lake

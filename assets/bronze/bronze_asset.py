@@ -12,7 +12,9 @@ import dagster as dg
 from assets import partitions
 from assets.bronze import from_objects, from_topics
 from assets.columns.bronze import BRONZE
-from assets.lake import Lake, columns_of
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
@@ -23,12 +25,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=["bronze", feed.name],
         deps=[["landing", feed.name]],
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"bronze_{feed.name}",
         kinds={"bronze", "deltalake"},
         description=f"Every record that landed in {feed.landing}, verbatim, malformed ones too. It only grows.",
+        **window_asset(feed, "bronze"),
     )
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
@@ -51,8 +50,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "replaced_objects": len(found.replaced),
                 "replaced": _listed(found.replaced),
                 "left_out": _listed(found.left_out),
-                "dagster/table_name": f"bronze.{feed.name}",
-                "dagster/column_schema": columns_of(BRONZE),
+                **table_metadata(feed, Layer.BRONZE, BRONZE),
             }
         )
 
@@ -85,8 +83,7 @@ def _topics(
             ),
             "windows_beyond": _listed(beyond),
             "warnings": _listed(found.warnings),
-            "dagster/table_name": f"bronze.{feed.name}",
-            "dagster/column_schema": columns_of(BRONZE),
+            **table_metadata(feed, Layer.BRONZE, BRONZE),
         }
     )
 

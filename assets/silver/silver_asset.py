@@ -12,8 +12,10 @@ import dagster as dg
 from assets import checks, partitions
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
-from assets.lake import Lake, columns_of
+from assets.lake import Lake
+from assets.layers import Layer
 from assets.silver import derive_windows
+from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
 from expectations import silver as rules
 from transforms.feed.feed import Feed
@@ -28,10 +30,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         name=f"silver_{feed.name}",
         specs=specs_of(feed),
         check_specs=checks.specs(silver_key, rules.rules_of(feed.format)),
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"silver_{feed.name}",
+        **window_asset(feed, "silver"),
     )
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
@@ -75,20 +74,14 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
             deps=bronze,
             kinds={"silver", "deltalake"},
             description="One row per normalized change: a function of its own window's bronze and nothing else.",
-            metadata={
-                "dagster/column_schema": columns_of(CHANGE),
-                "dagster/table_name": f"silver.{feed.name}",
-            },
+            metadata=table_metadata(feed, Layer.SILVER, CHANGE),
         ),
         dg.AssetSpec(
             ["quarantine", feed.name],
             deps=bronze,
             kinds={"quarantine", "deltalake"},
             description="What could not become a change, with the reason and the bronze coordinates.",
-            metadata={
-                "dagster/column_schema": columns_of(QUARANTINE),
-                "dagster/table_name": f"quarantine.{feed.name}",
-            },
+            metadata=table_metadata(feed, Layer.QUARANTINE, QUARANTINE),
         ),
     ]
 
