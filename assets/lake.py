@@ -1,7 +1,8 @@
-"""The door to the Delta tables: where each lies, and the few ways in which Weir writes them.
+"""The warehouse: where each Delta table lies, and the one Spark session that reads and writes them.
 
-Tables are at ``<warehouse>/<layer>/<feed>[/<table>]`` and readable by path, without a metastore. Not here: what goes
-into a table (``transforms``), and which warehouse it is (``orchestration``).
+Tables are at ``<warehouse>/<layer>/<feed>[/<table>]`` and readable by path, without a metastore. Put here what a step
+asks of the warehouse as a whole. Not here: how one table is read and written (``delta``), what goes into a table
+(``transforms``), and which warehouse it is (``orchestration``).
 """
 
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
@@ -14,7 +15,6 @@ import pyarrow as pa
 from dagster_pyspark import LazyPySparkResource
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
-from pyspark.sql import types as T
 
 from assets.delta import delta_rs
 from assets.delta.lake_table import LakeTable
@@ -22,13 +22,6 @@ from assets.delta.local_table import LocalTable
 from assets.delta.small_table import SmallTable
 from assets.layers import Layer
 from transforms.splitting.limits import DEFAULTS, Limits
-
-
-def columns_of(schema: T.StructType) -> dg.TableSchema:
-    """A table's columns as the UI shows them."""
-    return dg.TableSchema(
-        [dg.TableColumn(field.name, field.dataType.simpleString()) for field in schema]
-    )
 
 
 @lru_cache(maxsize=1)
@@ -39,9 +32,10 @@ def _planned_once(session: SparkSession) -> SparkSession:
 
 
 class Lake(dg.ConfigurableResource["Lake"]):
-    """The warehouse, through the run's one Spark session, and how large what comes into it may be (``Limits``).
+    """The warehouse as a Dagster resource, with the run's one Spark session.
 
-    ``most_tables``: so many gold tables are made of a feed by its stream's description alone.
+    ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
+    gold tables are made of a feed that only its stream describes.
     """
 
     warehouse: str
@@ -58,11 +52,11 @@ class Lake(dg.ConfigurableResource["Lake"]):
 
     @property
     def spark_planned_once(self) -> SparkSession:
-        """The same session, but that a query is planned once and is one job, however often it shuffles.
+        """A session without adaptive execution: a query is planned once and is one job, however often it shuffles.
 
-        Spark's adaptive execution makes each shuffle a job of its own, and plans anew behind it. Where the number of
-        tasks is chosen for the records there are, it finds nothing to improve: silver of a small window is 6 jobs
-        without it, and 11 with it.
+        Spark's adaptive execution makes each shuffle a job of its own, and plans the rest again behind it. Where the
+        number of tasks is chosen by the number of records, it finds nothing to improve: silver of a small window is 6
+        jobs without it, and 11 with it.
         """
         return _planned_once(self.spark)
 
@@ -72,7 +66,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return Limits(self.largest_object, self.largest_record)
 
     def with_warehouse(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
-        """Another warehouse, or another session, and all else the same."""
+        """The same settings for another warehouse, and for another session where one is given."""
         return type(self)(
             warehouse=warehouse,
             pyspark=pyspark or self.pyspark,
@@ -82,7 +76,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         )
 
     def table(self, layer: Layer, feed: str, table: str | None = None) -> LakeTable:
-        """The table at ``<warehouse>/<layer>/<feed>[/<table>]``."""
+        """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""
         return LakeTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
 
     def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
@@ -91,7 +85,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return "/".join(parts)
 
     def local_table(self, layer: Layer, feed: str, table: str | None = None) -> LocalTable:
-        """The same table as this process reads and writes it, without a session; as it is now."""
+        """The same table as it is now, for this process to read and write without a session."""
         name = ".".join([layer, feed] + ([table] if table else []))
         return LocalTable.at(name, self.path(layer, feed, table), self.warehouse)
 
@@ -104,5 +98,8 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return delta_rs.opened(self.path(layer, feed), self.warehouse)
 
     def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
-        """What is made of this warehouse, anew each time; ``read_once`` keeps it for one step."""
+        """What ``make`` returns; a lake that is kept for one step makes it once (``gold/apply/read_once``).
+
+        ``what`` names it among all that is made of this warehouse.
+        """
         return make()

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 
 from assets.audit import key_events
 from assets.audit.key_events import KeyEvents, Row
-from assets.bookkeeping import bases, decisions
+from assets.bookkeeping import decisions
+from assets.bookkeeping.compacted import bases
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer

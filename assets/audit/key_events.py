@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import decisions
+from assets.bookkeeping import snapshot_deletes
 from assets.columns import silver_rows, spelling
 from assets.columns.silver import CHANGE
 from assets.gold.changes import new_changes, streams
@@ -84,7 +84,7 @@ def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvent
     delivered = _rows(silver, lambda batch: pc.is_in(batch["event_id"], counting))
     epoch_rows = (
         {**dict.fromkeys(CHANGE.names), **one}
-        for one in decisions.scoped_rows(feed, table.name, name)
+        for one in snapshot_deletes.scoped_rows(feed, table.name, name)
         if one["event_id"] in counted
     )
     return KeyEvents(

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, Observation
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import ledger, transactions
+from assets.bookkeeping import ledger
+from assets.bookkeeping.transactions import landed_objects
 from assets.columns.bronze import BRONZE_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -75,7 +76,7 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     if FORMATS[feed.format].transactional:
         held = ledger.read_objects(scratch, feed)
         told = ((one.window, one.name, one.generation) for one in held)
-        transactions.note_landed(scratch, feed, told)
+        landed_objects.note_landed(scratch, feed, told)
     order = Random(seed).sample(made, len(made))
     runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
     return Shuffled(kept, copies - kept, tuple(runs), keep)

@@ -18,9 +18,10 @@ from assets.bookkeeping import (
     discovered_tables,
     dismissals,
     ledger,
-    transactions,
+    window_progress,
 )
-from assets.bookkeeping.transactions import OpenTransaction
+from assets.bookkeeping.transactions import open_transactions
+from assets.bookkeeping.transactions.open_transactions import OpenTransaction
 from assets.columns.gold import EVENT_AT
 from assets.columns.silver import REFUSALS_ARROW
 from assets.delta import delta_rs
@@ -73,7 +74,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
     known = ledger.read_objects(lake, feed)
     if not known:
         return None
-    unfinished = tuple(ledger.unfinished(lake, feed, known))
+    unfinished = tuple(window_progress.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
     outcomes, warnings, lost = _accounted(lake, feed)
     is_transactional = FORMATS[feed.format].transactional
@@ -86,7 +87,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
         dismissed=dismissals.count(lake, decisions.with_recorded(lake, feed)),
         warnings=warnings,
         waiting_tables=lost,
-        open=tuple(transactions.still_open(lake, feed)) if is_transactional else (),
+        open=tuple(open_transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
         stopped=tuple(told(discovered_tables.stopped(lake, feed))),
     )

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from assets.audit import comparing
 from assets.audit.comparing import Certificate
-from assets.bookkeeping import bases, discovered_tables
+from assets.bookkeeping import discovered_tables
+from assets.bookkeeping.compacted import bases
 from assets.gold import gold_tables
 from assets.gold.apply import apply_feed
 from assets.gold.table_faults import in_words
 from assets.lake import Lake
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from transforms.feed.feed import Feed, Table
 
 
@@ -31,7 +32,7 @@ def make_again(
     faults: dict[str, Exception] = {}
     wanted = discovered_tables.tables_of(lake, feed)
     for windows in [*runs, *runs[:1]]:
-        silver_asset.derive(scratch, feed, windows, judged_by=lake)
+        derive_windows.derive(scratch, feed, windows, judged_by=lake)
         tables = {**feed.tables, **discovered_tables.everything(scratch, feed).described}
         mine = [table for name, table in tables.items() if name in wanted]
         for one in apply_feed.apply_all(scratch, feed, mine, windows):

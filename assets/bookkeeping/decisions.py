@@ -1,18 +1,19 @@
-"""Recorded decisions: ``decisions.<feed>``, one row per decision, which nothing ever removes."""
+"""What people decided about a feed, ``decisions.<feed>``: one row per decision, which nothing ever removes.
+
+Put here how a decision is recorded and read. Not here: what it means (``transforms/feed/decisions.py``),
+the commands that record them (``orchestration/cli``), and the events in quarantine that one is about (``dismissals``).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
-from assets.columns.silver import CHANGE
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import Decisions, Dismissal, Epoch, Release
@@ -73,35 +74,52 @@ def _dismissal(meaning: dict[str, Any]) -> Dismissal:
 
 
 def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str | None) -> None:
-    """Record that an epoch begins."""
+    """Record that an epoch begins.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed that it begins in.
+        epoch: where it begins, and for which table.
+        now: when that was decided.
+        reason: what the person who decided it wrote.
+    """
     time = None if epoch.time is None else epoch.time.isoformat()
-    meaning = {"window": epoch.window, "table": epoch.table, "time": time}
-    _record(lake, feed, "epoch", epoch.table, {**meaning, "complete": epoch.complete}, now, reason)
+    meaning: dict[str, object] = {"window": epoch.window, "table": epoch.table, "time": time}
+    meaning["complete"] = epoch.complete
+    _record(lake, feed, [_row("epoch", epoch.table, meaning, now, reason)])
 
 
 def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | None) -> None:
-    """Record that a held scoped delete may act."""
+    """Record that a held scoped delete may act.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed that it was held in.
+        one: the delete, and the windows that hold it.
+        now: when that was decided.
+        reason: what the person who decided it wrote.
+    """
     meaning = {"event_id": one.event_id, "windows": list(one.windows)}
-    _record(lake, feed, "release", None, meaning, now, reason)
+    _record(lake, feed, [_row("release", None, meaning, now, reason)])
 
 
-def dismiss(lake: Lake, feed: Feed, those: Iterable[Dismissal], now: datetime, reason: str) -> None:
-    """Record that nobody will mend what stands in quarantine of these records, in one commit."""
-    rows = [_row("dismissal", None, asdict(one), now, reason) for one in those]
-    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append(rows)
-
-
-def _record(
-    lake: Lake,
-    feed: Feed,
-    kind: str,
-    table: str | None,
-    meaning: Mapping[str, object],
-    now: datetime,
-    reason: str | None,
+def dismiss(
+    lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], now: datetime, reason: str
 ) -> None:
-    row = _row(kind, table, meaning, now, reason)
-    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append([row])
+    """Record, in one commit, that nobody will mend the quarantined events of these records.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed in whose quarantine they are.
+        dismissals: the records, each by where it was read.
+        now: when that was decided.
+        reason: what the person who decided it wrote.
+    """
+    _record(lake, feed, [_row("dismissal", None, asdict(one), now, reason) for one in dismissals])
+
+
+def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> None:
+    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append(rows)
 
 
 def _row(
@@ -114,47 +132,3 @@ def _row(
         "meaning": json.dumps(meaning, sort_keys=True),
         "reason": reason,
     }
-
-
-def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:
-    """``scoped_rows`` as a frame; None without any."""
-    rows = scoped_rows(feed, declared, name)
-    cells = [tuple(row.get(field.name) for field in CHANGE.fields) for row in rows]
-    return lake.spark.createDataFrame(cells, CHANGE) if cells else None
-
-
-def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
-    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows.
-
-    Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
-    """
-    rows: list[dict[str, Any]] = []
-    for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
-        if epoch.complete:
-            told = f"{feed.name} {name} epoch {at} {epoch}"
-            rows.append(
-                {
-                    "window": epoch.window,
-                    "feed": feed.name,
-                    "table": name,
-                    "source_table": declared,
-                    "declared": declared,
-                    "operation": "complete snapshot",
-                    "effect": "remove",
-                    "derived": "epoch",
-                    "before": {},
-                    "after": {},
-                    "attribute_ops": {},
-                    "scope": {},
-                    "position": [at],
-                    "stable_prefix": 1,
-                    "event_id": sha256(told.encode()).hexdigest(),
-                    "event_at": epoch.time,
-                    "object": "a recorded decision",
-                    "generation": "",
-                    "line": 0,
-                    "byte_offset": 0,
-                    "ordinal": 0,
-                }
-            )
-    return rows

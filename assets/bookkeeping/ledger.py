@@ -1,54 +1,30 @@
-"""What has been read and what has been finished, derived from the tables themselves.
+"""What has been read of a feed: which objects and offsets bronze holds, derived from bronze itself.
 
-An object generation is read when bronze holds a row of it, an offset of a topic when it holds that one or a later one:
-the rows and the fact come in one commit, which ``bronze_ledger`` remembers. A window is finished when ``progress`` says
-so for as many object generations as bronze holds of it now (records, where topics are read: their partitions grow),
-under the declaration that the feed has now. Losing ``progress`` costs time, never truth: every step can be repeated.
-Nothing here needs a Spark session.
+An object generation is read when bronze holds a row of it, an offset of a topic when bronze holds it or a later one:
+the rows and the fact come in one commit, which ``bronze_ledger`` remembers. Put here a question about what was read.
+Not here: which windows are in gold (``window_progress``), and listing the landing (``landing``). No question needs a
+Spark session, unless the caller hands in a frame.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import bronze_ledger, decisions
+from assets.bookkeeping import bronze_ledger
 from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.lake import Lake
 from assets.landing.kafka.topics import Range, Read
-from assets.layers import Layer
-from assets.locks import writing
 from transforms.errors import WindowSizeChanged
-from transforms.feed.digest import feed_digests
 from transforms.feed.feed import Feed
 from transforms.feed.windows import WINDOW_LENGTHS
-
-PROGRESS = pa.schema(
-    [
-        pa.field("window", pa.string()),
-        pa.field("objects", pa.int64()),
-        pa.field("declaration", pa.string()),
-        pa.field("finished_at", pa.timestamp("us", "UTC")),
-    ]
-)
-"""One row per window that is in gold: with how many object generations or records, and under which declaration."""
-
-READ_ACCOUNTS = pa.schema(
-    [
-        pa.field("window", pa.string()),
-        pa.field("records", pa.int64()),
-        pa.field("declaration", pa.string()),
-    ]
-)
-"""Of the accounts, what says which records silver was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,60 +142,3 @@ def refuse_other_size(feed: Feed, windows: Iterable[str]) -> None:
     for window in windows:
         if len(window) != WINDOW_LENGTHS[feed.window]:
             raise WindowSizeChanged(feed.name, feed.window, window)
-
-
-def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
-    """Windows whose bronze, ``known`` as it is now, is not in gold yet, or was derived under another declaration."""
-    digest = feed_digests(decisions.with_recorded(lake, feed))
-    finished = {
-        row["window"]: row["objects"]
-        for row in lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows()
-        if row["declaration"] == digest(row["window"])
-    }
-    counts = amounts(feed, known)
-    return sorted(window for window, count in counts.items() if finished.get(window) != count)
-
-
-def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
-    """The windows besides these that are in gold whole; what silver has of others may not be in gold yet."""
-    rows = lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows(["window"])
-    return frozenset(row["window"] for row in rows).difference(windows)
-
-
-def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    """Write down that these windows are in gold; returns what is in them, as ``amounts`` counts it.
-
-    A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
-    may have died before it came to silver. So is one that was derived under other decisions than there are by now.
-    """
-    with writing(lake, Layer.PROGRESS, feed.name):
-        return _finish(lake, decisions.with_recorded(lake, feed), windows)
-
-
-def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    known = read_objects(lake, feed, windows)
-    late = behind(lake, feed, known)
-    counts = amounts(feed, (one for one in known if one.window not in late))
-    now, digest = datetime.now(UTC), feed_digests(feed)
-    rows = [
-        {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
-        for window, count in counts.items()
-    ]
-    lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).replace_windows(rows, windows)
-    return counts.total()
-
-
-def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
-    """The windows whose accounts speak of other records than bronze has, or of what the feed no longer says."""
-    landed: Counter[str] = Counter()
-    for one in known:
-        landed[one.window] += one.records
-    digest = feed_digests(feed)
-    kinds_and_counts: Counter[str] = Counter()
-    stale: set[str] = set()
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, READ_ACCOUNTS)
-    for row in accounts.rows(where={"window": landed}) if landed else ():
-        kinds_and_counts[row["window"]] += row["records"]
-        if row["declaration"] != digest(row["window"]):
-            stale.add(row["window"])
-    return stale | {window for window in landed if landed[window] != kinds_and_counts[window]}

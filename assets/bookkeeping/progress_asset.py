@@ -4,8 +4,9 @@
 import dagster as dg
 
 from assets import partitions
-from assets.bookkeeping import ledger
+from assets.bookkeeping import window_progress
 from assets.lake import Lake
+from assets.window_asset import window_asset
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import asset_name, gold_name
@@ -29,16 +30,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=["progress", feed.name],
         deps=upstream or [["silver", feed.name]],
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"progress_{feed.name}",
         kinds={"progress", "deltalake"},
         description="One row per window that went all the way to gold; `weir run` leaves such windows out.",
+        **window_asset(feed, "progress"),
     )
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
-        objects = ledger.finish(lake, feed, windows)
+        objects = window_progress.finish(lake, feed, windows)
         noun = "record" if feed.reads_topics else "object"
         context.log.info(
             f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"

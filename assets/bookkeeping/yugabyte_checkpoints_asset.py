@@ -1,67 +1,20 @@
-"""The consumer's offsets: how far a feed has come in every tablet, ``offsets.<feed>``.
+"""The Dagster asset of a YugabyteDB feed's offsets: it writes how far the feed has come in every tablet.
 
-A source's own checkpoints are per stream and tablet and know no consumers; several may read one stream. This is Weir's
-own place, under the feed's name. Not here: what a note of a checkpoint says
-(``transforms/families/yugabyte/tablet_checkpoints.py``).
+Put here what Dagster is shown of it. Not here: which offsets these are (``yugabyte_checkpoints``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import dagster as dg
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql import Row
 
-from assets import partitions
-from assets.bookkeeping import open_transactions, transactions
-from assets.lake import Lake, columns_of
+from assets.bookkeeping.yugabyte_checkpoints import OFFSETS, write
+from assets.lake import Lake
 from assets.layers import Layer
+from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
-from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.feed.feed import Feed
-
-OFFSETS = T.StructType(
-    [
-        T.StructField("stream", T.StringType(), True),
-        T.StructField("tablet", T.StringType(), True),
-        T.StructField("consumer", T.StringType(), False),
-        T.StructField("term", T.LongType(), True),
-        T.StructField("index", T.LongType(), True),
-        T.StructField("write_id", T.IntegerType(), True),
-        T.StructField("window", T.StringType(), True),
-    ]
-)
-"""One row per stream and tablet: the checkpoint, and the window that brought it; all null where nothing of the
-tablet is committed yet."""
-
-COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
-"""The same for Arrow."""
-
-
-def write(lake: Lake, feed: Feed) -> list[Row]:
-    """Write where the consumer stands now, and give it: a function of silver and of what has landed."""
-    unread = transactions.unread(lake, feed)
-    open_from = _open_from(lake, feed, unread)
-    silver = lake.table(Layer.SILVER, feed.name).read()
-    found = offsets(silver, open_from, feed.name, min(unread, default=None))
-    rows = found.orderBy("stream", "tablet").collect()
-    lake.small_table(Layer.OFFSETS, feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
-    return rows
-
-
-def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[int]]:
-    """Where the first open transaction of each tablet begins."""
-    states = open_transactions.states(lake, feed, unread)
-    still = {one.id for one in states if one.commit is None}
-    found: dict[str, list[int]] = {}
-    for row in open_transactions.table_of(lake, feed).rows(["id", "position"]) if still else ():
-        if row["id"] in still:
-            tablet = row["id"].partition("/")[0]
-            found[tablet] = min(found.get(tablet, row["position"]), row["position"])
-    return found
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -70,16 +23,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=["offsets", feed.name],
         deps=[["progress", feed.name]],
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"offsets_{feed.name}",
         kinds={"offsets", "deltalake"},
         description="One row per stream and tablet: the checkpoint behind the last commit that is in gold.",
-        metadata={
-            "dagster/column_schema": columns_of(OFFSETS),
-            "dagster/table_name": f"offsets.{feed.name}",
-        },
+        metadata=table_metadata(feed, Layer.OFFSETS, OFFSETS),
+        **window_asset(feed, "offsets"),
     )
     def consumer_offsets(
         context: dg.AssetExecutionContext, lake: Lake
@@ -103,49 +50,3 @@ def as_table(rows: Sequence[Row]) -> str:
     return "\n".join(
         "| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]
     )
-
-
-def offsets(
-    silver: DataFrame,
-    open_from: Mapping[str, Sequence[int]],
-    consumer: str,
-    first_unread: str | None,
-) -> DataFrame:
-    """The consumer's offsets (``OFFSETS``), from the notes in silver.
-
-    One stands behind a commit that was read (``REACHED``), never at or behind where the tablet's first open transaction
-    begins (``open_from``), and never behind a window that has landed and is not read (``first_unread``).
-    """
-    term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
-    is_told = F.col("after")["term"].isNotNull() | term.isNotNull()
-    place = F.concat(F.slice("position", 1, 2), F.array(term, index, F.lit(BEHIND)))
-    notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn("place", place)
-    places = [part for one in open_from.items() for part in _entry(*one)]
-    known = F.create_map(*places) if places else F.create_map().cast("map<string,array<bigint>>")
-    notes = notes.withColumn("open_from", F.try_element_at(known, F.col("stream")))
-    is_behind_commits = (
-        term.isNotNull()
-        & (F.col("open_from").isNull() | (F.col("place") < F.col("open_from")))
-        & (F.lit(True) if first_unread is None else F.col("window") < first_unread)
-    )
-    furthest = F.max_by(
-        F.struct(term.alias("term"), index.alias("index"), F.lit(0).alias("write_id")),
-        F.when(is_behind_commits, F.col("place")),
-    )
-    reached = F.when(is_behind_commits, F.struct("place", "window"))
-    found = notes.groupBy(F.col("after")["stream_id"].alias("of_stream"), "stream").agg(
-        furthest.alias("at"), F.max(reached).alias("reached")
-    )
-    return found.select(
-        F.col("of_stream").alias("stream"),
-        F.col("stream").alias("tablet"),
-        F.lit(consumer).alias("consumer"),
-        F.col("at.term").alias("term"),
-        F.col("at.index").alias("index"),
-        F.col("at.write_id").alias("write_id"),
-        F.col("reached.window").alias("window"),
-    )
-
-
-def _entry(tablet: str, position: Sequence[int]) -> tuple[Column, Column]:
-    return F.lit(tablet), F.array(*map(F.lit, position)).cast("array<bigint>")

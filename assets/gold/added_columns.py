@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assets.bookkeeping import accounting, bases
+from assets.bookkeeping import accounting
+from assets.bookkeeping.compacted import bases
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assets.bookkeeping import accounting, bases, discovered_tables
+from assets.bookkeeping import accounting, discovered_tables
+from assets.bookkeeping.compacted import bases
 from assets.gold.added_columns import with_added
 from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import DECLARATION

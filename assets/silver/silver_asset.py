@@ -1,89 +1,25 @@
-"""Bronze to silver and quarantine: what became of every event of a window, and the accounts of it."""
+"""The Dagster assets of silver and quarantine: one pass derives both, and reports what became of every event.
+
+Put here what Dagster is shown of silver. Not here: how silver is derived (``derive_windows``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 
 import dagster as dg
 
 from assets import checks, partitions
-from assets.bookkeeping import accounting, bases, decisions, dismissals
-from assets.bookkeeping import transactions as transactions_of
 from assets.bookkeeping.accounting import StoredAccount
-from assets.columns.silver import CHANGE, QUARANTINE, REFUSED
-from assets.lake import Lake, columns_of
+from assets.columns.silver import CHANGE, QUARANTINE
+from assets.lake import Lake
 from assets.layers import Layer
-from assets.locks import writing
 from assets.silver import derive_windows
-from assets.silver import violations as violations_of
+from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
 from expectations import silver as rules
 from transforms.feed.feed import Feed
-from transforms.formats import FORMATS
 from transforms.silver.accounting import COUNTS, OUTCOMES
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A run's accounts, one row per window and table, and the violations of every rule."""
-
-    accounts: Sequence[StoredAccount]
-    violations: Mapping[str, int]
-    samples: Mapping[str, str]
-
-
-def derive(
-    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
-) -> Derived:
-    """Write these windows' changes, quarantine and accounts, each in one commit, from their bronze alone.
-
-    ``judged_by``: a proof in a lake of its own has no base rows, but what came too late there is so here.
-    """
-    with writing(lake, Layer.SILVER, feed.name):
-        return derive_alone(lake, decisions.with_recorded(lake, feed), windows, judged_by)
-
-
-def derive_alone(
-    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
-) -> Derived:
-    """The same, where no other run writes these tables."""
-    horizons = bases.drawn(judged_by or lake, feed)
-    bases.refuse_altered_past(lake, feed)
-    found = derive_windows.made(lake, feed, windows, judged_by)
-    accounts = derive_windows.stored(feed, found.accounts)
-    table = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    earlier = table.rows()
-    derive_windows.refuse(feed, found, accounts)
-    accounting.announce(table, accounts, earlier)
-    written, refused = derive_windows.write(lake, feed, found, windows)
-    dismissed = feed.decisions.dismissed(windows)
-    let_go = (
-        dismissals.among(found.of_kind(REFUSED).where("derived IS NULL"), dismissed)
-        if dismissed
-        else 0
-    )
-    table.replace_windows(accounts, windows)
-    found.let_go()
-    others = [row for row in earlier if row["window"] not in set(windows)]
-    falls = accounting.falls([*others, *accounts])
-    late = violations_of.mostly_late(accounts, others)
-    counts = violations_of.count(feed, accounts, found.landed, written, refused, falls, late)
-    counts[rules.NOTHING_QUARANTINED.name] -= let_go
-    told = violations_of.samples(accounts, falls, late)
-    if FORMATS[feed.format].transactional:
-        waits = transactions_of.still_open(lake, feed)
-        overdue = [one for one in waits if one.never_committed]
-        for rule, those in (
-            (rules.EVERY_TRANSACTION_IS_COMMITTED, waits),
-            (rules.NO_TRANSACTION_IS_OVERDUE, overdue),
-        ):
-            counts[rule.name] = len(those)
-            told[rule.name] = transactions_of.told(those)
-    if judged_by is None and bases.drawn(lake, feed) != horizons:
-        # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
-        return derive_alone(lake, feed, windows)
-    return Derived(accounts, counts, told)
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -92,57 +28,26 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         name=f"silver_{feed.name}",
-        specs=[
-            dg.AssetSpec(
-                silver_key,
-                deps=[["bronze", feed.name]],
-                kinds={"silver", "deltalake"},
-                description="One row per normalized change: a function of its own window's bronze and nothing else.",
-                metadata={
-                    "dagster/column_schema": columns_of(CHANGE),
-                    "dagster/table_name": f"silver.{feed.name}",
-                },
-            ),
-            dg.AssetSpec(
-                quarantine_key,
-                deps=[["bronze", feed.name]],
-                kinds={"quarantine", "deltalake"},
-                description="What could not become a change, with the reason and the bronze coordinates.",
-                metadata={
-                    "dagster/column_schema": columns_of(QUARANTINE),
-                    "dagster/table_name": f"quarantine.{feed.name}",
-                },
-            ),
-        ],
+        specs=specs_of(feed),
         check_specs=checks.specs(silver_key, rules.rules_of(feed.format)),
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"silver_{feed.name}",
+        **window_asset(feed, "silver"),
     )
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
         started = monotonic()
-        made = derive(lake, feed, windows)
+        made = derive_windows.derive(lake, feed, windows)
+        seconds = round(monotonic() - started, 1)
         total = {name: sum(row[name] for row in made.accounts) for name in COUNTS}
-        context.log.info(
-            f"silver.{feed.name}: {counted(total['events'], 'source event')}"
-            f" = {counted(total['changes'], 'change')}"
-            + (f" + {total['control']:,} control" if total["control"] else "")
-            + (f" + {total['held']:,} held" if total["held"] else "")
-            + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
-            + f" + {total['quarantined']:,} quarantined"
-            + (f" + {total['too_late']:,} too late" if total["too_late"] else "")
-        )
+        context.log.info(summary(feed, total))
         yield dg.MaterializeResult(
             asset_key=silver_key,
             metadata={
                 "dagster/partition_row_count": total["changes"]
                 + total["control"]
                 + total["derived"],
-                "seconds": round(monotonic() - started, 1),
+                "seconds": seconds,
                 **{name: total[name] for name in COUNTS},
                 "accounting": dg.MetadataValue.md(as_table(made.accounts)),
                 "accounts": dg.MetadataValue.json([account(row) for row in made.accounts]),
@@ -158,6 +63,40 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         )
 
     return silver
+
+
+def specs_of(feed: Feed) -> list[dg.AssetSpec]:
+    """The two tables that one pass over bronze writes: silver, and quarantine."""
+    bronze = [["bronze", feed.name]]
+    return [
+        dg.AssetSpec(
+            ["silver", feed.name],
+            deps=bronze,
+            kinds={"silver", "deltalake"},
+            description="One row per normalized change: a function of its own window's bronze and nothing else.",
+            metadata=table_metadata(feed, Layer.SILVER, CHANGE),
+        ),
+        dg.AssetSpec(
+            ["quarantine", feed.name],
+            deps=bronze,
+            kinds={"quarantine", "deltalake"},
+            description="What could not become a change, with the reason and the bronze coordinates.",
+            metadata=table_metadata(feed, Layer.QUARANTINE, QUARANTINE),
+        ),
+    ]
+
+
+def summary(feed: Feed, total: Mapping[str, int]) -> str:
+    """What became of a run's events, in one line of the log; ``total``: the accounts' sums by name."""
+    return (
+        f"silver.{feed.name}: {counted(total['events'], 'source event')}"
+        f" = {counted(total['changes'], 'change')}"
+        + (f" + {total['control']:,} control" if total["control"] else "")
+        + (f" + {total['held']:,} held" if total["held"] else "")
+        + f" + {counted(total['duplicates'], 'duplicate')} of the same window"
+        + f" + {total['quarantined']:,} quarantined"
+        + (f" + {total['too_late']:,} too late" if total["too_late"] else "")
+    )
 
 
 def account(row: StoredAccount) -> dict[str, object]:

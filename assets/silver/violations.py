@@ -1,9 +1,14 @@
-"""What a run's accounts say against the rules of silver, and what a reader of a failed check sees first."""
+"""How often a run breaks each rule of silver, by its accounts, and what a reader of a failed check sees first.
+
+Put here how a rule of silver is counted. Not here: the rules (``expectations/silver.py``), and how Dagster shows them
+(``checks``).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from assets.bookkeeping.accounting import StoredAccount
 from expectations import silver as rules
@@ -12,31 +17,42 @@ from transforms.formats import FORMATS
 from transforms.silver import accounting
 
 STORED = ("changes", "control", "held", "derived")
-"""What silver keeps a row of."""
+"""The outcomes of which silver keeps a row."""
 
 FEW_LATE = 10
-"""So many events of a table may come too late in a window that has others: of a small one that is soon most."""
+"""In a window that has other events, too, so many of a table may be too late: of a small window they are soon most."""
 
 
-def count(
-    feed: Feed,
-    accounts: Sequence[StoredAccount],
-    landed: int,
-    written: int,
-    refused: int,
-    falls: Sequence[StoredAccount],
-    late: Sequence[StoredAccount],
-) -> dict[str, int]:
-    """The violations of each rule, from the accounts and from what the commits say of themselves."""
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a run knows of its windows once they are written, as far as the rules of silver ask for it.
+
+    ``accounts``: one row per window and table. ``landed``: how many records bronze has of these windows; ``written``
+    and ``refused``: how many rows the commits of silver and of quarantine say that they wrote. ``falls``: the log files
+    that end before an earlier one does (``accounting.falls``). ``late``: those of the accounts in which most events
+    come too late (``mostly_late``).
+    """
+
+    accounts: Sequence[StoredAccount]
+    landed: int
+    written: int
+    refused: int
+    falls: Sequence[StoredAccount]
+    late: Sequence[StoredAccount]
+
+
+def count(feed: Feed, findings: Findings) -> dict[str, int]:
+    """How often each rule of silver is broken, by the rule's name.
+
+    The rules of transactions are 0 here: of feeds whose format has transactions these are counted over all windows
+    (``derive_windows``).
+    """
+    accounts = findings.accounts
     total = {name: sum(row[name] for row in accounts) for name in accounting.COUNTS}
-    outcomes_sum = sum(total[name] for name in accounting.OUTCOMES)
     return {
-        rules.ACCOUNTING_IS_EXACT.name: abs(landed - total["records"])
-        + abs(total["events"] - outcomes_sum)
-        + abs(written - sum(total[name] for name in STORED))
-        + abs(refused - total["quarantined"] - total["too_late"] - total["derived_quarantined"]),
+        rules.ACCOUNTING_IS_EXACT.name: _miscounted(findings, total),
         rules.NO_NULL_KEY.name: total["null_keys"],
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(falls),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: len(findings.falls),
         rules.NO_EVENT_TWICE.name: total["duplicates"],
         rules.NOTHING_QUARANTINED.name: total["quarantined"],
         rules.TABLES_ARE_DECLARED.name: sum(
@@ -44,22 +60,34 @@ def count(
         ),
         rules.COLUMNS_ARE_DECLARED.name: len(undeclared_columns(accounts)),
         rules.NOTHING_TOO_LATE.name: total["too_late"],
-        rules.MOST_EVENTS_ARE_IN_TIME.name: sum(row["too_late"] for row in late),
+        rules.MOST_EVENTS_ARE_IN_TIME.name: sum(row["too_late"] for row in findings.late),
         rules.NOTHING_HELD.name: total["held"],
         **warnings_of(feed, accounts),
-        # Of feeds whose format has transactions these are counted by who knows all windows.
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
     }
 
 
+def _miscounted(findings: Findings, total: Mapping[str, int]) -> int:
+    """By how many records, events or rows the accounts differ from bronze, from their own sum and from the commits."""
+    outcomes_sum = sum(total[name] for name in accounting.OUTCOMES)
+    refused = total["quarantined"] + total["too_late"] + total["derived_quarantined"]
+    return (
+        abs(findings.landed - total["records"])
+        + abs(total["events"] - outcomes_sum)
+        + abs(findings.written - sum(total[name] for name in STORED))
+        + abs(findings.refused - refused)
+    )
+
+
 def mostly_late(
     accounts: Iterable[StoredAccount], others: Iterable[StoredAccount]
 ) -> list[StoredAccount]:
-    """The accounts of a run in which most events of their table came too late; ``others``: those of other windows.
+    """Those of a run's accounts in which most events of their table came too late; ``others``: of other windows.
 
-    More than a few, and more than count or wait; or all that is news of the table, however few. Only one event that is
-    alone in its window is let pass, for it may be a straggler: unless the window before it was as late.
+    Most: more than ``FEW_LATE``, and more than those that count or wait; or, however few, all events of the table that
+    are no repeats. One event that is alone in its window is let pass, for it may be a straggler, unless the events of
+    the table's window before it were all too late, too.
     """
     found: list[StoredAccount] = []
     of_table: dict[str, list[tuple[StoredAccount, bool]]] = defaultdict(list)
@@ -80,9 +108,10 @@ def mostly_late(
 
 
 def is_wholly_late(account: StoredAccount) -> bool:
-    """Whether all that is news of a table in a window came too late.
+    """Whether all events of a table in a window came too late, its repeats left aside.
 
-    Among more repeats it is no sign: what was delivered again is as old as it was, and so is what was missing there.
+    Where there are more repeats than late events that is no sign of a wrong horizon: somebody delivered old events
+    again, among them some that had been missing.
     """
     late: int = account["too_late"]
     return not account["changes"] and late >= max(1, account["duplicates"])
@@ -96,21 +125,20 @@ def warnings_of(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]
     }
 
 
-def samples(
-    accounts: Sequence[StoredAccount],
-    falls: Sequence[StoredAccount],
-    late: Sequence[StoredAccount],
-) -> dict[str, str]:
-    """What a reader of a failed check wants to see first."""
+def samples(findings: Findings) -> dict[str, str]:
+    """What a reader of a failed check wants to see first, as Markdown, by the rule's name; empty for most rules."""
+    accounts = findings.accounts
     undeclared = sorted(
         {str(row["source_table"]) for row in accounts if row["declared"] is None and row["changes"]}
     )
     fallen = [
         f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
         f" one with a lower number at {row['newest_before']}"
-        for row in falls
+        for row in findings.falls
     ]
-    too_late = [f"- {row['table']}: {row['too_late']:,} in window {row['window']}" for row in late]
+    too_late = [
+        f"- {row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
+    ]
     return {
         rules.MOST_EVENTS_ARE_IN_TIME.name: "\n".join(too_late),
         rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),

@@ -31,7 +31,7 @@ def as_arrow(rows: pa.Table, feed: Feed, schema: pa.Schema) -> pa.Table:
     return pa.table([cells(one) for one in schema], schema=schema)
 
 
-def as_table(rows: DataFrame, feed: Feed, schema: T.StructType) -> DataFrame:
+def as_frame(rows: DataFrame, feed: Feed, schema: T.StructType) -> DataFrame:
     """Exactly the columns of the table."""
 
     def column(field: T.StructField) -> Column:

@@ -21,7 +21,7 @@ from assets.gold.apply import apply_table
 from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from expectations import silver as rules
 from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed.feed import Feed, Table
@@ -68,7 +68,7 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[D
     found: dict[str, str] = {}
     for start in range(0, len(windows), AT_ONCE):
         some = windows[start : start + AT_ONCE]
-        made = silver_asset.derive(lake, feed, some)
+        made = derive_windows.derive(lake, feed, some)
         violations.update(made.violations)
         found |= made.samples
         yield Derived(start + len(some), len(windows))

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from bench.made import drops
 from transforms.feed.feed import Feed
 
 
 def bring(lake: Lake, feed: Feed, windows: Sequence[str] = (drops.WINDOW,)) -> None:
     """Landing to silver, as Weir's assets do it."""
-    bronze_asset.land(lake, feed, windows)
-    silver_asset.derive(lake, feed, windows)
+    from_objects.land(lake, feed, windows)
+    derive_windows.derive(lake, feed, windows)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import window_progress
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench.lines.agreement import agree
@@ -93,7 +93,7 @@ def _again(work: Workspace, sizes: Sizes, feed: Feed, wanted: Sequence[str]) -> 
     for lake, apply in ((done, apply_table.apply), (by_textbook, textbook.apply)):
         restoring.copy(Path(work.lake("base").warehouse), Path(lake.warehouse))
         apply(lake, feed, TABLE, WINDOWS)
-    ledger.finish(done, feed, WINDOWS)
+    window_progress.finish(done, feed, WINDOWS)
     agree(done, by_textbook, feed, TABLE)
     if "again" in wanted:
         competitors: dict[str, Callable[[], Prepared]] = {

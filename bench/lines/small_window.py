@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import window_progress
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench.lines.bringing import bring
@@ -61,7 +61,7 @@ def lines_of_small_window(work: Workspace, sizes: Sizes, wanted: Sequence[str]) 
 def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
     bring(lake, feed, windows)
     apply_table.apply(lake, feed, TABLE, windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def feed_of_table(landing: Path) -> Feed:

@@ -5,7 +5,7 @@ Put here what the command prints. Not here: how tables are rebuilt (``assets/upk
 
 from __future__ import annotations
 
-from assets.bookkeeping import discovered_tables, ledger
+from assets.bookkeeping import discovered_tables, window_progress
 from assets.gold import table_faults
 from assets.lake import Lake
 from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
@@ -60,5 +60,5 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
         print(f"gold stays as it was of {line}", flush=True)
     # Its windows stay due, so that the next run makes what is missing.
     table_faults.refuse(feed.name, faults)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
     return 1 if stopped else 0

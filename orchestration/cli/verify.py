@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from assets.audit import shuffle
 from assets.audit.verify import NotProved, certificates, make_again
-from assets.bookkeeping import decisions, discovered_tables, ledger
+from assets.bookkeeping import decisions, discovered_tables, ledger, window_progress
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.wording import counted
@@ -58,7 +58,7 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
     known = ledger.read_objects(lake, feed)
     if not known:
         return "nothing has landed in bronze yet; `weir run` first"
-    if windows := ledger.unfinished(lake, feed, known):
+    if windows := window_progress.unfinished(lake, feed, known):
         return (
             f"{counted(len(windows), 'window')} not in gold yet ({some(windows)}); `weir run` first"
         )

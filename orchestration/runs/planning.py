@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
 from assets.landing.kafka.topics import Read
@@ -57,10 +57,10 @@ def _due(
     lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], Read]
 ) -> Plan:
     ledger.refuse_other_size(feed, (drop.window for drop in known))
-    unfinished = ledger.unfinished(lake, feed, known)
+    unfinished = window_progress.unfinished(lake, feed, known)
     if feed.reads_topics:
         return _due_of_topics(feed, unfinished, offsets, sum(drop.records for drop in known))
-    arrived = bronze_asset.arrivals(feed, lambda _: known)
+    arrived = from_objects.arrivals(feed, lambda _: known)
     new = {drop.window for drop in arrived.new}
     plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, complain=False)
     return replace(plan, landed=arrived.landed)
@@ -95,7 +95,7 @@ def rest(lake: Lake, plan: Plan) -> Plan:
     feed = plan.feed
     if not feed.reads_topics:
         return Plan(feed, [], [], [])
-    left = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+    left = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     done = plan.ranges()
     windows = [
         window for window in left if not any(first <= window <= last for first, last in done)

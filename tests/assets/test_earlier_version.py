@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from assets.bookkeeping import accounting, ledger
+from assets.bookkeeping import accounting, window_progress
 from assets.columns.gold import RESET
 from assets.gold import table_properties
 from assets.gold.apply import local_apply
@@ -37,7 +37,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
     overwriting.option("overwriteSchema", "true").save(silver.path)
     for layer, columns in (
         (Layer.ACCOUNTING, accounting.COLUMNS),
-        (Layer.PROGRESS, ledger.PROGRESS),
+        (Layer.PROGRESS, window_progress.PROGRESS),
     ):
         table = lake.small_table(layer, feed.name, columns)
         found = table.read()

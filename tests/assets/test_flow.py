@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from orchestration.runs import planning
 from tests.services.seaweed import Store
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -100,11 +100,11 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
         lay(folder, name, drop(change("I", hour, after={"id": f"{hour}", "name": "Ada"})))
         windows = [f"2025-11-20T{hour:02}"]
         assert due() == windows
-        bronze_asset.land(lake, feed, windows)
-        silver_asset.derive(lake, feed, windows)
+        from_objects.land(lake, feed, windows)
+        derive_windows.derive(lake, feed, windows)
         done = apply_table.apply(lake, feed, PETS, windows)
         assert done.rows == hour - 2
-        ledger.finish(lake, feed, windows)
+        window_progress.finish(lake, feed, windows)
         assert due() == []
         # Nothing but the commit says what was read: the ledger is lost, and so is progress.
         if hour == 3:
@@ -112,7 +112,7 @@ def test_a_little_that_is_new_is_found_and_brought_to_gold_without_spark(
             assert due() == []
             shutil.rmtree(lake.path(Layer.PROGRESS, "zoo"))
             assert due() == windows
-            ledger.finish(lake, feed, windows)
+            window_progress.finish(lake, feed, windows)
 
 
 def test_a_warehouse_of_an_earlier_version_is_gone_on_with(lake: Lake, folder: Path) -> None:
@@ -146,8 +146,8 @@ def test_a_window_that_is_all_news_deletes_moves_and_updates_what_is_there(
     lay(folder, "2025-11-20/04/b.json", drop(gone, moved, cleared, born[3]))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
-    bronze_asset.land(lake, feed, ["2025-11-20T04"])
-    silver_asset.derive(lake, feed, ["2025-11-20T04"])
+    from_objects.land(lake, feed, ["2025-11-20T04"])
+    derive_windows.derive(lake, feed, ["2025-11-20T04"])
     done = apply_table.apply(lake, feed, PETS, ["2025-11-20T04"])
 
     assert names(lake, feed) == {20: "n2", 3: None, 4: "n4"}
@@ -206,10 +206,10 @@ def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_int
         at = datetime(2025, 11, 20, 3, tzinfo=UTC).timestamp() + 60 * minute
         os.utime(folder / "pets.json", (at, at))
         assert planning.due(lake, feed).windows == [f"2025-11-20T{window}"]
-        arrived = bronze_asset.land(lake, feed, [f"2025-11-20T{window}"])
+        arrived = from_objects.land(lake, feed, [f"2025-11-20T{window}"])
         assert len(arrived.new) == 1
         assert arrived.replaced == ([] if window == "03" else ["pets.json"])
-        silver_asset.derive(lake, feed, [f"2025-11-20T{window}"])
-        ledger.finish(lake, feed, [f"2025-11-20T{window}"])
+        derive_windows.derive(lake, feed, [f"2025-11-20T{window}"])
+        window_progress.finish(lake, feed, [f"2025-11-20T{window}"])
     assert planning.due(lake, feed).windows == []
-    assert bronze_asset.land(lake, feed, ["2025-11-20T04"]).new == []
+    assert from_objects.land(lake, feed, ["2025-11-20T04"]).new == []

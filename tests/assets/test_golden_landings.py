@@ -20,7 +20,7 @@ from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.landing.objects import open_landing
-from assets.silver import derive_windows
+from assets.silver import classified_windows, stored_accounts
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
@@ -44,7 +44,7 @@ OF_FILES = sorted(FORMATS.keys() - {*OF_TOPICS})
 def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Bronze and silver are made by Spark's tasks, however little there is: by several, in batches of a few rows."""
     monkeypatch.setattr(read_objects, "MOST_BYTES", 0)
-    monkeypatch.setattr(derive_windows, "SMALL_RECORDS", 0)
+    monkeypatch.setattr(classified_windows, "SMALL_RECORDS", 0)
     monkeypatch.setattr(in_spark, "SMALL", 0)
     rows_of_a_batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = lake.spark.conf.get(rows_of_a_batch)
@@ -143,7 +143,7 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
         of_window = found.windows[window]
         assert of_window.changes == [{name: row[name] for name in CHANGE.names} for row in changes]
         assert of_window.quarantine == only(refused, QUARANTINE.names)
-        assert of_window.accounts == derive_windows.stored(given.feed, outcome.accounts)
+        assert of_window.accounts == stored_accounts.stored(given.feed, outcome.accounts)
     assert broken["accounting_is_exact"] == broken["no_null_key"] == 0
     assert broken["nothing_quarantined"] == sum(
         one.count("quarantined") + one.count("derived_quarantined") for one in expected.values()

@@ -17,14 +17,14 @@ import pytest
 from delta.tables import DeltaTable
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.delta.store_faults import in_words
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import LOCKS, writing
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -69,10 +69,10 @@ def test_a_step_stops_while_another_run_writes_its_table_and_goes_on_once_that_d
     window = ["2025-11-20T03"]
     locks = Path(lake.warehouse, LOCKS)
     steps: dict[str, Callable[[], object]] = {
-        "bronze.zoo": lambda: bronze_asset.land(lake, feed, window),
-        "silver.zoo": lambda: silver_asset.derive(lake, feed, window),
+        "bronze.zoo": lambda: from_objects.land(lake, feed, window),
+        "silver.zoo": lambda: derive_windows.derive(lake, feed, window),
         "gold.zoo.pets": lambda: apply_table.apply(lake, feed, PETS, window),
-        "progress.zoo": lambda: ledger.finish(lake, feed, window),
+        "progress.zoo": lambda: window_progress.finish(lake, feed, window),
     }
     for name, step in steps.items():
         with held(locks / name) as other:
@@ -89,14 +89,14 @@ def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
     lake: Lake, feed: Feed, folder: Path
 ) -> None:
     window = ["2025-11-20T03"]
-    bronze_asset.land(lake, feed, window)
-    silver_asset.derive(lake, feed, window)
+    from_objects.land(lake, feed, window)
+    derive_windows.derive(lake, feed, window)
     # Another run finds a new object, and dies when it has read it.
     lay(folder, "2025-11-20/03/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
-    assert len(bronze_asset.land(lake, feed, window).new) == 1
+    assert len(from_objects.land(lake, feed, window).new) == 1
     apply_table.apply(lake, feed, PETS, window)
 
-    assert ledger.finish(lake, feed, window) == 0
+    assert window_progress.finish(lake, feed, window) == 0
     assert names(lake, feed) == {1: "Ada"}
     assert planning.due(lake, feed).windows == window
     bring(lake, feed)

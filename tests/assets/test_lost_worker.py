@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.layers import Layer
@@ -53,12 +53,12 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
 
     # On one machine Spark tries a task once.
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
-        bronze_asset.land(lake, given, [WINDOW])
+        from_objects.land(lake, given, [WINDOW])
     table = lake.table(Layer.BRONZE, "shop")
     assert was_killed.exists()
     assert not table.exists()
 
-    bronze_asset.land(lake, given, [WINDOW])
+    from_objects.land(lake, given, [WINDOW])
     (told,) = (
         table.read()
         .selectExpr(

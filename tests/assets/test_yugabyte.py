@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from assets.bookkeeping import yugabyte_checkpoints_asset
-from assets.bronze import bronze_asset
+from assets.bookkeeping import yugabyte_checkpoints
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.support.pet_feed import bring, lay, names
@@ -60,7 +60,7 @@ def offset(lake: Lake, feed: Feed) -> dict[str, tuple[object, ...]]:
     """Per tablet the stream, term, index and window of the offset."""
     return {
         row["tablet"]: (row["stream"], row["term"], row["index"], row["window"])
-        for row in yugabyte_checkpoints_asset.write(lake, feed)
+        for row in yugabyte_checkpoints.write(lake, feed)
     }
 
 
@@ -127,7 +127,7 @@ def test_each_feed_is_a_consumer_of_its_own(lake: Lake, folder: Path) -> None:
     for name in ("audit", "mirror"):
         feed = replace(feed_of(folder), name=name)
         bring(lake, feed, [FIRST])
-        assert [row["consumer"] for row in yugabyte_checkpoints_asset.write(lake, feed)] == [name]
+        assert [row["consumer"] for row in yugabyte_checkpoints.write(lake, feed)] == [name]
 
 
 def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_drop_in_an_old_window_holds_the_offset_back(lake: Lake, folder: Path)
     bring(lake, feed, [FIRST, SECOND])
     assert offset(lake, feed) == {"t1": ("s1", 1, 5, SECOND)}
     lay(folder, object_name(SECOND).replace("a.jsonl", "b.jsonl"), reached(6))
-    bronze_asset.land(lake, feed, [FIRST])
+    from_objects.land(lake, feed, [FIRST])
     assert offset(lake, feed) == {"t1": ("s1", 1, 4, FIRST)}
 
 

@@ -12,12 +12,13 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka import Message as Record
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import discovered_tables, ledger, transactions
-from assets.bronze import bronze_asset, from_topics
+from assets.bookkeeping import discovered_tables, ledger, window_progress
+from assets.bookkeeping.transactions import open_transactions
+from assets.bronze import from_objects, from_topics
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.services.debezium import running_connector, wait_until
@@ -226,7 +227,7 @@ def test_a_dump_in_parts_becomes_what_the_database_holds(
 
 def assert_is_whole(lake: Lake, feed: Feed, postgres: Postgres) -> None:
     """Gold is what the database holds, with nothing left over."""
-    assert transactions.still_open(lake, feed) == []
+    assert open_transactions.still_open(lake, feed) == []
     assert not lake.table(Layer.QUARANTINE, feed.name).read().count()
     for table in COLUMNS:
         assert in_gold(lake, table) == in_postgres(postgres, table)
@@ -243,14 +244,14 @@ def run(lake: Lake, feed: Feed) -> None:
     windows = planning.due(lake, feed).windows
     if feed.reads_topics:
         from_topics.land(lake, feed, lambda _: None)
-        windows = ledger.unfinished(lake, feed, ledger.read_objects(lake, feed))
+        windows = window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed))
     else:
-        bronze_asset.land(lake, feed, windows)
-    made = silver_asset.derive(lake, feed, windows)
+        from_objects.land(lake, feed, windows)
+    made = derive_windows.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
         apply_table.apply(lake, feed, table, windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def in_postgres(postgres: Postgres, table: str) -> list[list[str | None]]:

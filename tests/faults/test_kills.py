@@ -18,7 +18,7 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.bookkeeping import bases
+from assets.bookkeeping.compacted import bases
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
 from orchestration.runs import planning

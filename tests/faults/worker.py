@@ -10,12 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.apply import apply_feed, local_apply
 from assets.gold.fold import whole_images
 from assets.lake import Lake
-from assets.silver import derive_windows, silver_asset
+from assets.silver import classified_windows, derive_windows
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -43,13 +43,13 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
             begin("done")
             return
         begin("bronze", *due)
-        bronze_asset.land(lake, feed, due)
+        from_objects.land(lake, feed, due)
         begin("silver", *due)
-        silver_asset.derive(lake, feed, due)
+        derive_windows.derive(lake, feed, due)
         begin("gold", *due)
         apply_feed.apply_tables(lake, feed, [*feed.tables.values()], due)
         begin("progress", *due)
-        ledger.finish(lake, feed, due)
+        window_progress.finish(lake, feed, due)
         begin("compaction", *due)
         list(compaction.compact_feed(lake, feed, dict(feed.tables), dry_run=False))
 
@@ -61,7 +61,7 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     """
     feed = feed_of(landing)
     if way == "spark":
-        derive_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
+        classified_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
         whole_images.LEAST = 0
     lake = small_work.tuned(lake_of(warehouse), [feed])
     # The word is awaited with a warm session, which reads and writes nothing.

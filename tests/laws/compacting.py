@@ -8,6 +8,7 @@ from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.new_base import TableHistory
 from tests.laws.oracle.event import Event, Position, event_id
 from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
@@ -18,7 +19,7 @@ def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
     for name, table in feed.tables.items():
         table_changes = TableChanges.read(lake, feed, table, name, [])
         plan = Plan(None, Horizon(horizon), ())
-        compaction.to_horizon(lake, feed, table_changes, name, plan, dry_run=False)
+        compaction.to_horizon(TableHistory(lake, feed, table_changes, name), plan, dry_run=False)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from assets.columns.bronze import BRONZE
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
 from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
@@ -184,11 +184,11 @@ def cut_by_land(
     raise NotImplementedError
 
 
-def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[silver_asset.Derived]:
+def apply(lake: Lake, world: World, runs: list[list[str]]) -> list[derive_windows.Derived]:
     """Run silver and gold for each list of windows, one after the other."""
     made = []
     for windows in runs:
-        made.append(silver_asset.derive(lake, world.feed, windows))
+        made.append(derive_windows.derive(lake, world.feed, windows))
         apply_table.apply(lake, world.feed, TABLE, windows)
     return made
 
@@ -272,7 +272,9 @@ def test_gold_is_what_the_oracle_says_whatever_the_order_the_repeats_and_the_win
     assert_same(tombstone_rows(rebuilt, drawn), tombstone_rows(lake, drawn))
 
 
-def accounts_for_every_event(drawn: World, made: silver_asset.Derived, windows: list[str]) -> None:
+def accounts_for_every_event(
+    drawn: World, made: derive_windows.Derived, windows: list[str]
+) -> None:
     """Law 3: per window, source events = changes + duplicates, counted here by hand; none is in quarantine."""
     assert made.violations["accounting_is_exact"] == 0
     assert made.violations["nothing_quarantined"] == 0

@@ -19,13 +19,13 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from assets.arrow.gold.tally import Tally
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.apply import apply_feed, local_apply
 from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from orchestration.resources import lake_of
 from tests.laws import asof, compacting
 from tests.laws.compacting import Compacted
@@ -61,28 +61,28 @@ def _model_format(monkeypatch: pytest.MonkeyPatch) -> None:
     model_format.register(monkeypatch)
 
 
-def run(lake: Lake, feed: Feed, windows: list[str]) -> silver_asset.Derived:
+def run(lake: Lake, feed: Feed, windows: list[str]) -> derive_windows.Derived:
     """What a run over these windows does, without Dagster around it."""
     made = to_silver(lake, feed, windows)
     to_gold(lake, feed, windows)
     return made
 
 
-def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> silver_asset.Derived:
+def to_silver(lake: Lake, feed: Feed, windows: list[str]) -> derive_windows.Derived:
     """The first half of a run."""
-    bronze_asset.land(lake, feed, windows)
-    return silver_asset.derive(lake, feed, windows)
+    from_objects.land(lake, feed, windows)
+    return derive_windows.derive(lake, feed, windows)
 
 
 def to_gold(lake: Lake, feed: Feed, windows: list[str]) -> None:
     """The second half of a run."""
     apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def ends_early(
     monkeypatch: pytest.MonkeyPatch, lake: Lake, feed: Feed, order: list[str], chance: Random
-) -> silver_asset.Derived:
+) -> derive_windows.Derived:
     """Runs that end behind gold, behind silver, and between the commits of each table; and one that does not.
 
     They leave the first two windows to be finished; what silver made of these. The third is in gold.
@@ -191,7 +191,7 @@ def commits(lake: Lake, feed: Feed) -> dict[str, int]:
 def agrees(
     lake: Lake,
     drawn: World,
-    made: silver_asset.Derived,
+    made: derive_windows.Derived,
     windows: list[str],
     read: set[str],
     compacted: Compacted | None,
@@ -222,7 +222,7 @@ def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
 
 
 def accounts_for_every_event(
-    drawn: World, made: silver_asset.Derived, windows: list[str], compacted: Compacted | None
+    drawn: World, made: derive_windows.Derived, windows: list[str], compacted: Compacted | None
 ) -> None:
     """Law 3: per window, source events = changes + control + duplicates + too late, counted here by hand."""
     assert made.violations["accounting_is_exact"] == 0

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from orchestration.runs import planning
 from transforms.feed.feed import Feed, Table
 
@@ -60,13 +60,13 @@ def drop(*records: str) -> bytes:
 
 def bring(
     lake: Lake, feed: Feed, windows: Sequence[str] | None = None
-) -> tuple[bronze_asset.Arrivals, silver_asset.Derived]:
+) -> tuple[from_objects.Arrivals, derive_windows.Derived]:
     """What a run does, without Dagster around it: the windows that are due, or those asked for."""
     windows = planning.due(lake, feed).windows if windows is None else windows
-    arrived = bronze_asset.land(lake, feed, windows)
-    made = silver_asset.derive(lake, feed, windows)
+    arrived = from_objects.land(lake, feed, windows)
+    made = derive_windows.derive(lake, feed, windows)
     apply_feed.apply_tables(lake, feed, [*feed.tables.values()], windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
     return arrived, made
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assets.bookkeeping import bases
+from assets.bookkeeping.compacted import bases
 from assets.columns.gold import PARTS
 from assets.gold.applied import Applied, AppliedTable
 from assets.gold.apply import commits, full_rebuilds, history

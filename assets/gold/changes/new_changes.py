@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from assets.bookkeeping import decisions, ledger, transactions
+from assets.bookkeeping import snapshot_deletes, window_progress
+from assets.bookkeeping.transactions import complete_transactions
 from assets.gold.changes import cross_stream_deletes, streams
 from assets.gold.changes.silver_files import SilverFiles
 from assets.gold.changes.visible_changes import Place, Visible
@@ -74,7 +75,11 @@ def silver_of(
     Raises:
         TooLarge: The table's base does not fit into this process.
     """
-    released = transactions.complete(gold.lake, gold.feed, windows) if kinds.transactions else None
+    released = (
+        complete_transactions.complete(gold.lake, gold.feed, windows)
+        if kinds.transactions
+        else None
+    )
     silver = SilverFiles.of(gold, windows, released or {})
     if silver.waits is not None:
         # Whether a waiting change moves a row to another key could not be known when it was counted.
@@ -88,7 +93,7 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
     None of them is new: gold is made from all of silver for every epoch.
     """
     found = []
-    for row in decisions.scoped_rows(feed, silver.table.name, silver.name):
+    for row in snapshot_deletes.scoped_rows(feed, silver.table.name, silver.name):
         change = Change(
             *("remove", tuple(row["position"]), 1, row["event_id"]),
             None if row["event_at"] is None else (row["event_at"] - _1970) // _MICROSECOND,
@@ -108,7 +113,7 @@ def crossing(gold: GoldTable, brings: Run, silver: SilverFiles) -> tuple[Run, bo
     """The run, with what says whom scoped changes reach in other streams, and whether that has moved."""
     if not streams.may_have_streams(gold.lake, gold.feed):
         return brings, False
-    before = ledger.brought_before(gold.lake, gold.feed, silver.windows)
+    before = window_progress.brought_before(gold.lake, gold.feed, silver.windows)
     everywhere = silver.everywhere(cross_stream_deletes.COLUMNS, before)
     across = cross_stream_deletes.read_locally(gold.feed, gold.table, brings.new.scoped, everywhere)
     if across is None:

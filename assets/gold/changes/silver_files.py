@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from assets.arrow.gold import read_changes
 from assets.arrow.gold.read_changes import SilverRow
-from assets.bookkeeping import base_files
-from assets.bookkeeping.base_files import Base
+from assets.bookkeeping.compacted import base_files
+from assets.bookkeeping.compacted.base_files import Base
 from assets.columns import spelling
 from assets.gold.changes import silver_parts, waiting_changes
 from assets.gold.changes.silver_parts import Part, SilverParts, TooLarge, parts_of

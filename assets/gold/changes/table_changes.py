@@ -14,8 +14,9 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import bases, decisions, ledger
-from assets.bookkeeping.transactions import released
+from assets.bookkeeping import snapshot_deletes, window_progress
+from assets.bookkeeping.compacted import bases
+from assets.bookkeeping.transactions.complete_transactions import released
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
 from assets.delta.broadcasting import broadcast_if_small
@@ -72,7 +73,7 @@ class TableChanges:
             changes = changes.withColumn("is_new", F.lit(False))
         is_own = F.col("window").isin(list(windows))
         changes = changes.withColumn("is_new", F.col("is_new") | is_own)
-        decided = decisions.scoped_by(lake, feed, table.name, name)
+        decided = snapshot_deletes.scoped_by(lake, feed, table.name, name)
         if decided is not None:
             # Gold is made from all of silver for every epoch, so that these deletes are never new.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
@@ -87,7 +88,7 @@ class TableChanges:
             changes = changes.where(~covers(horizon))
         everywhere = silver.withColumn("is_new", is_own)
         if FORMATS[feed.format].crosses_streams:
-            before = ledger.brought_before(lake, feed, windows)
+            before = window_progress.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
         crosses = streams.crosses(feed, change_kinds) and streams.has_streams(lake, feed)

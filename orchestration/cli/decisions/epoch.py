@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assets.bookkeeping import bases, decisions
+from assets.bookkeeping import decisions
+from assets.bookkeeping.compacted import bases
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed

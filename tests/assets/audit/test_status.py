@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from orchestration.cli import status
 from tests.support.pet_feed import PETS, bring, change, drop, lay
@@ -31,7 +31,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(
     )
     bring(lake, feed)
     lay(folder, "2025-11-20/04/b.json", drop(change("I", 20, after={"id": "3", "name": "Cleo"})))
-    bronze_asset.land(lake, feed, ["2025-11-20T04"])
+    from_objects.land(lake, feed, ["2025-11-20T04"])
 
     monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
     lines = [*status.status_lines(lake, feed)]

@@ -8,7 +8,7 @@ import pytest
 from delta.tables import DeltaTable
 
 from assets.audit import comparing, shuffle
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.delta import local_table
 from assets.lake import Lake
 from assets.layers import Layer
@@ -68,7 +68,7 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
 
 def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: Path) -> None:
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 10, after={"id": "4", "name": "Dan"})))
-    bronze_asset.land(lake, feed, ["2025-11-20T05"])
+    from_objects.land(lake, feed, ["2025-11-20T05"])
     assert (
         verify.not_yet(lake, feed) == "1 window not in gold yet (2025-11-20T05); `weir run` first"
     )
@@ -86,7 +86,7 @@ def test_records_of_days_are_dealt_into_days(
     born = [change("I", n, after={"id": str(n), "name": "Ada"}) for n in range(1, 9)]
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
-    bronze_asset.land(lake, feed, ["2025-11-20"])
+    from_objects.land(lake, feed, ["2025-11-20"])
     shuffled = shuffle.shuffle(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
     assert shuffled.records == 8
     made = lake_of(str(tmp_path / "proof")).table(Layer.BRONZE, feed.name)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from assets.bookkeeping import decisions, ledger
+from assets.bookkeeping import decisions, window_progress
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from orchestration.cli import rebuild, status, verify
 from orchestration.cli.decisions import dismiss, release
@@ -118,7 +118,7 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert release.of_same_records([waiting, other, apart], [other]) == [waiting, other]
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
     # Released while a run was under way, which was made of what was known before: its window stays due.
-    ledger.finish(lake, feed, ["2025-11-20T03"])
+    window_progress.finish(lake, feed, ["2025-11-20T03"])
     assert planning.due(lake, feed).windows == ["2025-11-20T03"]
     made = bring(lake, feed)[1]
     assert made.violations["nothing_held"] == 0
@@ -155,9 +155,11 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
     assert planning.due(lake, feed).windows == []
     (left, _) = dismiss.dismissed(lake, feed, Choice())
     assert left == listed[1]
-    assert silver_asset.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
+    assert (
+        derive_windows.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
+    )
     dismiss.dismissed(lake, feed, Choice((), everything=True, reason="torn by the disk"))
-    made = silver_asset.derive(lake, feed, ["2025-11-20T03"])
+    made = derive_windows.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
         0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assets.bookkeeping import transactions
+from assets.bookkeeping.transactions import landed_objects
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.support import made_bronze
@@ -13,21 +13,21 @@ NOON, LATER = "2025-11-20T12", "2025-11-20T13"
 
 
 def test_a_drop_that_was_written_anew_before_it_was_read_holds_nothing_back(lake: Lake) -> None:
-    transactions.note_landed(
+    landed_objects.note_landed(
         lake, FEED, [(NOON, "a", "g1"), (LATER, "b", "g1"), (LATER, "c", "g1")]
     )
     made_bronze.append(lake, FEED, (NOON, "a", "g1", 1))
     # Neither it nor its window has been accounted for: both are unread.
-    assert transactions.unread(lake, FEED) == [NOON, LATER]
-    transactions.note_landed(lake, FEED, [(LATER, "b", "g2")])
+    assert landed_objects.unread(lake, FEED) == [NOON, LATER]
+    landed_objects.note_landed(lake, FEED, [(LATER, "b", "g2")])
     made_bronze.append(lake, FEED, (LATER, "b", "g2", 1))
     there = {(LATER, "b", "g2"), (LATER, "c", "g1")}
-    transactions.forget_unreadable(lake, FEED, there)
-    landed = lake.small_table(Layer.LANDED, "zoo", transactions.LANDED).rows()
+    landed_objects.forget_unreadable(lake, FEED, there)
+    landed = lake.small_table(Layer.LANDED, "zoo", landed_objects.LANDED).rows()
     assert [tuple(row.values()) for row in landed] == [
         (NOON, "a", "g1"), (LATER, "b", "g2"), (LATER, "c", "g1"),
     ]  # fmt: skip
     # The third object is gone from the landing, too.
-    transactions.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
-    landed = lake.small_table(Layer.LANDED, "zoo", transactions.LANDED).rows()
+    landed_objects.forget_unreadable(lake, FEED, {(LATER, "b", "g2")})
+    landed = lake.small_table(Layer.LANDED, "zoo", landed_objects.LANDED).rows()
     assert {row["object"] for row in landed} == {"a", "b"}

@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.delta.lake_table import LakeTable
 from assets.delta.local_table import LocalTable
 from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
@@ -130,8 +130,8 @@ def test_a_foreign_second_row_of_a_key_is_counted(lake: Lake, folder: Path) -> N
     gold = lake.table(Layer.GOLD, "zoo", "pets")
     gold.append(gold.read())
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 2, {"id": "1"}, {"name": "Ava"})))
-    bronze_asset.land(lake, feed, ["2025-11-20T04"])
-    silver_asset.derive(lake, feed, ["2025-11-20T04"])
+    from_objects.land(lake, feed, ["2025-11-20T04"])
+    derive_windows.derive(lake, feed, ["2025-11-20T04"])
     assert apply_table.apply(lake, feed, PETS, ["2025-11-20T04"]).foreign_copies == 1
 
 
@@ -151,11 +151,11 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     bring(lake, feed)
     # A run that dies after silver has its sum, and before the accounts say that there are sums.
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
-    bronze_asset.land(lake, feed, ["2025-11-20T05"])
+    from_objects.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
         broken.setattr("assets.delta.small_table.SmallTable.replace_windows", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            silver_asset.derive(lake, feed, ["2025-11-20T05"])
+            derive_windows.derive(lake, feed, ["2025-11-20T05"])
     assert lake.table(Layer.SILVER, "zoo").read().count() == 2
     # A run on other windows meets it there; then comes its own.
     lay(folder, "2025-11-20/03/c.jsonl", event(0, "1", {}))

@@ -11,16 +11,17 @@ import dagster as dg
 import pytest
 
 from assets.audit import explain
-from assets.bookkeeping import discovered_tables, ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import discovered_tables, window_progress
+from assets.bronze import from_objects
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.new_base import TableHistory
 from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
@@ -186,12 +187,12 @@ def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: 
 def run(lake: Lake, feed: Feed) -> None:
     """What a run does with the windows that are due, without Dagster around it."""
     windows = planning.due(lake, feed).windows
-    bronze_asset.land(lake, feed, windows)
-    made = silver_asset.derive(lake, feed, windows)
+    from_objects.land(lake, feed, windows)
+    made = derive_windows.derive(lake, feed, windows)
     assert made.violations["accounting_is_exact"] == 0
     for table in discovered_tables.tables_of(lake, feed).values():
         apply_table.apply(lake, feed, table, windows)
-    ledger.finish(lake, feed, windows)
+    window_progress.finish(lake, feed, windows)
 
 
 def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_table(
@@ -252,7 +253,9 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     (table,) = discovered_tables.discovered(lake, feed).values()
     table_changes = TableChanges.read(lake, feed, table, "pets", [])
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.to_horizon(lake, feed, table_changes, "pets", plan, dry_run=False)
+    done = compaction.to_horizon(
+        TableHistory(lake, feed, table_changes, "pets"), plan, dry_run=False
+    )
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table, local_apply
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from tests.laws.crashes import killed_at
 from tests.support.pet_feed import change, drop, lay
 from transforms.feed.feed import Feed, Table
@@ -50,10 +50,10 @@ class Zoo:
         """Bring these hours to gold."""
         feed = Feed("zoo", "arcion_s3_json", str(self.folder), tables={"pets": self.table})
         windows = [f"2025-11-20T{hour}" for hour in hours]
-        bronze_asset.land(self.lake, feed, windows)
-        silver_asset.derive(self.lake, feed, windows)
+        from_objects.land(self.lake, feed, windows)
+        derive_windows.derive(self.lake, feed, windows)
         done = apply_table.apply(self.lake, feed, self.table, windows)
-        ledger.finish(self.lake, feed, windows)
+        window_progress.finish(self.lake, feed, windows)
         return done
 
     def commits(self) -> dict[str, int]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.gold.apply import apply_table
 from assets.gold.changes.scoped_delete_effects import effect_lines
 from assets.lake import Lake
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import to_record
 from tests.laws.oracle.event import Event, Transaction
@@ -57,8 +57,8 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     ]
     lay(folder, "2025-11-20/05/b.jsonl", lines(*truncates, born(3, 6)))
     window = ["2025-11-20T05"]
-    bronze_asset.land(lake, feed, window)
-    made = silver_asset.derive(lake, feed, window)
+    from_objects.land(lake, feed, window)
+    made = derive_windows.derive(lake, feed, window)
     assert made.violations["no_transaction_is_overdue"] == 1
     assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
     done = apply_table.apply(lake, feed, PETS, window)

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from pyspark.sql import DataFrame
 
-from assets.bookkeeping import ledger
-from assets.bronze import bronze_asset
+from assets.bookkeeping import window_progress
+from assets.bronze import from_objects
 from assets.gold.apply import apply_table, local_apply
 from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset
+from assets.silver import derive_windows
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -113,11 +113,11 @@ def test_the_counts_are_those_of_the_fold(
     for window in (*windows, windows[0]):
         made = []
         for one, least in ((lake, 0), (by_fold, whole_images.LEAST)):
-            bronze_asset.land(one, feed, [window])
-            silver_asset.derive(one, feed, [window])
+            from_objects.land(one, feed, [window])
+            derive_windows.derive(one, feed, [window])
             monkeypatch.setattr(whole_images, "LEAST", least)
             made.append(apply_table.apply(one, feed, table, [window]))
-            ledger.finish(one, feed, [window])
+            window_progress.finish(one, feed, [window])
         assert made[0] == made[1]
         both = [one.table(Layer.GOLD, "zoo", "stock").read() for one in (lake, by_fold)]
         assert rows_of(both[0]) == rows_of(both[1])

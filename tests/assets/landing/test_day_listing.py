@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.landing import day_listing
 from assets.landing.objects import Landing, open_landing
 from tests.services.seaweed import Store
@@ -123,9 +123,9 @@ def test_folders_of_other_days_are_not_looked_into(
         f"{table}/{DAY}/{part}.json" for table in ("orders", "items") for part in range(3)
     }
     # A run of a window asks for its own day alone.
-    found = bronze_asset.arrivals(feed, lambda _: [], [f"{DAY}T00"])
+    found = from_objects.arrivals(feed, lambda _: [], [f"{DAY}T00"])
     assert {one.name for one in found.new} == listed
-    assert bronze_asset.arrivals(feed, lambda _: [], [f"{DAY}T00"], look_elsewhere=True).waiting
+    assert from_objects.arrivals(feed, lambda _: [], [f"{DAY}T00"], look_elsewhere=True).waiting
 
 
 @pytest.mark.services

@@ -21,11 +21,11 @@ from typing import cast
 
 import pytest
 
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.layers import Layer
-from assets.silver import derive_windows, silver_asset
+from assets.silver import classified_windows, derive_windows
 from assets.task_errors import WorkerLost
 from tests.support.golden_landing import Row, made
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -127,8 +127,8 @@ def through(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def choose(way: str) -> None:
         most = 1 << 40 if way == "this process" else 0
         monkeypatch.setattr(read_objects, "MOST_BYTES", most)
-        monkeypatch.setattr(derive_windows, "SMALL_RECORDS", most)
-        monkeypatch.setattr(derive_windows, "SMALL_BYTES", most)
+        monkeypatch.setattr(classified_windows, "SMALL_RECORDS", most)
+        monkeypatch.setattr(classified_windows, "SMALL_BYTES", most)
 
     return choose
 
@@ -147,8 +147,8 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
     for name, data in drops.items():
         lay(folder, name, data)
     through(way)
-    bronze_asset.land(lake, feed, [WINDOW])
-    done = silver_asset.derive(lake, feed, [WINDOW])
+    from_objects.land(lake, feed, [WINDOW])
+    done = derive_windows.derive(lake, feed, [WINDOW])
     found = made(lake, feed).windows[WINDOW]
 
     arrived = {(str(one["object"]), one["key"][0]) for one in found.changes}  # type: ignore[index]
@@ -223,7 +223,7 @@ def test_a_record_that_no_memory_holds_and_one_that_nobody_foresaw_are_told_with
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lay(folder, f"{FOLDER}/a.json", drop_of(0, insert(3)))
-    bronze_asset.land(lake, feed, [WINDOW])
+    from_objects.land(lake, feed, [WINDOW])
     faults: Mapping[str, Callable[[], object]] = {
         # More than there is on any machine.
         "it does not fit into the memory of the Python process": lambda: bytearray(1 << 60),
@@ -235,7 +235,7 @@ def test_a_record_that_no_memory_holds_and_one_that_nobody_foresaw_are_told_with
             through(way)
             place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {told}"
             with pytest.raises(RecordFailed, match=place) as failure:
-                silver_asset.derive(lake, feed, [WINDOW])
+                derive_windows.derive(lake, feed, [WINDOW])
             assert (failure.value.object, failure.value.line) == (f"{FOLDER}/a.json", 2)
     assert written(lake, feed) == []
 
@@ -247,14 +247,14 @@ def test_a_group_that_no_memory_holds_is_told_with_its_beginning(
     line = {"key": "0", "value": {"meta": {"commit_ts": 5}, "type": "mutation", "event": event}}
     lay(folder, f"{FOLDER}/sink.log", drop(*[json.dumps(line)] * 3))
     feed = Feed("graph", "dgraph", str(folder))
-    bronze_asset.land(lake, feed, [WINDOW])
+    from_objects.land(lake, feed, [WINDOW])
 
     spoil(monkeypatch, "dgraph", resolver=lambda _: lambda _: bytearray(1 << 60))
     told = "3 records that belong together begin there: together they do not fit into the memory"
     for way in WAYS:
         through(way)
         with pytest.raises(RecordFailed, match=rf"stopped at {FOLDER}/sink\.log, line 1: {told}"):
-            silver_asset.derive(lake, feed, [WINDOW])
+            derive_windows.derive(lake, feed, [WINDOW])
     assert written(lake, feed) == []
 
 
@@ -268,7 +268,7 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
 ) -> None:
     """That one killed while it reads leaves nothing either, ``test_lost_worker`` shows."""
     lay(folder, f"{FOLDER}/a.json", drop_of(0, insert(3)))
-    bronze_asset.land(lake, feed, [WINDOW])
+    from_objects.land(lake, feed, [WINDOW])
     was_killed = tmp_path / "killed"
 
     def kill() -> None:
@@ -279,11 +279,11 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
     spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, kill))
     through("Spark")
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
-        silver_asset.derive(lake, feed, [WINDOW])
+        derive_windows.derive(lake, feed, [WINDOW])
     assert was_killed.exists()
     assert written(lake, feed) == []
 
-    silver_asset.derive(lake, feed, [WINDOW])
+    derive_windows.derive(lake, feed, [WINDOW])
     found = made(lake, feed).windows[WINDOW]
     assert [(row["line"], row["key"]) for row in found.changes] == [
         (1, ["1"]),

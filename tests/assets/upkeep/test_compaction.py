@@ -12,14 +12,16 @@ import pytest
 from deltalake import DeltaTable
 
 from assets.audit import explain
-from assets.bookkeeping import bases, transactions
+from assets.bookkeeping.compacted import bases, compacted_identities
+from assets.bookkeeping.transactions import landed_objects
 from assets.gold import gold_tables
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import silver_asset as silver_of
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
+from assets.upkeep.new_base import TableHistory
 from orchestration.cli import rebuild, verify
 from orchestration.cli.explanation import story
 from orchestration.resources import lake_of
@@ -57,10 +59,13 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     silver = lake.table(Layer.SILVER, "zoo")
 
     # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
-    bases.remember(lake, feed, "pets", silver.read())
+    compacted_identities.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
     past = TableChanges.read(lake, feed, PETS, "pets", [])
-    assert compaction.to_horizon(lake, feed, past, "pets", none, dry_run=True).expired == 0
+    assert (
+        compaction.to_horizon(TableHistory(lake, feed, past, "pets"), none, dry_run=True).expired
+        == 0
+    )
 
     # A declaration that gold has not followed yet.
     aged = {**PETS.columns, "age": "int"}
@@ -84,7 +89,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # Again: nothing is left to do, but for the files of small tables.
     noted = [("2025-11-20T03", "a.json", "1"), ("2025-11-20T05", "b.json", "1")]
     for one in noted:
-        transactions.note_landed(lake, feed, [one])
+        landed_objects.note_landed(lake, feed, [one])
     landed = lake.path(Layer.LANDED, "zoo")
     assert len(DeltaTable(landed).file_uris()) == 2
     (again,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
@@ -131,7 +136,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
         bases.refuse_altered_past(lake, moved)
     # A rebuild that dies after its first steps, and a run of one window: gold waits for all of them.
     with monkeypatch.context() as broken:
-        broken.setattr(silver_of, "derive", interrupted)
+        broken.setattr(derive_windows, "derive", interrupted)
         with pytest.raises(KeyboardInterrupt):
             rebuild.rebuild_in(lake, feed)
     bring(lake, feed, ["2025-11-20T06"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from assets.bookkeeping import transactions
+from assets.bookkeeping.transactions import landed_objects
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer
@@ -56,7 +56,7 @@ def test_a_table_that_cannot_be_compacted_leaves_the_others_done(lake: Lake, fol
         lay(folder, f"2025-11-20/{hour:02}/a.json", drop(*some))
         bring(lake, feed)
     for at in (1, 2):
-        transactions.note_landed(lake, feed, [("2025-11-20T03", f"{at}.json", "1")])
+        landed_objects.note_landed(lake, feed, [("2025-11-20T03", f"{at}.json", "1")])
     # Gold has not followed this declaration yet.
     aged = {**PETS.columns, "age": "int"}
     later = Table("keepers", PETS.key, aged, tuple(aged))

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.bookkeeping import bronze_ledger, ledger
+from assets.bookkeeping import bronze_ledger, window_progress
 from assets.landing.objects import open_landing
 from assets.layers import Layer
 from orchestration import definitions
@@ -113,7 +113,7 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
         "declaration": feed_digest(tick.feed, one.window),
         "finished_at": datetime.now(UTC),
     }
-    tick.lake.small_table(Layer.PROGRESS, "shop", ledger.PROGRESS).append([done])
+    tick.lake.small_table(Layer.PROGRESS, "shop", window_progress.PROGRESS).append([done])
     assert [window for _, window in tick(5)] == ["2025-11-20T04"]
 
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
-from assets.bronze import bronze_asset
+from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
 from assets.landing.kafka.topics import Partition, Read
@@ -39,10 +39,10 @@ def landed(
     """What the landing and the tables would say: windows with new objects, and those not finished."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
-    found = bronze_asset.Arrivals(objects, [], list(left_out), len(objects), [])
-    monkeypatch.setattr(bronze_asset, "arrivals", lambda *_: found)
+    found = from_objects.Arrivals(objects, [], list(left_out), len(objects), [])
+    monkeypatch.setattr(from_objects, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
-    monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
+    monkeypatch.setattr(window_progress, "unfinished", lambda *_: list(unfinished))
 
 
 def refusal(feed: Feed, windows: str) -> str:
@@ -147,7 +147,7 @@ def peeked(
     monkeypatch.setattr(ledger, "read_offsets", lambda *_: read)
     held = [ReadObject("2025-11-20T03", "t/0", "id", 9)]
     monkeypatch.setattr(ledger, "read_objects", lambda *_: held)
-    monkeypatch.setattr(ledger, "unfinished", lambda *_: list(unfinished))
+    monkeypatch.setattr(window_progress, "unfinished", lambda *_: list(unfinished))
     return looks
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from assets.arrow import typed_values
 from assets.arrow.gold import read_changes
 from assets.arrow.gold.read_changes import SilverRow
-from assets.bookkeeping import open_transactions
+from assets.bookkeeping.transactions import open_events, transaction_states
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
 from assets.silver import written_rows
@@ -83,8 +83,8 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, tuple[Table, Mapping[Key,
 
 def completed(rows: pa.Table) -> dict[str, Position]:
     """The commits of the transactions that are complete where all of the scenario was read."""
-    waiting = open_transactions.events_here(rows).sort_by("id")
-    states = open_transactions.states_of(waiting.to_batches(), [])
+    waiting = open_events.events_here(rows).sort_by("id")
+    states = transaction_states.states_of(waiting.to_batches(), [])
     return {one.id: tuple(one.commit) for one in states if one.commit is not None}
 
 

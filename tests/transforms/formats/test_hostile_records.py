@@ -21,7 +21,7 @@ from assets.arrow.record_batches import bounded
 from assets.arrow.silver import silver_stages
 from assets.arrow.silver.packed_rows import row_batch
 from assets.bookkeeping import accounting
-from assets.silver import derive_windows
+from assets.silver import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
 from transforms.families import kafka_records
@@ -187,7 +187,7 @@ def test_damaged_records_are_changes_or_in_quarantine(format_name: str, is_decla
 
 def written_down(of_format: Feed, outcome: Outcome) -> None:
     """The accounts as their table has them: names of columns and tables are a source's, too."""
-    stored = derive_windows.stored(of_format, outcome.accounts)
+    stored = stored_accounts.stored(of_format, outcome.accounts)
     pa.Table.from_pylist(stored, schema=accounting.COLUMNS)
 
 

@@ -1,12 +1,14 @@
-"""The tables that compaction keeps: ``base.<feed>``, and the identities of what went into it, ``compacted.<feed>``.
+"""The base rows and the horizon of each compacted gold table, ``base.<feed>``.
 
-A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Not here: when
-and how far history is compacted (``assets/upkeep/compaction.py``).
+A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Put here what is
+known of a base. Not here: which events went into it (``compacted_identities``), a small base that is read in this
+process (``base_files``), and when and how far history is compacted (``assets/upkeep``).
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,7 +18,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
-from assets.columns.horizons import kept_identity
 from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
@@ -58,30 +59,44 @@ def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
-    """One gold table's base: ``key``, ``streams``, ``state``, one row per key that is present at the horizon."""
+    """One row per key of one gold table (``name``) that is present at its horizon: ``key``, ``streams``, ``state``.
+
+    The images in ``state`` have gold's column names.
+    """
     mine = (F.col("table") == name) & F.col("key").isNotNull()
     base = lake.table(Layer.BASE, feed.name).read().where(mine).select("key", "streams", "state")
     return spelling.base_in_gold(base, table)
 
 
-def write(
-    lake: Lake, feed: Feed, name: str, table: Table, base: DataFrame, horizon: Horizon, newest: str
-) -> None:
-    """Put a table's base and horizon in place of those before them, in one commit.
+@dataclass(frozen=True, slots=True)
+class NewBase:
+    """The base of one gold table (``name``) that is to be committed.
 
-    ``newest``: the newest window that has a change of the base.
+    ``rows``: one per key that is present at the ``horizon``, under gold's column names (``base_rows.of_states``).
+    ``newest_window``: the newest window that has a change of the base.
     """
-    meaning = compacted_past.meaning(feed, table, newest)
+
+    name: str
+    table: Table
+    rows: DataFrame
+    horizon: Horizon
+    newest_window: str
+
+
+def write(lake: Lake, feed: Feed, base: NewBase) -> None:
+    """Put a table's base and horizon in place of those before them, in one commit."""
+    table = base.table
+    meaning = compacted_past.meaning(feed, table, base.newest_window)
     facts = {
-        "newest_window": F.lit(newest),
+        "newest_window": F.lit(base.newest_window),
         "declared": F.lit(table.name),
         "judged_by": F.lit(json.dumps(meaning, sort_keys=True)),
         "added": F.array(*[F.lit(column) for column in table.added]).cast("array<string>"),
     }
-    base = spelling.base_of_source(base, table)
-    marked = base.unionByName(base_rows.marker(base, name, horizon, facts))
+    rows = spelling.base_of_source(base.rows, table)
+    marked = rows.unionByName(base_rows.marker(rows, base.name, base.horizon, facts))
     written = lake.table(Layer.BASE, feed.name)
-    written.replace_where(marked, f"table = '{quoted(name)}'", partition_by=("table",))
+    written.replace_where(marked, f"table = '{quoted(base.name)}'", partition_by=("table",))
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
@@ -119,34 +134,6 @@ def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
     told = _horizons(lake, feed).get(name)
     return list(told["added"]) if told else []
-
-
-def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
-    """Add the identities of these silver rows to those that are known to be in the base."""
-    known = lake.table(Layer.COMPACTED, feed.name)
-    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
-    if known.exists():
-        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
-    known.append(new, partition_by=("table",))
-
-
-def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
-    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
-    known = lake.table(Layer.COMPACTED, feed.name)
-    if not known.exists():
-        return changes.withColumn("is_known", F.lit(False))
-    # A crash between the two commits of a compaction can leave an identity twice.
-    identities = known.read().distinct().withColumn("is_known", F.lit(True))
-    return (
-        changes.withColumn("identity_kept", kept_identity())
-        .join(
-            identities.withColumnRenamed("identity", "identity_kept"),
-            on=["table", "identity_kept"],
-            how="left",
-        )
-        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
-        .drop("identity_kept")
-    )
 
 
 def quoted(text: str) -> str:

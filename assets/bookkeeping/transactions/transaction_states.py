@@ -1,53 +1,25 @@
-"""The table of transactions that no single window holds whole, ``transactions.<feed>``, and where each of them stands.
+"""How far each transaction over several windows has come, by the events that are stored of it.
 
-Not here: when a transaction is complete (``transforms/silver/open_transactions.py``), and what a run releases
-(``transactions``).
+Put here what combines the events of all windows; few are combined in this process, many by Spark. Not here: storing
+the events (``open_transactions``), and when a transaction is complete (``transforms/silver/open_transactions.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
+from assets.bookkeeping.transactions.open_events import IN_PROCESS, table_of
 from assets.delta import delta_rs
-from assets.delta.small_table import SmallTable
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, State, state_of
-
-OPEN = T.StructType(
-    [
-        T.StructField("window", T.StringType(), False),
-        T.StructField("id", T.StringType(), False),
-        T.StructField("event_id", T.StringType(), False),
-        T.StructField("effect", T.StringType(), False),
-        T.StructField("is_derived", T.BooleanType(), False),
-        T.StructField("expected", T.LongType(), True),
-        T.StructField("has_begin", T.BooleanType(), True),
-        T.StructField("position", T.ArrayType(T.LongType()), False),
-        T.StructField("event_at", T.TimestampType(), True),
-    ]
-)
-"""One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
-
-``effect``, ``event_id``, ``position``, ``event_at`` as in ``silver_schema.CHANGE``; ``id``, ``expected``, ``has_begin``
-as in its ``transaction``.
-"""
-
-COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
-"""The same for Arrow."""
-
-IN_PROCESS = 1_000_000
-"""So many events are put together in this process, in some seconds; more are Spark's work."""
 
 IN_PROCESS_BYTES = 64 << 20
 """So much of silver is looked through in this process; a larger one is Spark's work."""
@@ -56,57 +28,6 @@ _STATES = (
     "id string, commit array<bigint>, has_commit boolean, expected bigint, seen bigint,"
     " waiting bigint, first_window string, first_at bigint"
 )
-
-
-def table_of(lake: Lake, feed: Feed) -> SmallTable:
-    """The feed's table of them."""
-    return lake.small_table(Layer.TRANSACTIONS, feed.name, COLUMNS)
-
-
-def events_of(rows: DataFrame) -> DataFrame:
-    """Those of these classified rows that are events of transactions which their window does not hold whole (``OPEN``).
-
-    Those in the base count, too: a transaction does not open again because its changes were compacted.
-    """
-    waiting = rows.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
-    special: Mapping[str, Column] = {
-        **{name: F.col(f"transaction.{name}") for name in ("id", "expected", "has_begin")},
-        "is_derived": F.col("derived").isNotNull(),
-        "event_at": F.timestamp_micros("event_at"),
-    }
-    return waiting.select(
-        *[special.get(one.name, F.col(one.name)).alias(one.name) for one in OPEN.fields]
-    )
-
-
-def events_here(rows: pa.Table) -> pa.Table:
-    """The same of classified rows in this process."""
-    told = rows["transaction"].combine_chunks()
-    is_open = pc.is_null(pc.struct_field(told, "commit"))
-    waiting = rows.filter(pc.and_(pc.is_valid(told), is_open))
-    told = waiting["transaction"].combine_chunks()
-    special = {
-        **{name: pc.struct_field(told, name) for name in ("id", "expected", "has_begin")},
-        "is_derived": pc.is_valid(waiting["derived"]),
-    }
-    cells = [
-        (special[one.name] if one.name in special else waiting[one.name]).cast(one.type)
-        for one in COLUMNS
-    ]
-    return pa.table(cells, names=COLUMNS.names)
-
-
-def put(
-    lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
-) -> None:
-    """Replace these windows' events by those of the frame or table, of which there are ``count``."""
-    if isinstance(events, pa.Table):
-        table_of(lake, feed).replace_windows(events, windows)
-    elif count <= IN_PROCESS:
-        rows = events.toArrow() if count else COLUMNS.empty_table()
-        table_of(lake, feed).replace_windows(rows, windows)
-    else:
-        lake.table(Layer.TRANSACTIONS, feed.name).replace_windows(events, windows, partition_by=())
 
 
 def states(

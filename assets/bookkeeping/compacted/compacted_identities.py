@@ -1,0 +1,43 @@
+"""Which events compaction has folded into base rows, ``compacted.<feed>``: by this a repeat is told from a late event.
+
+Put here what asks for such identities or adds some. Not here: what an identity is made of (``columns/horizons``), and
+the base rows themselves (``bases``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.columns.horizons import kept_identity
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.feed import Feed
+
+
+def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
+    """Add the identities of these silver rows to those that are known to be in the base."""
+    known = lake.table(Layer.COMPACTED, feed.name)
+    new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
+    if known.exists():
+        new = new.join(known.read(), on=["table", "identity"], how="left_anti")
+    known.append(new, partition_by=("table",))
+
+
+def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
+    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
+    known = lake.table(Layer.COMPACTED, feed.name)
+    if not known.exists():
+        return changes.withColumn("is_known", F.lit(False))
+    # A crash between the two commits of a compaction can leave an identity twice.
+    identities = known.read().distinct().withColumn("is_known", F.lit(True))
+    return (
+        changes.withColumn("identity_kept", kept_identity())
+        .join(
+            identities.withColumnRenamed("identity", "identity_kept"),
+            on=["table", "identity_kept"],
+            how="left",
+        )
+        .withColumn("is_known", F.coalesce("is_known", F.lit(False)))
+        .drop("identity_kept")
+    )

@@ -1,0 +1,60 @@
+"""The deletes that complete snapshots stand for: what an epoch's snapshot does not have is gone.
+
+No event of the source says so; a recorded decision or the feed file does. Put here how such a delete is made a row of
+silver. Not here: recording an epoch (``decisions``), and what a delete of a scope does to gold (``transforms/gold``).
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from assets.columns.silver import CHANGE
+from assets.lake import Lake
+from transforms.feed.feed import Feed
+
+
+def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:
+    """``scoped_rows`` as a frame; None without any."""
+    rows = scoped_rows(feed, declared, name)
+    cells = [tuple(row.get(field.name) for field in CHANGE.fields) for row in rows]
+    return lake.spark.createDataFrame(cells, CHANGE) if cells else None
+
+
+def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
+    """The scoped deletes that complete snapshots are for one gold table (``name``), as silver's rows.
+
+    Each stands at the very beginning of its epoch: before the snapshot, and after everything older.
+    """
+    rows: list[dict[str, Any]] = []
+    for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
+        if epoch.complete:
+            told = f"{feed.name} {name} epoch {at} {epoch}"
+            rows.append(
+                {
+                    "window": epoch.window,
+                    "feed": feed.name,
+                    "table": name,
+                    "source_table": declared,
+                    "declared": declared,
+                    "operation": "complete snapshot",
+                    "effect": "remove",
+                    "derived": "epoch",
+                    "before": {},
+                    "after": {},
+                    "attribute_ops": {},
+                    "scope": {},
+                    "position": [at],
+                    "stable_prefix": 1,
+                    "event_id": sha256(told.encode()).hexdigest(),
+                    "event_at": epoch.time,
+                    "object": "a recorded decision",
+                    "generation": "",
+                    "line": 0,
+                    "byte_offset": 0,
+                    "ordinal": 0,
+                }
+            )
+    return rows

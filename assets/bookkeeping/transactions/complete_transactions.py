@@ -1,0 +1,59 @@
+"""Transactions over several windows that are complete: which of them a run releases to gold.
+
+Put here what a run asks of them. Not here: the events of such transactions (``open_transactions``), what is still open
+(``transactions``), and when one is complete (``transforms/silver/open_transactions.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from assets.bookkeeping import accounting, window_progress
+from assets.bookkeeping.transactions import open_events, transaction_states
+from assets.bookkeeping.transactions.landed_objects import _landed, unread
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.feed import Feed
+
+
+def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
+    """``complete``, as a frame of ``id``, ``commit``, ``is_new``; None where every window holds its own whole."""
+    found = complete(lake, feed, windows)
+    if found is None:
+        return None
+    rows = [
+        {"id": name, "commit": list(commit), "is_new": is_new}
+        for name, (commit, is_new) in found.items()
+    ]
+    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
+
+
+def complete(
+    lake: Lake, feed: Feed, windows: Sequence[str]
+) -> dict[str, tuple[tuple[int, ...], bool]] | None:
+    """The complete ones of the transactions that no window holds whole: the commit, and whether it is new.
+
+    New: not complete by the windows that are in gold already, these left out: what silver has of others, gold may not
+    have, and then these windows' turn is the only one. None where all transactions are whole in their windows.
+    """
+    if not open_events.table_of(lake, feed).count():
+        return None
+    missing = unread(lake, feed, windows)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    in_silver = {*accounts["window"].to_pylist(), *windows}
+    not_in_gold = in_silver - window_progress.brought_before(lake, feed, windows)
+    landed = not_in_gold.intersection(_landed(lake, feed))
+    now = transaction_states.states(lake, feed, missing)
+    earlier = transaction_states.states(
+        lake, feed, sorted({*missing, *landed}), without=sorted(not_in_gold)
+    )
+    known = {one.id for one in earlier if one.commit is not None}
+    return {one.id: (one.commit, one.id not in known) for one in now if one.commit is not None}
+
+
+_RELEASED = pa.schema(
+    [("id", pa.string()), ("commit", pa.list_(pa.int64())), ("is_new", pa.bool_())]
+)

@@ -1,0 +1,97 @@
+"""The events of transactions that no single window holds whole, ``transactions.<feed>``.
+
+Put here how such events are found among a window's rows and stored. Not here: how far each transaction has come
+(``transaction_states``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from assets.delta.small_table import SmallTable
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.feed import Feed
+
+OPEN = T.StructType(
+    [
+        T.StructField("window", T.StringType(), False),
+        T.StructField("id", T.StringType(), False),
+        T.StructField("event_id", T.StringType(), False),
+        T.StructField("effect", T.StringType(), False),
+        T.StructField("is_derived", T.BooleanType(), False),
+        T.StructField("expected", T.LongType(), True),
+        T.StructField("has_begin", T.BooleanType(), True),
+        T.StructField("position", T.ArrayType(T.LongType()), False),
+        T.StructField("event_at", T.TimestampType(), True),
+    ]
+)
+"""One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
+
+``effect``, ``event_id``, ``position``, ``event_at`` as in ``silver_schema.CHANGE``; ``id``, ``expected``, ``has_begin``
+as in its ``transaction``.
+"""
+
+COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
+"""The same for Arrow."""
+
+IN_PROCESS = 1_000_000
+"""So many events are put together in this process, in some seconds; more are Spark's work."""
+
+
+def table_of(lake: Lake, feed: Feed) -> SmallTable:
+    """The feed's table of them."""
+    return lake.small_table(Layer.TRANSACTIONS, feed.name, COLUMNS)
+
+
+def events_of(rows: DataFrame) -> DataFrame:
+    """Those of these classified rows that are events of transactions which their window does not hold whole (``OPEN``).
+
+    Those in the base count, too: a transaction does not open again because its changes were compacted.
+    """
+    waiting = rows.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
+    special: Mapping[str, Column] = {
+        **{name: F.col(f"transaction.{name}") for name in ("id", "expected", "has_begin")},
+        "is_derived": F.col("derived").isNotNull(),
+        "event_at": F.timestamp_micros("event_at"),
+    }
+    return waiting.select(
+        *[special.get(one.name, F.col(one.name)).alias(one.name) for one in OPEN.fields]
+    )
+
+
+def events_here(rows: pa.Table) -> pa.Table:
+    """The same of classified rows in this process."""
+    told = rows["transaction"].combine_chunks()
+    is_open = pc.is_null(pc.struct_field(told, "commit"))
+    waiting = rows.filter(pc.and_(pc.is_valid(told), is_open))
+    told = waiting["transaction"].combine_chunks()
+    special = {
+        **{name: pc.struct_field(told, name) for name in ("id", "expected", "has_begin")},
+        "is_derived": pc.is_valid(waiting["derived"]),
+    }
+    cells = [
+        (special[one.name] if one.name in special else waiting[one.name]).cast(one.type)
+        for one in COLUMNS
+    ]
+    return pa.table(cells, names=COLUMNS.names)
+
+
+def put(
+    lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
+) -> None:
+    """Replace these windows' events by those of the frame or table, of which there are ``count``."""
+    if isinstance(events, pa.Table):
+        table_of(lake, feed).replace_windows(events, windows)
+    elif count <= IN_PROCESS:
+        rows = events.toArrow() if count else COLUMNS.empty_table()
+        table_of(lake, feed).replace_windows(rows, windows)
+    else:
+        lake.table(Layer.TRANSACTIONS, feed.name).replace_windows(events, windows, partition_by=())

@@ -1,0 +1,86 @@
+"""Transactions over several windows: what is known of them, and which of them a run completes.
+
+``landed.<feed>`` has the objects that are known to have landed, ``transactions.<feed>`` the events of transactions that
+no single window holds whole. Only feeds whose format has transactions have either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from assets.bookkeeping import accounting
+from assets.bookkeeping.transactions import open_events, transaction_states
+from assets.bookkeeping.transactions.landed_objects import unread
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.wording import counted
+from transforms.feed.feed import Feed
+from transforms.feed.windows import parse_window
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """One transaction that is not complete: what waits for what."""
+
+    id: str
+    waiting: int
+    has_commit: bool
+    seen: int
+    expected: int | None
+    first_window: str
+    first_at: datetime | None
+    age: timedelta
+    never_committed: bool
+    unread: tuple[str, ...] = ()
+
+
+def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
+    """The transactions that are open now, the oldest first.
+
+    Their age is counted in landing windows, up to the newest that was read: a feed that stands still ages nothing. Past
+    the feed's timeout one is ``never_committed``, which is what is thought of it and no more: its commit may yet come.
+    """
+    if not open_events.table_of(lake, feed).count():
+        return []
+    missing = unread(lake, feed)
+    states = [one for one in transaction_states.states(lake, feed, missing) if one.commit is None]
+    if not states:
+        return []
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    newest = parse_window(max(accounts["window"].to_pylist()), feed.window)
+    found = []
+    for one in sorted(states, key=lambda state: (state.first_window, state.id)):
+        age = newest - parse_window(one.first_window, feed.window)
+        said = {name: value for name, value in one._asdict().items() if name != "commit"}
+        said["first_at"] = (
+            None if one.first_at is None else _1970 + timedelta(microseconds=one.first_at)
+        )
+        overdue = age >= feed.transaction_timeout
+        found.append(
+            OpenTransaction(**said, age=age, never_committed=overdue, unread=tuple(missing))
+        )
+    return found
+
+
+def described(waiting: Sequence[OpenTransaction]) -> str:
+    """The open transactions, one line each: how much waits, since when, and for what."""
+    return "\n".join(
+        f"- {one.id}: {'never_committed' if one.never_committed else 'open'}:"
+        f" {counted(one.waiting, 'change')} since window {one.first_window}"
+        f" ({counted(int(one.age / timedelta(hours=1)), 'hour')}); {_lacks(one)}"
+        for one in waiting
+    )
+
+
+def _lacks(one: OpenTransaction) -> str:
+    if not one.has_commit:
+        return "no commit seen"
+    if one.expected is not None:
+        return f"{one.seen:,} of {one.expected:,} events seen"
+    if one.unread:
+        return f"windows with drops that are not read yet: {', '.join(one.unread[:5])}{', …' if one.unread[5:] else ''}"
+    return "its beginning is not read yet"

@@ -1,0 +1,107 @@
+"""How far a feed has come in every tablet of a YugabyteDB stream, ``offsets.<feed>``.
+
+YugabyteDB keeps a checkpoint per stream and tablet and knows no consumers, of which several may read one stream: this
+table has the feed's own. Put here what makes its rows. Not here: the Dagster asset (``yugabyte_checkpoints_asset``),
+and what an event with a checkpoint holds (``transforms/families/yugabyte/tablet_checkpoints.py``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from assets.bookkeeping.transactions import landed_objects, open_events, transaction_states
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
+from transforms.feed.feed import Feed
+
+OFFSETS = T.StructType(
+    [
+        T.StructField("stream", T.StringType(), True),
+        T.StructField("tablet", T.StringType(), True),
+        T.StructField("consumer", T.StringType(), False),
+        T.StructField("term", T.LongType(), True),
+        T.StructField("index", T.LongType(), True),
+        T.StructField("write_id", T.IntegerType(), True),
+        T.StructField("window", T.StringType(), True),
+    ]
+)
+"""One row per stream and tablet: the checkpoint, and the window that brought it; all null where nothing of the
+tablet is committed yet."""
+
+COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
+"""The same for Arrow."""
+
+
+def write(lake: Lake, feed: Feed) -> list[Row]:
+    """Write where the consumer stands now, and give it: a function of silver and of what has landed."""
+    unread = landed_objects.unread(lake, feed)
+    open_from = _open_from(lake, feed, unread)
+    silver = lake.table(Layer.SILVER, feed.name).read()
+    found = offsets(silver, open_from, feed.name, min(unread, default=None))
+    rows = found.orderBy("stream", "tablet").collect()
+    lake.small_table(Layer.OFFSETS, feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
+    return rows
+
+
+def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[int]]:
+    """Where the first open transaction of each tablet begins."""
+    states = transaction_states.states(lake, feed, unread)
+    still = {one.id for one in states if one.commit is None}
+    found: dict[str, list[int]] = {}
+    for row in open_events.table_of(lake, feed).rows(["id", "position"]) if still else ():
+        if row["id"] in still:
+            tablet = row["id"].partition("/")[0]
+            found[tablet] = min(found.get(tablet, row["position"]), row["position"])
+    return found
+
+
+def offsets(
+    silver: DataFrame,
+    open_from: Mapping[str, Sequence[int]],
+    consumer: str,
+    first_unread: str | None,
+) -> DataFrame:
+    """The consumer's offsets (``OFFSETS``), from the notes in silver.
+
+    One stands behind a commit that was read (``REACHED``), never at or behind where the tablet's first open transaction
+    begins (``open_from``), and never behind a window that has landed and is not read (``first_unread``).
+    """
+    term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
+    is_told = F.col("after")["term"].isNotNull() | term.isNotNull()
+    place = F.concat(F.slice("position", 1, 2), F.array(term, index, F.lit(BEHIND)))
+    notes = silver.where((F.col("derived") == CHECKPOINT) & is_told).withColumn("place", place)
+    places = [part for one in open_from.items() for part in _entry(*one)]
+    known = F.create_map(*places) if places else F.create_map().cast("map<string,array<bigint>>")
+    notes = notes.withColumn("open_from", F.try_element_at(known, F.col("stream")))
+    is_behind_commits = (
+        term.isNotNull()
+        & (F.col("open_from").isNull() | (F.col("place") < F.col("open_from")))
+        & (F.lit(True) if first_unread is None else F.col("window") < first_unread)
+    )
+    furthest = F.max_by(
+        F.struct(term.alias("term"), index.alias("index"), F.lit(0).alias("write_id")),
+        F.when(is_behind_commits, F.col("place")),
+    )
+    reached = F.when(is_behind_commits, F.struct("place", "window"))
+    found = notes.groupBy(F.col("after")["stream_id"].alias("of_stream"), "stream").agg(
+        furthest.alias("at"), F.max(reached).alias("reached")
+    )
+    return found.select(
+        F.col("of_stream").alias("stream"),
+        F.col("stream").alias("tablet"),
+        F.lit(consumer).alias("consumer"),
+        F.col("at.term").alias("term"),
+        F.col("at.index").alias("index"),
+        F.col("at.write_id").alias("write_id"),
+        F.col("reached.window").alias("window"),
+    )
+
+
+def _entry(tablet: str, position: Sequence[int]) -> tuple[Column, Column]:
+    return F.lit(tablet), F.array(*map(F.lit, position)).cast("array<bigint>")

@@ -1,0 +1,116 @@
+"""Landed objects to bronze: the records of every object generation that bronze does not have, in one commit.
+
+Put here what is appended to bronze of a landing that is a folder or a bucket. Not here: the Dagster asset
+(``bronze_asset``), topics (``from_topics``), and how objects are listed and read (``landing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from assets import partitions
+from assets.bookkeeping import bronze_ledger, ledger
+from assets.bookkeeping.transactions import landed_objects
+from assets.lake import Lake
+from assets.landing.objects import LandedObject, open_landing
+from assets.landing.read_objects import read_here, read_objects
+from assets.landing.spark_source import raise_clearly
+from assets.layers import Layer
+from assets.locks import writing
+from transforms.feed.feed import Feed
+from transforms.feed.windows import day_of
+from transforms.formats import FORMATS
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What lies in the landing against what bronze holds.
+
+    ``new`` are the objects to read, ``replaced`` the names of those read before as they then were; ``landed`` counts
+    all drops that are there, ``waiting`` are those of other windows that are not read either, where somebody asked for
+    them, and ``left_out`` says which objects are none.
+    """
+
+    new: list[LandedObject]
+    replaced: list[str]
+    left_out: list[str]
+    landed: int
+    waiting: list[LandedObject]
+    seen: list[LandedObject] = field(default_factory=list)
+
+
+def arrivals(
+    feed: Feed,
+    read: Callable[[Sequence[str]], Iterable[ledger.ReadObject]],
+    windows: Sequence[str] | None = None,
+    *,
+    look_elsewhere: bool = False,
+) -> Arrivals:
+    """List the landing, of these windows or of all, and leave out every object generation that bronze holds.
+
+    ``read`` says what bronze holds of objects with the given names, in whatever window: one that was written anew may
+    have come into another. ``look_elsewhere`` asks for other windows' new objects, too.
+    """
+    landing = open_landing(feed, FORMATS[feed.format].files)
+    wanted = None if windows is None else set(windows)
+    everywhere = wanted is None or look_elsewhere
+    listed = [*landing.list(None if everywhere else {day_of(window) for window in wanted or ()})]
+    landed = [one for one in listed if wanted is None or one.window in wanted]
+    looked_at = listed if look_elsewhere else landed
+    known = read([one.name for one in looked_at]) if looked_at else []
+    generations = {(one.name, one.generation) for one in known}
+    names = {name for name, _ in generations}
+    unknown = [one for one in looked_at if (one.name, one.generation) not in generations]
+    new = [one for one in unknown if wanted is None or one.window in wanted]
+    return Arrivals(
+        new=new,
+        replaced=sorted(one.name for one in new if one.name in names),
+        left_out=list(landing.left_out),
+        landed=len(landed),
+        waiting=[one for one in unknown if wanted is not None and one.window not in wanted],
+        seen=looked_at,
+    )
+
+
+def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
+    """Append the records of these windows' new objects to bronze, in one commit."""
+    # Two runs that both found an object new would both append it, and Delta lets both.
+    with writing(lake, Layer.BRONZE, feed.name):
+        bronze_ledger.catch_up(lake, feed)
+        ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+        transactional = FORMATS[feed.format].transactional
+        found = arrivals(
+            feed,
+            lambda names: ledger.read_objects(lake, feed, names=names),
+            windows,
+            look_elsewhere=transactional,
+        )
+        if transactional:
+            # What lies before the first window is read by no run.
+            first = f"{partitions.FIRST:%Y-%m-%d}"
+            told = [
+                (one.window, one.name, one.generation)
+                for one in found.new + found.waiting
+                if one.window >= first
+            ]
+            landed_objects.note_landed(lake, feed, told)
+            # A drop that was written anew before it was read, or is gone, is one that nobody will ever read.
+            there = {(one.window, one.name, one.generation) for one in found.seen}
+            landed_objects.forget_unreadable(lake, feed, there)
+        if found.new or bronze_ledger.version(lake, feed) < 0:
+            _append(lake, feed, found.new)
+            bronze_ledger.catch_up(lake, feed)
+        return found
+
+
+def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject]) -> None:
+    """Add the records of these objects in one commit; a few small ones need no Spark."""
+    files = lake.local_table(Layer.BRONZE, feed.name)
+    rows = read_here(feed, objects, lake.limits) if files.may_be_written else None
+    if rows is not None:
+        files.append(rows)
+        return
+    with raise_clearly():
+        frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
+        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"])

@@ -1,0 +1,122 @@
+"""What becomes of every record of some windows: read, decoded and classified once, before anything is written.
+
+Put here what decides whether that is done in this process or by Spark. Not here: the stages in between
+(``local_stages``, ``spark_stages``), and writing their results (``commits``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from assets.arrow import in_spark
+from assets.arrow.silver import covered_changes
+from assets.bookkeeping.compacted import bases, compacted_identities
+from assets.columns.silver import (
+    ACCOUNT,
+    COVERED,
+    OUTPUT_SCHEMA,
+)
+from assets.lake import Lake
+from assets.silver import local_stages, spark_stages
+from assets.silver.bronze_files import BronzeFiles
+from assets.task_errors import raise_clearly
+from transforms.feed.feed import Feed
+from transforms.silver.accounting import Account, Accounts
+
+SMALL_RECORDS = 5_000
+
+SMALL_BYTES = 8 << 20
+"""So few records of so few bytes are worked on in this process: Spark's jobs alone would take longer."""
+
+
+# Without slots: the frame is kept.
+@dataclass(frozen=True)
+class Made:
+    """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
+
+    ``open_events``: how many of the rows are part of a transaction that their window does not hold whole. ``kept``:
+    what Spark keeps, so that the rows are made once. ``here``: the rows (``OUTPUT``), where they are in this process.
+    """
+
+    landed: int
+    accounts: list[Account]
+    frame: Callable[[], DataFrame]
+    open_events: int
+    kept: Sequence[DataFrame] = ()
+    here: pa.Table | None = None
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """The rows, for Spark."""
+        return self.frame()
+
+    def let_go(self) -> None:
+        """Free what Spark keeps of the rows."""
+        for frame in self.kept:
+            frame.unpersist()
+
+    def of_kind(self, *kinds: str) -> DataFrame:
+        """The rows of some kinds."""
+        return self.rows.where(F.col("kind").isin(*kinds))
+
+    def count(self, *names: str) -> int:
+        """Some of the accounts' counts, over all windows and tables."""
+        return sum(account[name] for account in self.accounts for name in names)
+
+
+def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None) -> Made:
+    """Read, decode and classify these windows' records, once; ``judged_by``: the lake that tells repeats, if another.
+
+    A proof in a lake of its own has no base rows, but what came too late there is so here.
+    """
+    base_lake = judged_by or lake
+    horizons = bases.drawn(base_lake, feed)
+    bronze = BronzeFiles.of(lake, feed, windows)
+    landed = bronze.records()
+    accounts = Accounts()
+    with raise_clearly():
+        is_small = landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES
+        if is_small and bronze.payload_bytes() <= SMALL_BYTES:
+            table = local_stages.classified(feed, bronze.batches(), horizons)
+            for text in local_stages.texts_of(table, ACCOUNT):
+                accounts.read(text)
+
+            def frame(table: pa.Table = table) -> DataFrame:
+                return lake.spark_planned_once.createDataFrame(table)
+
+            if not accounts.left_out:
+                return Made(landed, accounts.rows(), frame, accounts.open_events, here=table)
+            rows = frame()
+            kept: list[DataFrame] = []
+        else:
+            records = bronze.frame(lake.spark_planned_once)
+            rows, kept = spark_stages.classified(feed, records, landed, horizons)
+            for text in spark_stages.texts_of(rows, ACCOUNT):
+                accounts.read(text)
+        if accounts.left_out:
+            keeps_known = judged_by is not None
+            rows, judged = _with_covered(base_lake, feed, rows, accounts, keeps_known=keeps_known)
+            kept.append(judged)
+    return Made(landed, accounts.rows(), lambda: rows, accounts.open_events, kept)
+
+
+def _with_covered(
+    lake: Lake, feed: Feed, rows: DataFrame, accounts: Accounts, *, keeps_known: bool
+) -> tuple[DataFrame, DataFrame]:
+    """The rows, with those at or below a horizon judged by what the base has, and what is kept of these.
+
+    Their accounts are added.
+    """
+    known = compacted_identities.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
+    stage = covered_changes.JudgeCovered(feed, keeps_known=keeps_known)
+    judged = in_spark.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
+    for text in spark_stages.texts_of(judged, ACCOUNT):
+        accounts.read(text)
+    return rows.where(F.col("kind") != COVERED).unionByName(judged), judged

@@ -1,0 +1,63 @@
+"""The accounts of some windows as rows of ``accounting.<feed>``.
+
+Put here how a count or a fact of the accounts is stored. Not here: how events are counted
+(``transforms/silver/accounting.py``), and the table's columns (``bookkeeping/accounting``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
+from transforms.change_kinds import streams_word
+from transforms.feed.digest import feed_digest
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.silver.accounting import Account
+
+
+def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
+    """The accounts as their table has them (``ACCOUNTING``)."""
+    return [
+        {
+            **{name: account[name] for name in _SAME},
+            "change_kinds": _change_kinds(feed, account),
+            "segments": [
+                {
+                    **{"epoch": epoch, "segment": segment},
+                    **{"event_at": _moment(made_at), "extracted_at": _moment(read_at)},
+                }
+                for epoch, segment, made_at, read_at in account["segments"]
+            ],
+            "stream_schemas": [
+                {
+                    "key": said["key"],
+                    "columns": [{"name": name, "type": kind} for name, kind in said["columns"]],
+                    "encoded": said["encoded"],
+                }
+                for said in account["stream_schemas"]
+            ],
+            "declaration": feed_digest(feed, account["window"]),
+        }
+        for account in accounts
+    ]
+
+
+def _change_kinds(feed: Feed, account: Account) -> list[str]:
+    """The kinds of change, and from which streams they came where the fold asks whether there are several."""
+    told = [streams_word(account["streams"])] if FORMATS[feed.format].crosses_streams else []
+    return [*account["change_kinds"], *told]
+
+
+_SAME = tuple(
+    field.name
+    for field in ACCOUNTING.fields
+    if field.name not in ("change_kinds", "segments", "stream_schemas", "declaration")
+)
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _moment(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)

@@ -1,0 +1,61 @@
+"""Which windows are old enough to be compacted, and finished.
+
+Put here what holds back whole windows. Not here: what holds back single changes (``undecided``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assets.bookkeeping import ledger, window_progress
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.upkeep.undecided import quarantined_in
+from assets.wording import counted
+from transforms.feed.feed import Feed
+from transforms.feed.windows import parse_window
+
+
+@dataclass(frozen=True, slots=True)
+class Eligible:
+    """The windows whose changes may be compacted: those up to ``last``, None where there are none.
+
+    ``held_back_by``: a phrase for each thing that keeps newer windows out.
+    """
+
+    last: str | None
+    held_back_by: tuple[str, ...]
+
+
+def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
+    """The windows that are older than the retention, before the first one that is not read or not decided."""
+    assert feed.retention.kept is not None
+    accounts = lake.table(Layer.ACCOUNTING, feed.name).read()
+    windows = sorted(row["window"] for row in accounts.select("window").distinct().collect())
+    if not windows:
+        return Eligible(None, ("nothing is in silver yet",))
+    newest = parse_window(windows[-1], feed.window)
+    old = [one for one in windows if newest - parse_window(one, feed.window) >= feed.retention.kept]
+    reasons = (
+        [f"retention: all windows since {windows[len(old)]} are kept"]
+        if len(old) < len(windows)
+        else []
+    )
+    quarantined = quarantined_in(lake, feed, name)
+    undecided = {
+        window: f"{counted(events, 'event')} in quarantine"
+        for window, events in quarantined.items()
+    }
+    for window in window_progress.unfinished(lake, feed, ledger.read_objects(lake, feed)):
+        undecided[window] = "not in gold yet"
+    first = min(undecided, default=None)
+    if first is not None and old and first <= old[-1]:
+        old = [one for one in old if one < first]
+        advice = (
+            f"; mend it, let it go (`weir dismiss {feed.name}`), or list the window under"
+            " `compaction: {dismissed: [...]}`"
+        )
+        reasons.append(
+            f"window {first}: {undecided[first]}{advice if first in quarantined else ''}"
+        )
+    return Eligible(old[-1] if old else None, tuple(reasons))

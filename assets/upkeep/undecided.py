@@ -1,0 +1,73 @@
+"""What of a table is not decided yet, so that its history may not be compacted beyond it.
+
+Put here each kind of thing that waits: for a person, or for the rest of its transaction. Not here: which horizon
+follows (``horizon_plans``).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import dismissals
+from assets.bookkeeping.transactions.complete_transactions import released
+from assets.columns import silver_rows, transactions
+from assets.gold.changes.table_changes import TableChanges
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.feed import Feed
+from transforms.horizons import Horizon
+
+
+def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
+    """How many events of the table, or of no table, are in quarantine and may yet be mended, by their window."""
+    refused = dismissals.waiting(lake, feed)
+    if refused is None:
+        return {}
+    mine = (F.col("table") == name) | F.col("table").isNull()
+    waits = ~F.col("window").isin(list(feed.retention.dismissed))
+    found = refused.where(mine & waits).groupBy("window").count().collect()
+    return {row["window"]: row["count"] for row in found}
+
+
+def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
+    """The smallest position of a scoped delete that waits for a decision."""
+    silver = lake.table(Layer.SILVER, feed.name).read()
+    held = silver.where(silver_rows.are_held(name))
+    row = held.agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position
+
+
+def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) -> list[int] | None:
+    """The smallest position of an event in quarantine that may yet be mended, as far as positions are known.
+
+    What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
+    window counts.
+    """
+    refused = dismissals.waiting(lake, feed)
+    if refused is None:
+        return None
+    mine = F.col("table") == name
+    if old is not None:
+        mine &= F.col("position") > F.array(*map(F.lit, old.position))
+    waits = ~F.col("window").isin(list(feed.retention.dismissed))
+    row = refused.where(mine & waits).agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position
+
+
+def first_open(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> list[int] | None:
+    """The smallest position of a change whose transaction is not complete."""
+    if not table_changes.change_kinds.transactions:
+        return None
+    silver = lake.table(Layer.SILVER, feed.name).read()
+    waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))
+    complete = released(lake, feed, [])
+    if complete is not None:
+        waiting = waiting.join(complete, on="id", how="left_anti")
+    row = waiting.agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    position: list[int] | None = row["position"]
+    return position

@@ -1,0 +1,49 @@
+"""What the Dagster assets of a feed have in common: they are made window by window, and are Delta tables.
+
+Put here what every such asset is declared with, so that one that is added behaves like the others. Not here: an asset's
+own key, dependencies, kinds and description (its ``asset`` module), and how a feed is sliced (``partitions``).
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import dagster as dg
+from pyspark.sql import types as T
+
+from assets import partitions
+from assets.layers import Layer
+from transforms.feed.feed import Feed
+
+
+class WindowAsset(TypedDict):
+    """Parameters that ``dg.asset`` and ``dg.multi_asset`` both take."""
+
+    group_name: str
+    partitions_def: dg.PartitionsDefinition
+    backfill_policy: dg.BackfillPolicy
+    pool: str
+
+
+def window_asset(feed: Feed, step: str) -> WindowAsset:
+    """How an asset of the feed's windows is declared: ``@dg.asset(key=…, **window_asset(feed, "bronze"))``.
+
+    A range of windows is one run. Runs of one ``step`` of a feed take turns, for they write the same tables.
+    """
+    return WindowAsset(
+        group_name=feed.name,
+        partitions_def=partitions.windows_of(feed),
+        backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=f"{step}_{feed.name}",
+    )
+
+
+def table_metadata(
+    feed: Feed, layer: Layer, schema: T.StructType
+) -> dict[str, str | dg.TableSchema]:
+    """The feed's table of this layer as Dagster's UI shows it: its name in SQL, and its columns."""
+    columns = [dg.TableColumn(one.name, one.dataType.simpleString()) for one in schema.fields]
+    return {
+        "dagster/table_name": f"{layer}.{feed.name}",
+        "dagster/column_schema": dg.TableSchema(columns),
+    }
