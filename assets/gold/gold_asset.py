@@ -18,6 +18,7 @@ from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import Brought
 from assets.gold.changes import scoped_delete_effects
 from assets.lake import Lake
+from assets.window_asset import window_asset
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed, Table
@@ -34,10 +35,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         specs=[spec for table in tables.values() for spec in specs_of(feed, table)],
         check_specs=[spec for key in tables for spec in checks.specs(key.path, rules.RULES)],
         can_subset=True,
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"gold_{feed.name}",
+        **window_asset(feed, "gold"),
     )
     def gold(
         context: dg.AssetExecutionContext, lake: Lake
