@@ -1,4 +1,8 @@
-"""Results of rules as Dagster asset checks: the names, the severities and what a reader of the UI sees."""
+"""Rules as Dagster asset checks: their names and severities, and what a reader of the UI sees.
+
+Put here how a rule, or its result, is shown. Not here: the rules (``expectations``), and counting what breaks them (the
+rooms of the tables).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from expectations.rule import Rule
 
 
 def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec]:
-    """One check per rule: what is downstream of a blocking one does not start where it fails."""
+    """One check per rule. Where a blocking one fails, Dagster does not start the assets downstream."""
     return [
         dg.AssetCheckSpec(
             name=rule.name,
@@ -31,9 +35,16 @@ def results(
     windows: Sequence[str],
     samples: Mapping[str, str] | None = None,
 ) -> Iterator[dg.AssetCheckResult]:
-    """What Great Expectations makes of the counted violations.
+    """One result per rule, as Great Expectations judges the counted violations.
 
-    A range of windows gets one result, without a partition, so the windows stand in the metadata.
+    A range of windows gets one result, without a partition, so the windows are in the metadata.
+
+    Args:
+        asset: the key of the asset that the checks belong to.
+        rules: one result each.
+        violations: how often each rule is broken, by its name.
+        windows: those of the run.
+        samples: what a reader wants to see first, as Markdown, by the rule's name.
     """
     for found in gx.judge("__".join(asset), rules, violations):
         rule = found.rule
@@ -61,7 +72,7 @@ def results(
 
 
 def first_lines(seen: str, most: int = 10) -> str:
-    """What was found, cut short where it is long: the whole of it stands in the check's metadata."""
+    """The first lines of a sample; the whole of it is in the check's metadata."""
     lines = seen.splitlines()
     return "\n".join(lines[:most] + (["- …"] if len(lines) > most else []))
 

@@ -1,9 +1,10 @@
-"""Around every step that writes a table: alone at that table, and told in words where the warehouse fails.
+"""Locks on tables: a step that writes one is alone there, and the warehouse's failures become Weir's own errors.
 
 A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
 than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
-The lock is the operating system's and ends with the process, however that ends. On an object store there is none.
-Not here: what is written (``lake``, ``small_table``), and what a failure means (``store_faults``, ``task_errors``).
+The lock is the operating system's and ends with the process, however that ends. On an object store there is none. Put
+here what surrounds every write. Not here: what is written (``delta``), and what a failure means
+(``delta/store_faults``, ``task_errors``).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LOCKS = ".locks"
 
 @contextmanager
 def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iterator[None]:
-    """Be the only one to write this table of the warehouse, and say in words what goes wrong there.
+    """Be the only one to write this table of the warehouse, and raise its failures as Weir's own errors.
 
     Raises:
         TableBusy: another run is writing it.
@@ -44,7 +45,7 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
 
 @contextmanager
 def telling(lake: Lake, name: str) -> Iterator[None]:
-    """Say in words what goes wrong at this table (``layer.feed.table``); the errors are those of ``locks``."""
+    """Raise failures of this table (``layer.feed.table``) as Weir's own errors, which ``writing`` lists."""
     try:
         yield
     except WeirError:
@@ -52,11 +53,11 @@ def telling(lake: Lake, name: str) -> Iterator[None]:
     except (PySparkException, Py4JError, OSError) as failure:
         if is_of_lost_spark(failure):
             raise SparkLost from None
-        told = in_words(failure, name, lake.warehouse)
-        if told is None:
+        explained = in_words(failure, name, lake.warehouse)
+        if explained is None:
             raise
-        # Java's account of it is long; what there is to know of it is in the words.
-        raise told from None
+        # Java's text is long, and what a person needs of it is in this error.
+        raise explained from None
 
 
 def _file_of(name: str) -> str:

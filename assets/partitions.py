@@ -1,4 +1,7 @@
-"""How a feed is sliced in time: one partition per landing window, the open one too."""
+"""How a feed is sliced in time: one partition per landing window, the open one too.
+
+Put here what Dagster knows of windows. Not here: what a window is (``transforms/feed/windows.py``).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The S3 client, and what went wrong with it in words: names of variables to set, never their values.
 
-Not here: buckets and objects (``landing``).
+Put here what every use of the client needs. Not here: listing and reading objects (``landing``), and delta-rs's own
+client (``delta/delta_rs``).
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def fault_of_code(code: str) -> tuple[str, str] | None:
 
 
 def fault_and_remedy(error: Exception) -> tuple[str, str]:
-    """The fault and what to do about it."""
+    """What went wrong, and what to do about it, each as a phrase or sentence for a person."""
     if isinstance(error, exceptions.ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)

@@ -1,7 +1,7 @@
 """Weir's own errors on their way out of Spark's tasks: Spark carries only text, so an error's parts go in the text.
 
-Here, too, is what to say of a worker, or of Spark itself, that said nothing. Not here: the errors that have another
-cause than Spark and its tasks (``transforms/errors.py``).
+Put here errors whose cause is Spark or one of its tasks: a worker or a Java process that was killed says nothing
+itself. Not here: all other errors (``transforms/errors.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How numbers are told in messages."""
+"""How numbers are written in messages.
+
+Put here wording that messages of several rooms share. Not here: the messages of errors (``transforms/errors.py``).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A gold table compared with its proof, row by row: in this process where both are small, else by Spark.
 
-Not here: how the proof is made (``verify``).
+Put here what makes two tables equal. Not here: how the proof is made (``verify``).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon
 
 SHOWN = 10
-"""So many keys of those that differ are named."""
+"""How many of the keys that differ are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A key whose row in gold is not what its events make of it: missing there, missing here, or another row."""
+    """A key whose row in gold is not the proof's: it is in one of the two only, or both have it with other values."""
 
     key: str
     in_gold: bool
@@ -43,7 +43,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What one table's proof came to."""
+    """The result of comparing one gold table with its proof.
+
+    ``rows``, ``tombstones``: how many gold has. ``digest``: of all rows of gold. ``differing``: how many keys differ,
+    and ``differences`` the first of them.
+    """
 
     table: str
     rows: int
@@ -56,7 +60,15 @@ class Certificate:
 def compared(
     both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
 ) -> Certificate:
-    """Compare one gold table, its tombstones and its history; ``both``: the warehouse, and that of the proof."""
+    """Compare one gold table (``name``), its tombstones and its history with the proof's.
+
+    Args:
+        both: the warehouse, and the proof's.
+        feed: the feed with its recorded decisions.
+        name: the gold table.
+        table: the declared table that it mirrors.
+        horizon: tombstones and versions at or below it are not compared, for compaction has dropped some.
+    """
     if not table.history:
         ours, theirs = (GoldFiles.of(lake, feed, table, name) for lake in both)
         if ours.exists and theirs.exists and ours.is_small and theirs.is_small:
@@ -113,7 +125,7 @@ def _digested(rows: pa.Table, own: tuple[str, ...]) -> _Digests:
 
 
 def _ordered(value: Any, kind: pa.DataType) -> Any:
-    """The order in which a map holds its entries means nothing."""
+    """The value, a map's entries sorted: their order means nothing."""
     return sorted(value, key=repr) if pa.types.is_map(kind) and value is not None else value
 
 
@@ -125,7 +137,7 @@ def _differing(ours: _Digests, theirs: _Digests) -> list[Difference]:
 def by_spark(
     both: tuple[Lake, Lake], feed: Feed, name: str, table: Table, horizon: Horizon | None
 ) -> Certificate:
-    """The same as jobs of Spark's, history included."""
+    """Compare two tables by Spark, history included; see ``compared``."""
     gold, tombstones = (
         [one.table(Layer.GOLD, feed.name, part).read() for one in both]
         for part in (name, name + TOMBSTONES)
@@ -137,11 +149,14 @@ def by_spark(
     )
     pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
     if table.history:
-        told, made = (
+        versions, proof_versions = (
             history.above(one.table(Layer.GOLD, feed.name, name + HISTORY).read(), horizon)
             for one in both
         )
-        pairs["versions"] = digests.of_versions(told, table), digests.of_versions(made, table)
+        pairs["versions"] = (
+            digests.of_versions(versions, table),
+            digests.of_versions(proof_versions, table),
+        )
     mine, proof = _sums(pairs)
     sizes = (mine["rows"][0], mine["tombstones"][0], mine["rows"][1])
     if mine == proof:
@@ -158,7 +173,7 @@ def by_spark(
 def _sums(
     pairs: Mapping[str, tuple[DataFrame, DataFrame]],
 ) -> tuple[dict[str, tuple[int, str]], dict[str, tuple[int, str]]]:
-    """How many rows each table has and their digest, of both sides, all in one query: most tables are small."""
+    """By kind of row how many there are and their digest, of either side; in one query, since most tables are small."""
     every = [
         digests.of_table(one).select(F.lit(what).alias("what"), F.lit(side).alias("side"), "*")
         for what, pair in pairs.items()

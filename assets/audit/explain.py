@@ -1,7 +1,8 @@
 """Why a row is as it is: every event of one key in the order in which they apply, and what each did.
 
-The fold that made the row is run once more for this key, and tells its state after every step. Not here: how it is
-printed (``orchestration/cli/explain.py``).
+The fold that made the row is run once more for this key, and its state is kept after every step. Put here what a person
+may want to know of one key. Not here: finding its events (``key_events``), and how the answer is printed
+(``orchestration/cli/explain.py``).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Image = Mapping[str, str | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where one delivery of an event stood."""
+    """Where one delivery of an event was read."""
 
     window: str
     object: str
@@ -72,7 +73,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """One event of the key, or over the whole table, that does not count: why, and where it stands."""
+    """One event of the key, or of the whole table, that does not count: why, and where it was read."""
 
     reason: str
     detail: str
@@ -81,7 +82,7 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What the key was at the horizon: the history before it is compacted."""
+    """The key's row at the horizon, below which its history is compacted; ``copies``: how many such rows there were."""
 
     horizon: Sequence[int]
     row: Image
@@ -90,7 +91,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that is known of one key, its parts as silver writes them."""
+    """All that is known of one key; ``key`` has its parts as silver writes them."""
 
     key: tuple[str | None, ...]
     steps: tuple[Step, ...]
@@ -102,7 +103,15 @@ class Explanation:
 def explained(
     lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
 ) -> Explanation:
-    """Everything that happened to one key of one gold table (``name``), in the order in which it applies."""
+    """Everything that happened to one key of one gold table, in the order in which it applies.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed as its file declares it; recorded decisions are added.
+        table: the declared table.
+        name: the gold table.
+        key: its parts in the order of ``table.identity``, as a person writes them.
+    """
     feed = decisions.with_recorded(lake, feed)
     key = canonical(table, key)
     known = key_events.read(lake, feed, table, name, tuple(key))
@@ -118,7 +127,7 @@ def explained(
 
 
 def canonical(table: Table, key: Sequence[str | None]) -> list[str | None]:
-    """The key as silver writes it: ``042`` is the int 42. A part that is no such value stays, and is found nowhere."""
+    """The key as silver writes it: ``042`` is the int 42. A part that has not its column's type stays as it is."""
     kinds = [table.columns[column] for column in table.identity]
     return [
         part if part is None else judge_of(kind)(part) or part

@@ -1,7 +1,7 @@
 """All that silver has of one key of one gold table: the changes that count, in their order, and the rows they came in.
 
-Silver that is small is read in this process, for which no session is needed; larger silver is Spark's work. Not here:
-what each change did to the row (``explain``).
+Silver that is small is read in this process, for which no session is needed; larger silver is Spark's work. Put here
+how the events of one key are found. Not here: what each change did to the row (``explain``).
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from transforms.gold.fold import ABSENT, Fold, State
 from transforms.gold.table import steps, with_linked
 
 Row: TypeAlias = "Mapping[str, Any]"
-"""One row of silver by its columns' names (``silver_schema.CHANGE``); maps are dicts, times are in UTC."""
+"""One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
 
-_TOLD = [
+_SHOWN = [
     *("operation", "effect", "key", "moved_from", "derived", *spelling.IMAGES, "transaction"),
     *("event_id", "event_at", "object", "line", "ordinal"),
 ]
-"""What a person is told of a row; its window is its file's."""
+"""The columns of silver that a person is shown; a row's window is that of its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyEvents:
-    """One key: ``before`` is what it was at the table's horizon, ``changes`` are those that count, in their order.
+    """The events of one key: ``before`` is its state at the table's horizon, ``changes`` count, in their order.
 
     ``rows``: every delivery of these. ``waiting``: rows of the key whose transaction is not complete. ``held``: scoped
     deletes that wait for a decision. All in the order of windows, objects and lines.
@@ -59,7 +59,15 @@ class KeyEvents:
 
 
 def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
-    """What silver has of the key of this gold table (``name``); the feed has its recorded decisions."""
+    """What silver has of one key of one gold table.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        table: the declared table.
+        name: the gold table.
+        key: as silver writes it (``explain.canonical``).
+    """
     if lake.opened(Layer.SILVER, feed.name) is None:
         return KeyEvents(ABSENT, (), (), (), ())
     try:
@@ -99,9 +107,9 @@ def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvent
 def _rows(
     silver: SilverFiles, wanted: Callable[[pa.RecordBatch], pa.Array]
 ) -> Iterator[dict[str, Any]]:
-    """Those of the table's rows that may count of which this is true, with gold's names in their images."""
+    """The table's rows that may count and for which ``wanted`` is true, with gold's names in their images."""
     spelled = spelling.both(silver.table)
-    for batch, window in silver.batches(_TOLD):
+    for batch, window in silver.batches(_SHOWN):
         for row in _dicts(batch.filter(wanted(batch)), window):
             images = ((one, row[one]) for one in spelling.IMAGES)
             yield row | {
@@ -112,7 +120,7 @@ def _rows(
 
 def _held(silver: SilverFiles) -> Iterator[dict[str, Any]]:
     for path, size, window in silver.parts:
-        rows = silver.files.read(path, size, ["table", *_TOLD])
+        rows = silver.files.read(path, size, ["table", *_SHOWN])
         held = pc.and_(pc.equal(rows["table"], silver.name), pc.equal(rows["effect"], HOLD))
         yield from _dicts(rows.filter(held), window)
 
@@ -123,8 +131,9 @@ def _dicts(rows: pa.Table | pa.RecordBatch, window: str) -> Iterator[dict[str, A
 
 
 def _is_open(batch: pa.RecordBatch) -> pa.Array:
-    told = batch["transaction"]
-    return pc.and_(pc.is_valid(told), pc.is_null(pc.struct_field(told, "commit")))
+    transaction = batch["transaction"]
+    is_open = pc.is_null(pc.struct_field(transaction, "commit"))
+    return pc.and_(pc.is_valid(transaction), is_open)
 
 
 def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:

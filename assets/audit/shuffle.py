@@ -1,6 +1,7 @@
-"""Bronze's records dealt out anew: into other windows, some of them twice, for gold to be made of them once more.
+"""Bronze's records shuffled into other windows, some of them twice, so that gold can be made of them in another order.
 
-Small bronze is dealt in this process, where Spark would take seconds. Not here: what is made of it (``verify``).
+Small bronze is shuffled in this process, where Spark would take seconds. Put here what a proof reads instead of bronze.
+Not here: making gold of it (``verify``).
 """
 
 from __future__ import annotations
@@ -28,21 +29,24 @@ PARTS = {
     "hour": ("1970-01-01T00", "1970-01-01T01", "1970-01-01T02", "1970-01-01T03"),
     "day": ("1970-01-01", "1970-01-02", "1970-01-03", "1970-01-04"),
 }
-"""The windows that records are dealt into, by the feed's size of window."""
+"""The windows that records are shuffled into, by the feed's size of window."""
 
 RUNS = 2
-"""The windows are brought to gold in so many runs, and the first of these once more: each takes its time."""
+"""In so many runs the windows are brought to gold, and the first run is repeated; more would take too long."""
 
 REPEATED = 0.1
-"""The share of records that come twice."""
+"""The share of records that are delivered twice."""
 
 MOST_BYTES = 16 << 20
-"""So many bytes of payloads are dealt in this process at most; more is Spark's work."""
+"""Up to so many bytes of payloads are shuffled in this process; more is Spark's work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """How the records were dealt out: how many there are, how many came twice, and the runs that followed."""
+    """What a shuffle wrote: how many records, how many of them twice, and the windows of each run that is to follow.
+
+    ``in_own_windows``: records kept their windows, and only their order is another.
+    """
 
     records: int
     repeated: int
@@ -51,11 +55,11 @@ class Shuffled:
 
 
 def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
-    """Write bronze's records into the scratch warehouse, in other windows, some of them twice.
+    """Write bronze's records into the scratch warehouse, in other windows, some of them twice, by a random ``seed``.
 
     Where the feed has epochs or columns with a ``since``, records keep their windows, for these begin with one; their
-    order is another. Where a record means nothing without the others of its object, objects are dealt out whole; a
-    topic's partition is in many windows, and what it has in one means nothing without the rest of that.
+    order is another. Where a record means nothing without the others of its object, objects stay whole. A partition of
+    a topic is in many windows; where its records mean nothing alone, they keep their windows, too.
     """
     whole = FORMATS[feed.format].needs_whole_objects
     keep = (
@@ -75,27 +79,27 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     made = sorted(scratch.local_table(Layer.BRONZE, feed.name).windows)
     if FORMATS[feed.format].transactional:
         held = ledger.read_objects(scratch, feed)
-        told = ((one.window, one.name, one.generation) for one in held)
-        landed_objects.note_landed(scratch, feed, told)
+        landed = ((one.window, one.name, one.generation) for one in held)
+        landed_objects.note_landed(scratch, feed, landed)
     order = Random(seed).sample(made, len(made))
     runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
     return Shuffled(kept, copies - kept, tuple(runs), keep)
 
 
 _How = tuple[Sequence[str], Sequence[str]]
-"""By which columns records are dealt, and into which windows; none where they keep theirs."""
+"""Records with equal values in these columns stay together; the windows to choose from, none: they keep theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _InMemory:
-    """How many records there are, and the rows that they are dealt out as."""
+    """How many records there are, and the rows of bronze that they are shuffled into."""
 
     kept: int
     rows: pa.Table
 
 
 def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[str]) -> _InMemory:
-    """Deal in this process."""
+    """Shuffle in this process."""
     rows = pa.Table.from_batches(files.batches(), BRONZE_ARROW)
     rows = rows.filter(pc.greater(rows["line"], 0))
     at: list[int] = []
@@ -116,7 +120,7 @@ def _here(files: BronzeFiles, seed: int, named: Sequence[str], parts: Sequence[s
 
 
 def _by_spark(lake: Lake, scratch: Lake, feed: Feed, seed: int, how: _How) -> tuple[int, int]:
-    """Deal by a job of Spark's; how many records there are, and how many rows were written."""
+    """Shuffle by a job of Spark's; returns how many records there are, and how many rows were written."""
     named, parts = how
     place = [F.concat_ws("/", *named), F.lit(seed)]
 

@@ -1,6 +1,7 @@
-"""How a feed stands: what is in gold, what waits and why, by the tables alone, which are read in this process.
+"""How a feed stands: what is in gold, what waits and why; asked of the tables alone, in this process.
 
-Not here: what a run found at its time (asset checks), and how it is told (``orchestration/cli/status.py``).
+Put here what ``weir status`` reports. Not here: what a run found at its time (asset checks), and how it is printed
+(``orchestration/cli/status.py``).
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ class GoldSize:
 class Status:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
-    ``outcomes``: what became of all events, with ``events`` their sum. ``reasons``: why records are in quarantine;
-    ``dismissed``: how many of these a person has let go.
-    ``warnings``: events with each thing that the format noticed, by the rule that it breaks. ``waiting_tables``: tables
-    whose changes wait in silver, since nothing tells their key. ``open``: transactions that are not complete.
-    ``stopped``: gold tables that are not made now, with the reason.
+    ``outcomes``: what became of all events, with ``events`` their sum. ``reasons``: how many events are in quarantine,
+    by the reason; ``dismissed``: how many of these a person has dismissed. ``warnings``: how many events have each of
+    the format's warnings, by the rule that it breaks. ``waiting_tables``: changes that wait in silver, by their table,
+    for nothing says what its key is. ``open``: transactions that are not complete. ``stopped``: a sentence for each
+    gold table that is not made now.
     """
 
     windows: int

@@ -1,7 +1,8 @@
-"""The proof on real data: gold made anew from bronze in another order must be the gold that there is, row for row.
+"""The proof on real data: gold that is made of bronze's records in another order must equal the gold that there is.
 
-Bronze's records are dealt out anew: into windows that have nothing to do with their own, some of them twice, and the
-windows are run in an order of their own. Everything is done in a warehouse of its own, which may be thrown away.
+The records are shuffled into windows that have nothing to do with their own, some of them twice (``shuffle``), and the
+windows are run in random order. All of it is written to a scratch warehouse, which may be thrown away. Put here how the
+proof is made. Not here: comparing two tables (``comparing``), and the command (``orchestration/cli/verify.py``).
 """
 
 from __future__ import annotations
@@ -24,10 +25,16 @@ from transforms.feed.feed import Feed, Table
 def make_again(
     lake: Lake, scratch: Lake, feed: Feed, runs: Sequence[Sequence[str]]
 ) -> dict[str, Exception]:
-    """Bring the dealt windows to gold, run by run, and the first of them once more.
+    """Bring the shuffled windows to gold, run by run, and the first run once more.
 
-    From the first event on, without base rows; but what came too late for compacted history is left out here, too.
-    Returns the errors of the declared tables that could not be made; the others are.
+    History begins at the first event, without base rows; events that came too late for compacted history are left out
+    of the proof, too. Returns the error of each declared table that could not be made; all others are made.
+
+    Args:
+        lake: the warehouse that is proved.
+        scratch: the warehouse with shuffled bronze, where the proof is made.
+        feed: the feed as its file declares it.
+        runs: the windows of each run.
     """
     faults: dict[str, Exception] = {}
     wanted = discovered_tables.tables_of(lake, feed)
@@ -56,7 +63,15 @@ def certificates(
     tables: Mapping[str, Table],
     faults: Mapping[str, Exception],
 ) -> Iterator[Certificate | NotProved]:
-    """Compare every gold table of the feed with its proof; ``faults``: of declared tables whose proof failed."""
+    """Compare every gold table of the feed with its proof.
+
+    Args:
+        lake: the warehouse that is proved.
+        scratch: the warehouse with the proof.
+        feed: the feed with its recorded decisions.
+        tables: the declared table of each gold table.
+        faults: the errors of declared tables whose proof could not be made.
+    """
     for name, table in tables.items():
         if table.name in faults:
             yield NotProved(name, in_words(faults[table.name]))
@@ -68,7 +83,11 @@ def certificates(
 
 
 def compared(lake: Lake, scratch: Lake, feed: Feed, name: str, table: Table) -> Certificate:
-    """Compare one gold table, its tombstones and its history, with the proof's."""
+    """Compare one gold table, its tombstones and its history with the proof's (``comparing.compared``).
+
+    Raises:
+        GoldBehind: the table was made under another declaration, or is missing.
+    """
     gold_tables.refuse_behind(lake, feed, table, name)
     horizon = bases.drawn(lake, feed).get(name)
     return comparing.compared((lake, scratch), feed, name, table, horizon)

@@ -1,6 +1,8 @@
-"""The accounts of a feed, ``accounting.<feed>``: what is known of its windows beside their changes.
+"""The accounts of a feed, ``accounting.<feed>``: what became of the events of each window and table, in numbers.
 
-Not here: how events are counted (``transforms/silver/accounting.py``), what the counts say (``violations``).
+Put here the table's columns and what reads or adds rows of it. Not here: how events are counted
+(``transforms/silver/accounting.py``), making the rows (``silver/stored_accounts``), and what the counts say
+(``silver/violations``).
 """
 
 from __future__ import annotations
@@ -36,9 +38,8 @@ STREAM_SCHEMA = T.StructType(
 )
 """A table as its stream describes it: the key's columns (none: it has no key), and all columns with Spark SQL types.
 
-The key is null where the event does not tell it, as that of a whole table.
-
-Gold needs it only for tables that the feed file does not declare.
+The key is null where the event does not say it, as an event about a whole table. Gold needs a description only of
+tables that the feed file does not declare.
 """
 
 SEGMENT = T.StructType(
@@ -88,7 +89,7 @@ digest of what the feed declared when the window was derived.
 """
 
 ANNOUNCED = ""
-"""The ``declaration`` of a row that only says what kinds of change are on their way: its window is not derived."""
+"""The ``declaration`` of a row that only announces kinds of change: its window is not derived yet (``announce``)."""
 
 
 COLUMNS: pa.Schema = to_arrow_schema(ACCOUNTING, timezone="UTC")
@@ -101,7 +102,7 @@ StoredAccount = Mapping[str, Any]
 def announce(
     table: SmallTable, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
 ) -> None:
-    """Make known which kinds of change these windows bring, before silver has them.
+    """Add rows that say which kinds of change these windows bring, before silver has the changes.
 
     Gold folds by the kinds that all windows have together. Silver and its accounts are two commits: a run that dies
     between them, or one on other windows that looks just then, would fold these changes as if they were of no kind.
@@ -129,7 +130,7 @@ def _announced(row: StoredAccount) -> StoredAccount:
 
 
 def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
-    """Where a log file ends before an earlier one does (``accounting.falls``), with times as moments."""
+    """One row per log file that ends before an earlier one does (``accounting.falls``), with times as UTC datetimes."""
     found = [
         {
             "table": row["table"],

@@ -1,8 +1,9 @@
-"""The ledger of bronze, ``ledger.<feed>``: what each of bronze's commits brought, so that nobody has to read bronze.
+"""The ledger of bronze, ``ledger.<feed>``: what each of bronze's commits added, so that nobody has to read bronze.
 
-Bronze's own commits are the truth, for records and the fact of their reading come in one. The ledger only remembers
-them: whoever asks reads it, and of bronze what it does not have yet. Lost, or of another bronze, it costs one look at
-all of bronze. Not here: what a commit brought (``bronze_log``), and what anybody wants to know of it (``ledger``).
+Bronze's own commits are the truth, for records and the fact that they were read come in one. The ledger is a cache of
+them: a question reads it, and those commits of bronze that it does not have yet. Where it is lost, or belongs to a
+bronze that was replaced, all of bronze is read once. Put here how the cache is kept. Not here: what one commit added
+(``bronze_log``), and questions about what was read (``ledger``).
 """
 
 from __future__ import annotations
@@ -30,19 +31,20 @@ LEDGER = pa.schema(
 )
 """One row per commit of bronze and object generation that it brought (``GROUPS``), and one without any as its mark.
 
-``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row is of all commits up to
-that one; rows of earlier commits mean nothing then. Of two writers that note one commit the rows are the same.
+``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row sums up all commits up
+to that one, and rows of earlier commits are superseded. Two writers that note one commit write the same rows.
 """
 
 STEPS = 20
-"""After so many commits noted one by one they are made whole: reading many small files takes time."""
+"""After so many commits noted one by one the ledger is rewritten as a sum: reading many small files takes time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What bronze holds: ``rows`` as ``GROUPS``, some object generations perhaps in several; ``version`` of bronze.
+    """What bronze holds at one ``version``.
 
-    ``news`` are the rows of the ledger that are not written yet, ``steps`` how many commits are noted one by one.
+    ``rows``: as ``GROUPS``; an object generation may have several. ``news``: rows that the ledger table does not have
+    yet. ``steps``: how many commits are noted one by one. ``bronze``: the id of the Delta table.
     """
 
     version: int
@@ -53,7 +55,7 @@ class Held:
 
 
 def held(lake: Lake, feed: Feed) -> Held | None:
-    """What bronze holds now; None where nothing was ever read. It asks, and writes nothing."""
+    """What bronze holds now; None where nothing was ever read. Writes nothing (see ``catch_up``)."""
     # The ledger first: what it has, bronze has.
     noted = ledger_of(lake, feed).read()
     bronze = BronzeLog.opened(lake, feed)
@@ -73,9 +75,9 @@ def held(lake: Lake, feed: Feed) -> Held | None:
 
 
 def noted(lake: Lake, feed: Feed) -> pa.Table:
-    """What the ledger says that bronze holds (``GROUPS``), without a look at commits that it does not have yet.
+    """What bronze holds by the ledger alone (``GROUPS``), without the commits that it does not have yet.
 
-    For whoever has little time: a look at all of bronze, where the ledger is lost, may take minutes.
+    For callers with little time, as sensors: where the ledger is lost, reading all of bronze may take minutes.
     """
     written = ledger_of(lake, feed).read()
     bronze = BronzeLog.opened(lake, feed)
@@ -85,7 +87,7 @@ def noted(lake: Lake, feed: Feed) -> pa.Table:
 
 
 def catch_up(lake: Lake, feed: Feed) -> None:
-    """Write down what the ledger does not have yet; where another writer just does so, that is as good."""
+    """Add the commits that the ledger does not have yet; if another writer does so at the same time, leave it to it."""
     found = held(lake, feed)
     if found is None or not found.news.num_rows:
         return
@@ -112,9 +114,10 @@ def ledger_of(lake: Lake, feed: Feed) -> SmallTable:
 
 
 def trusted(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:
-    """Up to which commit the ledger's rows tell of this bronze, in how many single steps, and what (``GROUPS``).
+    """The last commit that the ledger's rows cover without a gap, how many are noted singly, and the rows (``GROUPS``).
 
-    -1 and nothing where they are of a bronze that is not there any more, or not yet again.
+    -1 and no rows where the ledger belongs to another Delta table than ``bronze`` (an id), or knows commits that are
+    newer than ``version``, its newest.
     """
     mine = noted.filter(pc.equal(noted["bronze"], bronze))
     marks = mine.filter(pc.is_null(mine["object"]))

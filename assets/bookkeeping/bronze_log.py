@@ -1,7 +1,8 @@
-"""What commits of bronze brought, told by its Delta log and a few columns of its files, without Spark.
+"""What each commit of bronze added, by its Delta log and a few columns of its files, without Spark.
 
-A commit names the files that it added, and these say which object generations, and which offsets, they have records of.
-Not here: what is remembered of it (``bronze_ledger``), and what anybody asks (``ledger``).
+A commit names the files that it added; each of these has records of some object generations, and of some offsets. Put
+here what is read of bronze's log. Not here: keeping the answers (``bronze_ledger``), and questions about what was read
+(``ledger``).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _COLUMNS = (*_OF_OBJECT, "line", "byte_offset")
 
 
 class NotTold(Exception):
-    """A commit does not say by itself what bronze has since: only a look at all of bronze does."""
+    """A commit's log entry does not say what bronze holds after it: all of bronze has to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class BronzeLog:
 
     @property
     def id(self) -> str:
-        """Of the table itself: one that was removed and made anew has another."""
+        """The Delta table's own id: a table that was removed and created again has another."""
         return str(self.table.metadata().id)
 
     @property
@@ -85,7 +86,7 @@ class BronzeLog:
         return int(self.table.version())
 
     def brought_by(self, version: int) -> pa.Table:
-        """What one commit brought (``GROUPS``); nothing where it only laid out files anew.
+        """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
 
         Raises:
             NotTold: it took rows away, or its log entry or its files are gone by now.
@@ -98,7 +99,7 @@ class BronzeLog:
             raise NotTold from None
 
     def everything(self) -> pa.Table:
-        """What all commits together brought (``GROUPS``), by the files that there are now."""
+        """What all commits together added (``GROUPS``), by the files that there are now."""
         found = pa.table(self.table.get_add_actions(flatten=True))
         columns = ("path", "size_bytes", "partition.window")
         rows = zip(*[found[name].to_pylist() for name in columns], strict=True)

@@ -1,7 +1,8 @@
-"""The tables of a feed: those that its file declares, those that only its stream describes, and those that stop.
+"""The tables of a feed: those that its file declares, those that only its stream describes, and those not made now.
 
-What a stream says of a table, and which tables have changes, is in the accounts of its windows. Not here: what a
-description makes of a table, and what stops one (``transforms/silver/conforming/discovered_tables.py``).
+What a stream says of a table, and which tables have changes, is in the accounts of its windows. Put here what is read
+of them for that. Not here: how a description becomes a table, and why one cannot be made
+(``transforms/silver/conforming/discovered_tables.py``).
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
 def discovered(lake: Lake, feed: Feed) -> Mapping[str, Table]:
     """The tables that the feed file does not declare and that the stream has described, in whatever window.
 
-    One that its stream describes with two keys is none of them.
+    A table that its stream describes with two keys is left out.
     """
     return look(lake, feed).described
 
 
 def look(lake: Lake, feed: Feed) -> Tables:
-    """The tables that only the stream describes, and the gold tables that are not made, of all tables."""
+    """The tables that only the stream describes, at most ``most_tables``, and the gold tables that are not made now."""
     found, met = _found(lake, feed)
     if len(found.described) <= lake.most_tables:
         return found
@@ -43,7 +44,7 @@ def look(lake: Lake, feed: Feed) -> Tables:
 
 
 def everything(lake: Lake, feed: Feed) -> Tables:
-    """The same, however many tables the stream describes."""
+    """The same without a limit on how many tables the stream describes."""
     return _found(lake, feed)[0]
 
 

@@ -1,7 +1,8 @@
-"""Events in quarantine that nobody will mend: a person has let them go, so that they hold nothing up any more.
+"""Events in quarantine that a person has dismissed: nobody will mend them, and they hold back nothing any more.
 
-They stay in quarantine as they are; the decision stands in ``decisions.<feed>``. What came too late for compacted
-history is no matter of these: it is decided already. Not here: how a person says so (``orchestration/cli/dismiss.py``).
+They stay in quarantine as they are; the decision is in ``decisions.<feed>``. Events that came too late for compacted
+history need no decision, so they are left out everywhere. Put here what asks which events are dismissed, or still wait.
+Not here: recording the decision (``decisions``, ``orchestration/cli/dismiss.py``).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _SCHEMA = "object string, generation string, line bigint, byte_offset bigint"
 
 
 def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
-    """The rows of quarantine that may yet be mended; None where there is no quarantine.
+    """The rows of quarantine that are not dismissed; None where there is no quarantine.
 
-    The feed has its recorded decisions.
+    ``feed``: with its recorded decisions.
     """
     table = lake.table(Layer.QUARANTINE, feed.name)
     if not table.exists():
@@ -40,9 +41,9 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
 
 
 def count(lake: Lake, feed: Feed) -> int:
-    """How many events in quarantine are dismissed; no session is needed for it.
+    """How many events in quarantine are dismissed; needs no Spark session.
 
-    The feed has its recorded decisions.
+    ``feed``: with its recorded decisions.
     """
     known = feed.decisions.dismissed()
     if not known:

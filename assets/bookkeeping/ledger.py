@@ -44,9 +44,14 @@ def read_objects(
     names: Sequence[str] | None = None,
     rows: DataFrame | None = None,
 ) -> list[ReadObject]:
-    """The object generations in bronze: all, those of these windows, or those of these names.
+    """The object generations in bronze, and how many records each gave.
 
-    ``rows``: bronze as somebody has read it, for whom it must not have grown meanwhile.
+    Args:
+        lake: the warehouse.
+        feed: the feed whose bronze is asked about.
+        windows: only those in these windows.
+        names: only those of objects with these names.
+        rows: bronze as the caller has read it, where what was appended since must not count.
     """
     found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
     for column, texts in (("window", windows), ("object", names)):
@@ -56,7 +61,7 @@ def read_objects(
 
 
 def noted_objects(lake: Lake, feed: Feed) -> list[ReadObject]:
-    """The object generations in bronze, as far as that is noted (``bronze_ledger``): quickly known, perhaps not all."""
+    """The object generations that the ledger has noted (``bronze_ledger.noted``): a quick answer, perhaps not all."""
     return _objects(bronze_ledger.noted(lake, feed))
 
 
@@ -73,15 +78,15 @@ def _rows(lake: Lake, feed: Feed) -> pa.Table:
 
 
 def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
-    """The same of a frame, by Spark."""
+    """The object generations of a frame (``GROUPS``), grouped by Spark."""
     if windows is not None:
         rows = rows.where(F.col("window").isin(list(windows)))
     # Line 0 is the mark of an object without records.
     records = F.count_if(F.col("line") > 0).alias("records")
     places = [F.min("byte_offset"), F.max("byte_offset")]
     grouped = rows.groupBy("window", "object", "generation").agg(records, *places)
-    told = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
-    return pa.Table.from_pylist(told, schema=GROUPS)
+    groups = [dict(zip(GROUPS.names, row, strict=True)) for row in grouped.collect()]
+    return pa.Table.from_pylist(groups, schema=GROUPS)
 
 
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
@@ -90,7 +95,7 @@ def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
 
 
 def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
-    """The same, as far as that is noted."""
+    """The same by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
     return _offsets(bronze_ledger.noted(lake, feed))
 
 
@@ -103,13 +108,13 @@ def _offsets(rows: pa.Table) -> dict[tuple[str, str], Read]:
 
 
 def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) -> dict[str, int]:
-    """How many records at or behind the beginning of each range came to bronze after a version of it, by window."""
+    """How many records of these ranges bronze got after its version ``seen``, by window."""
     begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
     counts: Counter[str] = Counter()
     bronze = BronzeLog.opened(lake, feed)
     if bronze is None:
         return {}
-    # Somebody who takes rows out of bronze meanwhile leaves the count short, and nothing else.
+    # If somebody removes rows from bronze meanwhile, the count is too small, and nothing else is wrong.
     with suppress(NotTold):
         for version in range(seen + 1, bronze.version + 1):
             for row in bronze.brought_by(version).to_pylist():
@@ -128,7 +133,7 @@ def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
 
 
 def other_windows(lake: Lake, feed: Feed) -> list[str]:
-    """A window in bronze that is none of the feed's size, if there is any."""
+    """One window in bronze whose size is not the feed's (hour or day), or none."""
     windows = _rows(lake, feed)["window"].unique().to_pylist()
     return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
 

@@ -1,4 +1,7 @@
-"""The last step of a window: write down that it is in gold."""
+"""The Dagster asset of progress: the last step of a window records that it is in gold.
+
+Put here what Dagster is shown of it. Not here: when a window counts as finished (``window_progress``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg

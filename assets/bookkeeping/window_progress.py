@@ -39,7 +39,7 @@ READ_ACCOUNTS = pa.schema(
         pa.field("declaration", pa.string()),
     ]
 )
-"""Of the accounts, what says which records silver was made from."""
+"""The columns of ``accounting.<feed>`` that say which records silver was made from, and under which declaration."""
 
 
 def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]:
@@ -55,13 +55,13 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
-    """The windows besides these that are in gold whole; what silver has of others may not be in gold yet."""
+    """The finished windows besides these; what silver has of any other window may not be in gold yet."""
     rows = lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows(["window"])
     return frozenset(row["window"] for row in rows).difference(windows)
 
 
 def finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
-    """Write down that these windows are in gold; returns what is in them, as ``amounts`` counts it.
+    """Record that these windows are finished; returns how many objects or records they have (``ledger.amounts``).
 
     A window for which bronze has more than silver was made from is left out: another run read new drops meanwhile, and
     may have died before it came to silver. So is one that was derived under other decisions than there are by now.
@@ -84,7 +84,7 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 
 
 def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
-    """The windows whose accounts speak of other records than bronze has, or of what the feed no longer says."""
+    """The windows that were derived from fewer records than bronze has now, or under another declaration."""
     landed: Counter[str] = Counter()
     for one in known:
         landed[one.window] += one.records

@@ -39,7 +39,10 @@ COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
 
 
 def write(lake: Lake, feed: Feed) -> list[Row]:
-    """Write where the consumer stands now, and give it: a function of silver and of what has landed."""
+    """Write the consumer's offsets of all tablets as they are now, and return the rows (``OFFSETS``).
+
+    They follow from silver and from what has landed, and from no earlier offsets.
+    """
     unread = landed_objects.unread(lake, feed)
     open_from = _open_from(lake, feed, unread)
     silver = lake.table(Layer.SILVER, feed.name).read()
@@ -67,10 +70,16 @@ def offsets(
     consumer: str,
     first_unread: str | None,
 ) -> DataFrame:
-    """The consumer's offsets (``OFFSETS``), from the notes in silver.
+    """One row per stream and tablet (``OFFSETS``), from the checkpoints in silver.
 
-    One stands behind a commit that was read (``REACHED``), never at or behind where the tablet's first open transaction
-    begins (``open_from``), and never behind a window that has landed and is not read (``first_unread``).
+    An offset is behind a commit that was read (``REACHED``), before the tablet's first open transaction, and before the
+    first window that has landed and is not read.
+
+    Args:
+        silver: all of the feed's silver; its checkpoints are derived rows.
+        open_from: where the first open transaction of each tablet begins.
+        consumer: the feed's name.
+        first_unread: the first window that has landed and is not read; None where there is none.
     """
     term, index = [F.col("after")[name].cast("bigint") for name in REACHED]
     is_told = F.col("after")["term"].isNotNull() | term.isNotNull()

@@ -25,11 +25,12 @@ from transforms.formats import FORMATS
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """What lies in the landing against what bronze holds.
+    """What lies in the landing, compared with what bronze holds.
 
-    ``new`` are the objects to read, ``replaced`` the names of those read before as they then were; ``landed`` counts
-    all drops that are there, ``waiting`` are those of other windows that are not read either, where somebody asked for
-    them, and ``left_out`` says which objects are none.
+    ``new``: unread objects in this run's windows. ``replaced``: the names of those of them that bronze holds in an
+    earlier generation. ``left_out``: a sentence for each object that is no drop. ``landed``: how many objects lie in
+    this run's windows, read or not. ``waiting``: unread objects outside this run's windows, if the caller asked for
+    them. ``seen``: all objects that were compared.
     """
 
     new: list[LandedObject]
@@ -47,10 +48,14 @@ def arrivals(
     *,
     look_elsewhere: bool = False,
 ) -> Arrivals:
-    """List the landing, of these windows or of all, and leave out every object generation that bronze holds.
+    """List the landing and compare it with bronze. It reads no object and writes nothing.
 
-    ``read`` says what bronze holds of objects with the given names, in whatever window: one that was written anew may
-    have come into another. ``look_elsewhere`` asks for other windows' new objects, too.
+    Args:
+        feed: its landing is listed.
+        read: what bronze holds of the objects with these names, in whatever window: one that was overwritten may have
+            been in another window before.
+        windows: this run's windows; None for all.
+        look_elsewhere: list the other windows, too, and fill ``waiting``.
     """
     landing = open_landing(feed, FORMATS[feed.format].files)
     wanted = None if windows is None else set(windows)
@@ -75,7 +80,7 @@ def arrivals(
 
 def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
     """Append the records of these windows' new objects to bronze, in one commit."""
-    # Two runs that both found an object new would both append it, and Delta lets both.
+    # Two runs that both find an object new would both append it, and Delta accepts both commits.
     with writing(lake, Layer.BRONZE, feed.name):
         bronze_ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
@@ -89,13 +94,13 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
         if transactional:
             # What lies before the first window is read by no run.
             first = f"{partitions.FIRST:%Y-%m-%d}"
-            told = [
+            unread = [
                 (one.window, one.name, one.generation)
                 for one in found.new + found.waiting
                 if one.window >= first
             ]
-            landed_objects.note_landed(lake, feed, told)
-            # A drop that was written anew before it was read, or is gone, is one that nobody will ever read.
+            landed_objects.note_landed(lake, feed, unread)
+            # An object that was overwritten or removed before it was read will never be read.
             there = {(one.window, one.name, one.generation) for one in found.seen}
             landed_objects.forget_unreadable(lake, feed, there)
         if found.new or bronze_ledger.version(lake, feed) < 0:

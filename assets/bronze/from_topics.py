@@ -1,7 +1,9 @@
-"""Topics to bronze: every record that is new, of all partitions, in one commit, each in the window of its timestamp.
+"""Topics to bronze: every new record of all partitions in one commit, each in the window of its timestamp.
 
 What was read is known from bronze's own commits (``ledger.read_offsets``), so that a run that dies before its commit
-has read nothing, and one that dies after it has read everything. Not here: which windows are brought to gold.
+has read nothing, and one that dies after it has read everything. Put here what is appended to bronze of topics, and how
+a long read reports its progress. Not here: landings of objects (``from_objects``), and reading Kafka
+(``landing/kafka``).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from assets.wording import counted
 from transforms.feed.feed import Feed
 
 Tell = Callable[[str], None]
-"""How a line of progress is said."""
+"""What is called with each line of progress, for example a log's ``info``."""
 
 INTERVAL = 5.0
 """Seconds between two lines of progress."""
@@ -36,7 +38,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What came from the topics: how many records by window, the offsets of each partition, and what to know of it."""
+    """What was appended: how many records by window, the offsets of each partition, and sentences of warning."""
 
     records: dict[str, int]
     ranges: tuple[Range, ...]
@@ -50,7 +52,7 @@ class Arrived:
         ]
 
     def beyond(self, windows: Sequence[str]) -> list[str]:
-        """The windows that got records and are none of these: they are still to be brought to gold."""
+        """The windows beside these that got records: they are still to be brought to gold."""
         return sorted(set(self.records) - set(windows))
 
 
@@ -83,26 +85,26 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
 
 @contextmanager
 def reporting(feed: Feed, ranges: Sequence[Range], tell: Tell) -> Iterator[str]:
-    """A folder in which tasks say how far they are; every few seconds one line says it of all of them."""
+    """A folder in which tasks note their progress; every few seconds one line reports it for all of them."""
     over = threading.Event()
     began = monotonic()
     with tempfile.TemporaryDirectory(prefix="weir-topics-") as folder:
 
-        def keep_saying() -> None:
+        def keep_reporting() -> None:
             while not over.wait(INTERVAL):
                 tell(progress_line(feed, ranges, Path(folder), monotonic() - began))
 
-        voice = threading.Thread(target=keep_saying, daemon=True)
-        voice.start()
+        reporter = threading.Thread(target=keep_reporting, daemon=True)
+        reporter.start()
         try:
             yield folder
         finally:
             over.set()
-            voice.join()
+            reporter.join()
 
 
 def progress_line(feed: Feed, ranges: Sequence[Range], folder: Path, seconds: float) -> str:
-    """How many offsets are read of how many, in all and of the first partitions that are not through."""
+    """How many offsets are read of how many: of all partitions, and of the first few that are not finished."""
     done: dict[str, int] = {}
     for file in folder.glob("*/*"):
         name = f"{file.parent.name}/{file.name.partition('.')[0]}"

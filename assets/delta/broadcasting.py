@@ -1,6 +1,7 @@
 """Small sides of joins. Spark knows no size of a frame that was checkpointed; Weir has counted its rows.
 
-Without the hint, Spark would shuffle all of a gold table, or all of silver, to meet a few keys.
+Without the hint, Spark would shuffle all of a gold table, or all of silver, to join a few keys. Put here what decides
+on the hint. Not here: the joins themselves.
 """
 
 from __future__ import annotations

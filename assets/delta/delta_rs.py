@@ -1,7 +1,7 @@
 """Delta tables as delta-rs finds them: with what it may enter the warehouse, and the files of a table.
 
-delta-rs reads and commits Delta tables in this process, without Spark. Not here: what is in the tables
-(``small_table``, ``bronze_log``), and the landing's client (``s3``).
+delta-rs reads and commits Delta tables in this process, without Spark. Put here what any use of delta-rs needs. Not
+here: what is in the tables (``small_table``, ``bookkeeping/bronze_log``), and the landing's client (``s3``).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def address(path: str) -> str:
     """The path as delta-rs takes it: of a store it is an URL, in which `#`, `?` and `%` of a table's name would act.
 
     delta-rs 1.6.6 decodes it twice when it opens a table, so that no name may have ``%`` before two hexadecimal digits
-    (``transforms/table_names.UNFIT``).
+    (``transforms/feed/table_names.UNFIT``).
     """
     scheme, separator, rest = path.partition("://")
     return f"{scheme}{separator}{quote(rest)}" if separator else path

@@ -1,6 +1,7 @@
 """One Delta table by its path, and the few ways in which Weir writes it with Spark.
 
-Not here: which tables there are (``lake``), and Weir's own small tables, which need no session (``small_table``).
+Put here a way to write a table with Spark. Not here: which tables there are (``lake``), and tables that need no session
+(``local_table``, ``small_table``).
 """
 
 from __future__ import annotations

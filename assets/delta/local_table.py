@@ -1,7 +1,7 @@
 """One Delta table that is read and written in this process: whole where it is small, or so few rows of it.
 
-Not here: Weir's own small tables, which have their columns and their windows (``small_table``), and what a gold table's
-rows are (``gold_files``).
+Put here what reads or writes users' tables without Spark. Not here: Weir's own small tables, whose columns it knows
+(``small_table``), and what a gold table's rows are (``gold/apply/gold_files``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
 
 MOST_BYTES = 32 << 20
-"""So large a table is rewritten whole at most, for its memory's sake.
+"""A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.
 
 Measured on two cores: 20,000 changes took 2.2 s here and 5.5 by Spark into 32 MB (300,000 rows), 4.3 and 4.9 s into
 106 MB (a million). This process then held 0.9 GB and 1.7, itself included; as many such tables as
@@ -28,10 +28,10 @@ Measured on two cores: 20,000 changes took 2.2 s here and 5.5 by Spark into 32 M
 """
 
 MOST_ROWS = 400_000
-"""So many rows it may have: Parquet makes little of equal values, and Python does not."""
+"""It may have up to so many rows: Parquet stores equal values in few bytes, but Python does not."""
 
 MOST_WINDOWS = 200
-"""So many windows are replaced by one commit here at most: delta-rs looks at a list of them value by value."""
+"""Up to so many windows are replaced by one commit in this process: delta-rs compares each row with each of them."""
 
 
 # Without slots: what is read is kept.

@@ -1,9 +1,9 @@
-"""The door to Weir's own small tables: what was read, what was decided, what is finished; a few rows a window.
+"""Weir's own small tables: what was read, what was decided, what is finished; a few rows per window.
 
 They are Delta tables like all others, and Spark may read them, but Weir reads and commits them with delta-rs: Spark
 takes 2 jobs and half a second to read a table of ten rows, delta-rs some milliseconds, and planning needs no session.
-Spark and delta-rs may write one table in turn. Not here: which tables there are (``lake``), being alone at one
-(``locks``), and tables that hold changes, which are Spark's.
+Spark and delta-rs may write one table in turn. Put here a way to read or write such a table. Not here: which tables
+there are (``lake``), locks on them (``locks``), and tables that hold changes (``lake_table``, ``local_table``).
 """
 
 from __future__ import annotations

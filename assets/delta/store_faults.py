@@ -1,7 +1,7 @@
 """What a failure of the warehouse means, in words: no room, another run's commit, a store that answers with an error.
 
-Spark and delta-rs tell of the same faults in different ways; both are read here. Not here: who is alone at a table
-(``locks``), and faults of a landing (``assets.s3``, ``assets.landing``).
+Spark and delta-rs report the same faults in different words; both are recognized here. Put here another fault of the
+warehouse. Not here: locks on tables (``locks``), and faults of a landing (``s3``, ``landing``).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STATUS = re.compile(r"\b([345]\d\d [A-Z][A-Za-z ]+)")
 
 @contextmanager
 def told_in_words(name: str, warehouse: str) -> Iterator[None]:
-    """Around what delta-rs does with a table of this name: raises in words what the warehouse is at fault for.
+    """Around what delta-rs does with a table of this name: raises the warehouse's faults as Weir's own errors.
 
     Raises:
         TableBusy: another writer has committed meanwhile.
@@ -57,11 +57,11 @@ def told_in_words(name: str, warehouse: str) -> Iterator[None]:
         # That a file is gone is the caller's matter: another writer may have put its rows into another.
         raise
     except (DeltaError, OSError) as failure:
-        told = in_words(failure, name, warehouse)
-        if told is None:
+        explained = in_words(failure, name, warehouse)
+        if explained is None:
             raise
-        # What delta-rs says has the store's address and whole answers in it.
-        raise told from None
+        # The text of delta-rs's error has the store's address and whole answers in it.
+        raise explained from None
 
 
 def in_words(failure: Exception, name: str, warehouse: str) -> WeirError | None:

@@ -8,11 +8,11 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import partitions
 from assets.columns import dgraph_nodes
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
+from assets.window_asset import window_asset
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import asset_name, gold_name
@@ -47,12 +47,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
             for table in feed.tables.values()
         ],
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"nodes_{feed.name}",
         kinds={"gold", "deltalake"},
         description=f"One row per node, for {', '.join(feed.types)}: a column for each declared predicate.",
+        **window_asset(feed, "nodes"),
     )
     def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()

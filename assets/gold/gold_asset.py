@@ -18,6 +18,7 @@ from assets.gold.apply.apply_feed import Brought
 from assets.gold.apply_reports import facts, samples_of, tell, violations_of
 from assets.gold.gold_specs import asset_key, beside, lineage_of, specs_of
 from assets.lake import Lake
+from assets.window_asset import window_asset
 from expectations import gold as rules
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
@@ -32,10 +33,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         specs=[spec for table in tables.values() for spec in specs_of(feed, table)],
         check_specs=[spec for key in tables for spec in checks.specs(key.path, rules.RULES)],
         can_subset=True,
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"gold_{feed.name}",
+        **window_asset(feed, "gold"),
     )
     def gold(
         context: dg.AssetExecutionContext, lake: Lake

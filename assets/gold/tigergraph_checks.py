@@ -16,6 +16,7 @@ from assets import checks, partitions
 from assets.gold import gold_tables, tigergraph_edges
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.window_asset import window_asset
 from assets.wording import counted
 from expectations import tigergraph as rules
 from transforms.feed.feed import Feed
@@ -49,12 +50,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             for table in feed.tables.values()
         ],
         check_specs=checks.specs(key, rules.RULES),
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"graph_{feed.name}",
         kinds={"check"},
         description="Whether edges and vertices fit each other, and both directions of an edge.",
+        **window_asset(feed, "graph"),
     )
     def graph(
         context: dg.AssetExecutionContext, lake: Lake

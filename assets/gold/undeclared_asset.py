@@ -18,6 +18,7 @@ from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import Brought
 from assets.gold.apply_reports import facts, samples_of, tell, violations_of
 from assets.lake import Lake
+from assets.window_asset import window_asset
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed, Table
@@ -32,13 +33,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         key=key,
         deps=[["silver", feed.name]],
         check_specs=checks.specs(key, rules.RULES),
-        group_name=feed.name,
-        partitions_def=partitions.windows_of(feed),
-        backfill_policy=dg.BackfillPolicy.single_run(),
-        pool=f"undeclared_{feed.name}",
         kinds={"gold", "deltalake"},
         description="The current state of every table that the stream describes and the feed file does not declare:"
         " gold tables of their own, with key and types as the stream tells them.",
+        **window_asset(feed, "undeclared"),
     )
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake

@@ -1,10 +1,9 @@
-"""Listing no more of a landing than some days need, and never less than they have.
+"""Listing a landing for some days only: folders of other days are not listed, and no object of these days is missed.
 
-A folder whose path says a day has objects of that day alone, whatever lies below it (``day_of_folder``), so that
-folders of other days are left out. Folders that say none are looked into, level by level: objects without a date in
-their path are of the day of their last change, and may lie anywhere. Where that takes too many looks, everything is
-listed.
-Not here: what an object of a landing is (``objects``).
+A folder whose path has a date holds objects of that day alone, whatever lies below it (``day_of_folder``). Folders
+without a date are listed level by level: objects without a date in their path are of the day of their last change, and
+may lie anywhere. Where that takes too many requests, everything is listed. Put here what saves a listing. Not here:
+what an object of a landing is (``objects``).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Days = Collection[str]
 """Days as windows write them, ``2026-11-20``."""
 
 LOOKS = 1_000
-"""With so many folders to look into, a listing of everything is no slower."""
+"""With so many folders to list, a listing of everything is no slower."""
 
 _AT_ONCE = 8
 
@@ -43,7 +42,7 @@ def keys(client: S3Client, bucket: str, prefix: str, days: Days | None) -> Itera
 def _keys_of_days(
     client: S3Client, bucket: str, prefix: str, days: Days
 ) -> list[ObjectTypeDef] | None:
-    """Those that may be of these days; None where that takes too many looks."""
+    """The objects that may be of these days; None where that takes too many requests."""
     found: list[ObjectTypeDef] = []
     level, looks = [(prefix, False)], 0
 

@@ -1,7 +1,8 @@
 """The landing: where drops lie, as objects that can be listed and read.
 
 An S3 bucket or a local folder. Credentials and endpoints are the usual AWS ones and are never taken from a feed, nor
-shown. Not here: what an object holds (``transforms/splitting``), and which objects were read before (``ledger``).
+shown. Put here another kind of place. Not here: what an object holds (``transforms/splitting``), and which objects were
+read before (``bookkeeping/ledger``).
 """
 
 from __future__ import annotations
@@ -72,14 +73,14 @@ class Landing(Protocol):
     def list(self, days: Days | None = None) -> Iterator[LandedObject]:
         """Every object that fits the feed's files, in the order of names.
 
-        ``days``: whoever asks wants those of these days alone; others may be given, too.
+        ``days``: the caller needs only objects of these days; others may come, too.
         """
         ...
 
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
         """The object's bytes, and the generation they are of: a newer one if it was replaced since.
 
-        Of an object with more than ``most`` bytes one more than that is read: nobody wants all of it.
+        Of an object with more than ``most`` bytes only ``most`` + 1 are read, so that the caller sees it is too large.
         """
         ...
 
@@ -148,7 +149,7 @@ class S3Landing:
             with closing(found["Body"]) as body:
                 data = body.read(most + 1)
                 if len(data) <= most:
-                    # Read to its end it tells of a connection that broke.
+                    # Only reading to the end raises where the connection broke.
                     data += body.read()
             return data, found["ETag"].strip('"')
 

@@ -1,6 +1,7 @@
 """Reading landed objects as bronze rows: inside Spark's tasks, or a few small ones in this process.
 
-Not here: which objects are read (``bronze``), how tasks read (``spark_source``), what a record is
+Put here how an object becomes rows of bronze. Not here: which objects are read (``bronze``), how tasks read
+(``spark_source``), what a record is
 (``transforms/splitting``), and what it means (``transforms/formats``).
 """
 
@@ -28,7 +29,7 @@ from transforms.splitting.limits import DEFAULTS, Limits
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
 MOST_BYTES = 8 << 20
-"""So much is read in this process at most, in some tenths of a second; more is Spark's work."""
+"""Up to so many bytes are read in this process, in some tenths of a second; more is Spark's work."""
 # Only the records of a topic have a key and headers.
 _NO_KEY = (None, None)
 
@@ -57,7 +58,7 @@ class _Larger(WeirError):
 def read_here(
     feed: Feed, objects: Sequence[LandedObject], limits: Limits = DEFAULTS
 ) -> pa.Table | None:
-    """The same rows, read in this process; None where they are so many that it is Spark's work."""
+    """One row per record of these objects (``BRONZE_ARROW``), read in this process; None where they are too large."""
     if sum(one.size + _OBJECT_COST for one in objects) > MOST_BYTES:
         return None
     rows = rows_of(feed, FORMATS[feed.format].split, limits, tuple(objects), most=MOST_BYTES)
@@ -85,7 +86,18 @@ def rows_of(
     objects: tuple[LandedObject, ...],
     most: int | None = None,
 ) -> Iterator[tuple[object, ...]]:
-    """The records of some objects, read through one landing; ``most``: no object may inflate to more bytes."""
+    """The records of some objects as rows of bronze, read through one landing.
+
+    Args:
+        feed: its landing is read.
+        split: cuts an object's bytes into records.
+        limits: of objects and records.
+        objects: they are read in this order.
+        most: no object may inflate to more bytes.
+
+    Raises:
+        _Larger: an object does.
+    """
     landing = open_landing(feed)
     for one in objects:
         place = Place(feed.name, one.name)

@@ -1,7 +1,7 @@
 """Bronze rows that Spark's tasks read themselves: a Python data source over anything that can be read in parts.
 
-What is read travels to the tasks by name, its bytes never pass through the driver. Not here: what there is to read
-(``read_objects``, ``read_topics``).
+Tasks get the names of what they read; its bytes never pass through the driver. Put here how Spark's tasks make rows of
+bronze. Not here: what is read, and how (``read_objects``, ``kafka/read_topics``).
 """
 
 from __future__ import annotations

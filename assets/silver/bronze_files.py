@@ -1,7 +1,7 @@
-"""The files of some windows' bronze as they are at one moment: found in Delta's log, without a Spark job.
+"""The data files of some windows' bronze at one moment: found in Delta's log, without a Spark job.
 
-Another run may add records meanwhile: what is read here is what was there when it was looked for. Not here: what the
-records mean (``derive_windows``).
+Another run may add records meanwhile; all readers of one ``BronzeFiles`` see the same records. Put here how bronze is
+read for silver. Not here: what becomes of the records (``classified_windows``).
 """
 
 from __future__ import annotations

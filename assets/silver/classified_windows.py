@@ -33,7 +33,7 @@ from transforms.silver.accounting import Account, Accounts
 SMALL_RECORDS = 5_000
 
 SMALL_BYTES = 8 << 20
-"""So few records of so few bytes are worked on in this process: Spark's jobs alone would take longer."""
+"""Up to so many records of so many bytes are classified in this process: starting Spark's jobs would take longer."""
 
 
 # Without slots: the frame is kept.
@@ -41,8 +41,10 @@ SMALL_BYTES = 8 << 20
 class Made:
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
 
+    ``landed``: how many records bronze has of these windows. ``frame``: makes the frame of rows (``OUTPUT_SCHEMA``).
     ``open_events``: how many of the rows are part of a transaction that their window does not hold whole. ``kept``:
-    what Spark keeps, so that the rows are made once. ``here``: the rows (``OUTPUT``), where they are in this process.
+    frames that Spark has persisted, so that the rows are made once. ``here``: the rows (``OUTPUT``), where they were
+    made in this process.
     """
 
     landed: int
@@ -72,9 +74,14 @@ class Made:
 
 
 def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None) -> Made:
-    """Read, decode and classify these windows' records, once; ``judged_by``: the lake that tells repeats, if another.
+    """Read, decode and classify these windows' records, once.
 
-    A proof in a lake of its own has no base rows, but what came too late there is so here.
+    Args:
+        lake: the warehouse with these windows' bronze.
+        feed: the feed with its recorded decisions.
+        windows: all of them are read.
+        judged_by: the warehouse whose horizons say what comes too late; None for the same one. The proof of
+            `weir verify` works in a scratch warehouse, which has no base rows of its own.
     """
     base_lake = judged_by or lake
     horizons = bases.drawn(base_lake, feed)
@@ -110,9 +117,9 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
 def _with_covered(
     lake: Lake, feed: Feed, rows: DataFrame, accounts: Accounts, *, keeps_known: bool
 ) -> tuple[DataFrame, DataFrame]:
-    """The rows, with those at or below a horizon judged by what the base has, and what is kept of these.
+    """The rows, those at or below a horizon classified by what the base has; and the frame that is persisted for it.
 
-    Their accounts are added.
+    Events that the base has are repeats, the others are too late. Their accounts are added to ``accounts``.
     """
     known = compacted_identities.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
     stage = covered_changes.JudgeCovered(feed, keeps_known=keeps_known)

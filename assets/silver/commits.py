@@ -30,7 +30,14 @@ from transforms.formats import FORMATS
 
 
 def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
-    """Replace these windows in silver and quarantine; how many rows each commit says that it wrote."""
+    """Replace these windows in silver and quarantine; returns how many rows each of the two commits says it wrote.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        found: the rows to write.
+        windows: all their rows are replaced.
+    """
     if found.here is not None:
         done = _put_here(lake, feed, found.here, windows)
         if done is not None:
@@ -55,7 +62,7 @@ def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[
 def _put_here(
     lake: Lake, feed: Feed, found: pa.Table, windows: Sequence[str]
 ) -> tuple[int, int] | None:
-    """The same in this process; None, and nothing is written, where only Spark may write the tables."""
+    """Do the same in this process; where only Spark may write the tables, write nothing and return None."""
     silver, quarantine = (
         lake.local_table(one, feed.name) for one in (Layer.SILVER, Layer.QUARANTINE)
     )

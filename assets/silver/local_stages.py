@@ -1,7 +1,8 @@
 """The stages between bronze and silver in this process: for so few records that a Spark job would cost more.
 
 The functions are those that Spark's tasks call (``silver_stages``); what Spark shuffles, sorts and joins is done here
-in memory. Not here: which windows are small enough (``derive_windows``).
+in memory. Put here what Spark does between two stages (``spark_stages``). Not here: which windows are small enough
+(``classified_windows``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Batches = Iterable[pa.RecordBatch]
 def classified(
     feed: Feed, bronze: Sequence[pa.RecordBatch], horizons: Mapping[str, Horizon]
 ) -> pa.Table:
-    """What becomes of these records (``OUTPUT``): the same as ``silver_frames.classified`` gives."""
+    """One row per outcome of these records (``OUTPUT``): the same that ``spark_stages.classified`` gives."""
     rows = _rows(feed, bronze, horizons)
     if FORMATS[feed.format].transactional:
         rows = _with_commits(rows)
@@ -56,8 +57,10 @@ def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> silver_stages.Sur
         is_marked = pa.array(
             [any(mark in (one or b"") for mark in marks) for one in batch["payload"].to_pylist()]
         )
-        for told in silver_stages.Survey(feed, FORMATS[feed.format])([batch.filter(is_marked)]):
-            for row in told.to_pylist():
+        for facts_found in silver_stages.Survey(feed, FORMATS[feed.format])(
+            [batch.filter(is_marked)]
+        ):
+            for row in facts_found.to_pylist():
                 fact = pickle.loads(row["fact"])
                 facts.setdefault(row["window"], set()).add(fact)
     return {window: frozenset(some) for window, some in facts.items()}
@@ -65,16 +68,16 @@ def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> silver_stages.Sur
 
 def _with_commits(rows: pa.Table) -> pa.Table:
     """The rows, those of transactions that their window holds whole with the commit's position."""
-    told = rows["transaction"].to_pylist()
-    if not any(told):
+    names = rows["transaction"].to_pylist()
+    if not any(names):
         return rows
     parts: dict[bytes, list[transactions.Part]] = {}
-    for name, part in zip(told, rows["part"].to_pylist(), strict=True):
+    for name, part in zip(names, rows["part"].to_pylist(), strict=True):
         if name is not None:
             parts.setdefault(name, []).append(part_of(part))
     whole = {name: transactions.commit_of(some) for name, some in parts.items()}
     at = rows.schema.get_field_index("commit")
-    found = [None if name is None else whole[name] for name in told]
+    found = [None if name is None else whole[name] for name in names]
     return rows.set_column(at, rows.field(at), pa.array(found, rows.field(at).type))
 
 

@@ -1,4 +1,4 @@
-"""Changes of a schema that the stream brings and the feed does not take: the run ends before anything is written.
+"""Schema changes in the stream that the feed file refuses: they end the run before anything is written.
 
 Put here what ends a window's way to silver for its schema. Not here: which policies there are
 (``transforms/feed/schema_policies.py``), and what the feed file now says against gold (``gold/schema_changes``).

@@ -1,7 +1,7 @@
 """The stages between bronze and silver as Spark runs them: what is read, shuffled, sorted and joined in between.
 
-Each stage is a function over Arrow batches (``silver_stages``). Not here: what is written, and what is refused before
-that (``silver``).
+Each stage is a function over Arrow batches (``arrow/silver_stages``). Put here what Spark does between two stages. Not
+here: the same in this process (``local_stages``), and what is refused and written then (``derive_windows``).
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ _COMMITS = "transaction binary, commit array<bigint>"
 def classified(
     feed: Feed, bronze: DataFrame, records: int, horizons: Mapping[str, Horizon]
 ) -> tuple[DataFrame, list[DataFrame]]:
-    """What becomes of the records of some windows (``OUTPUT_SCHEMA``), and the frames that Spark keeps for it.
+    """One row per outcome of the records of some windows (``OUTPUT_SCHEMA``), and the frames that are persisted for it.
 
-    ``bronze`` has these windows' records, ``records`` is how many there are.
+    Args:
+        feed: the feed with its recorded decisions.
+        bronze: these windows' records.
+        records: how many they are.
+        horizons: of each gold table whose history is compacted.
     """
     kept = []
     tasks = tasks_for(bronze, records)
@@ -58,16 +62,16 @@ def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Hori
 
 
 def _surveyed(feed: Feed, bronze: DataFrame) -> silver_stages.Surveyed:
-    """What records say that others of their window need to know."""
+    """Facts that some records of a window have and others of it need, by window."""
     marks = FORMATS[feed.format].survey_marks
     if not marks:
         return {}
     payload = F.col("payload")
     marked: list[Column] = [F.contains(payload, F.lit(mark)) for mark in marks]
-    told = bronze.where(reduce(Column.__or__, marked))
+    with_facts = bronze.where(reduce(Column.__or__, marked))
     facts: dict[str, set[tuple[object, ...]]] = {}
     for row in staged(
-        told, silver_stages.Survey(feed, FORMATS[feed.format]), "window string, fact binary"
+        with_facts, silver_stages.Survey(feed, FORMATS[feed.format]), "window string, fact binary"
     ).collect():
         facts.setdefault(row["window"], set()).add(pickle.loads(row["fact"]))
     return {window: frozenset(some) for window, some in facts.items()}

@@ -18,7 +18,7 @@ from transforms.silver.accounting import Account
 
 
 def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
-    """The accounts as their table has them (``ACCOUNTING``)."""
+    """One row per window and table (``ACCOUNTING``)."""
     return [
         {
             **{name: account[name] for name in _SAME},

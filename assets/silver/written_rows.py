@@ -1,6 +1,7 @@
-"""The rows of a window as silver and quarantine have them, here and by Spark: the columns that are made last.
+"""Classified rows with exactly the columns of silver or of quarantine, once for Arrow and once for Spark.
 
-Not here: which columns there are (``silver``), and the commits (``derive_windows``).
+Put here a column that is made last, of others. Not here: which columns there are (``columns/silver``), and the commits
+(``commits``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Making a feed's tables anew from bronze: under a changed declaration, a new epoch, or to take in what came too late.
+"""Full rebuild: a feed's tables made once more from all of bronze.
 
-What compaction has folded away is read again from bronze, so that nothing is decided any more until the next
-compaction. Not here: the command (``orchestration/cli/rebuild.py``).
+It is needed under a changed declaration, for an epoch in compacted history, and to take in what came too late. What
+compaction has folded is read again from bronze, and there is no horizon until the next compaction. Put here the steps
+of a rebuild. Not here: the command (``orchestration/cli/rebuild.py``).
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed.feed import Feed, Table
 
 AT_ONCE = 48
-"""So many windows are derived in one pass: enough for Spark to have work, few enough to show progress."""
+"""How many windows are derived in one pass: enough for Spark to have work, few enough to show progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """So many of the windows are in silver again."""
+    """Progress of a rebuild: so many of the feed's windows are in silver again."""
 
     windows: int
     of: int
@@ -54,16 +55,16 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
 
 
 def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[Derived]:
-    """Derive silver anew from these, all windows of bronze; gold follows with ``apply_anew``.
+    """Derive silver again for ``windows``, which are all windows of bronze; gold follows with ``rebuild_gold``.
 
-    A run that ends in between leaves every window due, and gold as it was until all of them are derived: the next run
-    or rebuild goes on.
+    A rebuild that ends in between leaves every window unfinished, and gold as it was until all windows are derived: the
+    next run or rebuild goes on.
 
     Raises:
         RebuildStopped: what silver has now fails a blocking check.
     """
     feed = decisions.with_recorded(lake, feed)
-    _unsettle(lake, feed)
+    _mark_unfinished(lake, feed)
     violations: Counter[str] = Counter()
     found: dict[str, str] = {}
     for start in range(0, len(windows), AT_ONCE):
@@ -82,13 +83,13 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[D
             )
 
 
-def _unsettle(lake: Lake, feed: Feed) -> None:
-    """Let nothing count as done. Each step leaves tables that the next run can go on from.
+def _mark_unfinished(lake: Lake, feed: Feed) -> None:
+    """Let no window count as finished. Each step leaves tables that the next run can go on from.
 
-    Gold waits until all windows are derived under the present declaration; none is; all are due; and without its
-    horizon, history is whole again.
+    In this order: gold is marked as made under no declaration, so that it waits until all windows are derived under the
+    present one; no window's accounts have a declaration; no window is finished; and no table has a horizon.
     """
-    # What is stopped now may not be when silver is made anew.
+    # A table that is stopped now may not be when silver is derived again.
     for name in (*gold_tables.mirrors(lake, feed), *discovered_tables.stopped(lake, feed)):
         gold = lake.table(Layer.GOLD, feed.name, name)
         if gold.exists():

@@ -1,6 +1,7 @@
 """Which tombstones no later change can need, and dropping them.
 
-Not here: when that is done (``assets/upkeep/compaction.py``).
+Put here what decides that a tombstone may go. Not here: when they are dropped (``compaction``), and how they are
+written (``gold/apply``).
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from transforms.horizons import Horizon
 
 
 def is_expired(horizon: Horizon | None) -> Column:
-    """True for tombstones at or below the horizon: what is older than they are comes too late."""
+    """True for tombstones at or below the horizon: any older change of their keys would come too late anyway."""
     return F.lit(False) if horizon is None else covers(horizon, POSITION, F.size(POSITION))
 
 
 def droppable(
     table: Table, gold: DataFrame, tombstones: DataFrame, horizon: Horizon | None
 ) -> DataFrame:
-    """Tombstones that no later change can need, one row per key and position, with ``is_superseded``.
+    """One row per tombstone that no later change can need: its key, its position, and ``is_superseded``.
 
-    A superseded one has a row again, or a newer tombstone; the others are expired.
+    Superseded: the key has a row again, or a newer tombstone. The others are expired (``is_expired``).
+
+    Args:
+        table: the declared table.
+        gold: the rows of its gold table.
+        tombstones: all of its tombstones.
+        horizon: of the gold table; None where its history is not compacted.
     """
     own = tombstone_columns(table)
     known = gold.select(*own, POSITION).unionByName(tombstones.select(*own, POSITION))
@@ -42,7 +49,14 @@ def droppable(
 
 
 def drop(lake: Lake, tombstones: LakeTable, removable: DataFrame, table: Table) -> None:
-    """Drop these tombstones; a key that was deleted once more in the meantime has a newer one, which stays."""
+    """Drop these tombstones in one commit; one that a run wrote in the meantime has a newer position and stays.
+
+    Args:
+        lake: the warehouse.
+        tombstones: the table they are in.
+        removable: what ``droppable`` found.
+        table: the declared table.
+    """
     same = " AND ".join(f"old.`{key}` <=> gone.`{key}`" for key in tombstone_columns(table))
     same += f" AND old.{POSITION} = gone.{POSITION}"
     target = DeltaTable.forPath(lake.spark, tombstones.path).alias("old")

@@ -1,4 +1,8 @@
-"""The asset that keeps a feed's tables small: compaction, on a schedule of its own."""
+"""The Dagster asset that keeps a feed's tables small: compaction, on a schedule of its own.
+
+Put here what Dagster is shown of it. Not here: what compaction does (``compaction``), and its schedule
+(``orchestration/automation``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg
@@ -19,7 +23,7 @@ def key_of(feed: Feed) -> dg.AssetKey:
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
-    """The feed's compaction asset: it has no partitions, for it is about all windows that are old enough."""
+    """The feed's compaction asset: it has no partitions, for it takes all windows that are old enough."""
     upstream = [
         ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
         for table in feed.tables.values()

@@ -1,6 +1,7 @@
 """One gold table's base rows and horizon, read in this process.
 
-Not here: how they are written, and larger bases, which Spark reads (``bases``).
+Put here what reads a small base without Spark. Not here: how bases are written, and larger ones, which Spark reads
+(``bases``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from transforms.horizons import Horizon
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a table's keys were at its horizon, and of which streams they had changes; no horizon, no rows."""
+    """The base of one gold table: by key its state at the horizon, and the streams that its changes came from.
+
+    No horizon and no rows where the table was never compacted.
+    """
 
     horizon: Horizon | None = None
     rows: Mapping[Key, tuple[State, Collection[str | None]]] = field(default_factory=dict)

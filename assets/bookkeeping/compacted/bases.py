@@ -30,11 +30,11 @@ from transforms.horizons import Horizon
 
 def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     """The horizon of every gold table of the feed that has one."""
-    return {name: Horizon(tuple(told["position"])) for name, told in _horizons(lake, feed).items()}
+    return {name: Horizon(tuple(row["position"])) for name, row in _horizons(lake, feed).items()}
 
 
 def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
-    """What the base says of the horizon of each gold table that has one (``base_rows.HORIZON``)."""
+    """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
     found: dict[str, dict[str, Any]] = lake.once(
         ("horizons", feed.name), lambda: _read_horizons(lake, feed)
     )
@@ -101,12 +101,12 @@ def write(lake: Lake, feed: Feed, base: NewBase) -> None:
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    told = _horizons(lake, feed).get(name)
-    return told["newest_window"] if told else ""
+    horizon = _horizons(lake, feed).get(name)
+    return horizon["newest_window"] if horizon else ""
 
 
 def refuse_altered_past(lake: Lake, feed: Feed) -> None:
-    """Raise where the feed says now what would make other changes of events that are compacted already.
+    """Raise where the feed's declarations or decisions would now make other changes of compacted events.
 
     Raises:
         DecisionRefused: only a rebuild reads those events again.
@@ -127,13 +127,13 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
 
 def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
-    return {name: told["declared"] for name, told in _horizons(lake, feed).items()}
+    return {name: horizon["declared"] for name, horizon in _horizons(lake, feed).items()}
 
 
 def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    told = _horizons(lake, feed).get(name)
-    return list(told["added"]) if told else []
+    horizon = _horizons(lake, feed).get(name)
+    return list(horizon["added"]) if horizon else []
 
 
 def quoted(text: str) -> str:

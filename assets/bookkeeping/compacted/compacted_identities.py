@@ -16,7 +16,7 @@ from transforms.feed.feed import Feed
 
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
-    """Add the identities of these silver rows to those that are known to be in the base."""
+    """Add the identities of these silver rows to ``compacted.<feed>``, for the gold table ``name``."""
     known = lake.table(Layer.COMPACTED, feed.name)
     new = changes.select(F.lit(name).alias("table"), kept_identity().alias("identity")).distinct()
     if known.exists():

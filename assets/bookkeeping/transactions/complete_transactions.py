@@ -20,7 +20,7 @@ from transforms.feed.feed import Feed
 
 
 def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
-    """``complete``, as a frame of ``id``, ``commit``, ``is_new``; None where every window holds its own whole."""
+    """One row per complete transaction (``id``, ``commit``, ``is_new``): what ``complete`` finds, as a frame."""
     found = complete(lake, feed, windows)
     if found is None:
         return None
@@ -34,10 +34,11 @@ def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None
 def complete(
     lake: Lake, feed: Feed, windows: Sequence[str]
 ) -> dict[str, tuple[tuple[int, ...], bool]] | None:
-    """The complete ones of the transactions that no window holds whole: the commit, and whether it is new.
+    """The complete ones of the transactions that no window holds whole: by id the commit, and whether it is new.
 
-    New: not complete by the windows that are in gold already, these left out: what silver has of others, gold may not
-    have, and then these windows' turn is the only one. None where all transactions are whole in their windows.
+    New: it was not complete by the windows that are in gold already, ``windows`` left out. Gold may not have what
+    silver has of any other window, and only a run of ``windows`` brings it there. None where every transaction is whole
+    in its window.
     """
     if not open_events.table_of(lake, feed).count():
         return None

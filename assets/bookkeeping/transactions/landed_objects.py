@@ -20,7 +20,7 @@ LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "genera
 
 
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
-    """Remember that these object generations have landed: a transaction may go through one that nobody has read yet."""
+    """Add these object generations (window, object, generation) to ``landed.<feed>``, each once."""
     new = set(objects)
     table = lake.small_table(Layer.LANDED, feed.name, LANDED)
     if new:
@@ -31,7 +31,7 @@ def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]])
 
 
 def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, str]]) -> None:
-    """Forget object generations that have landed and can no longer be read: neither in the landing nor in bronze.
+    """Remove object generations that can no longer be read: they are neither in the landing nor in bronze.
 
     ``there``: all that lies in the landing now.
     """
@@ -50,7 +50,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
 
 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
-    """The windows of which something is known to have landed that silver does not have, these left out."""
+    """The windows, except ``but``, of which something has landed that silver does not have."""
     noted = _landed(lake, feed)
     progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
     finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}

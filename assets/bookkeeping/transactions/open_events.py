@@ -35,26 +35,26 @@ OPEN = T.StructType(
 )
 """One row per event of a transaction that its window does not hold whole: ``transactions.<feed>``.
 
-``effect``, ``event_id``, ``position``, ``event_at`` as in ``silver_schema.CHANGE``; ``id``, ``expected``, ``has_begin``
-as in its ``transaction``.
+``effect``, ``event_id``, ``position``, ``event_at`` as in ``columns.silver.CHANGE``; ``id``, ``expected`` and
+``has_begin`` as in its ``transaction``.
 """
 
 COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
 """The same for Arrow."""
 
 IN_PROCESS = 1_000_000
-"""So many events are put together in this process, in some seconds; more are Spark's work."""
+"""Up to so many events are combined in this process, in some seconds; more are Spark's work."""
 
 
 def table_of(lake: Lake, feed: Feed) -> SmallTable:
-    """The feed's table of them."""
+    """The table ``transactions.<feed>`` (``OPEN``)."""
     return lake.small_table(Layer.TRANSACTIONS, feed.name, COLUMNS)
 
 
 def events_of(rows: DataFrame) -> DataFrame:
-    """Those of these classified rows that are events of transactions which their window does not hold whole (``OPEN``).
+    """One row per event of a transaction that its window does not hold whole (``OPEN``), of these classified rows.
 
-    Those in the base count, too: a transaction does not open again because its changes were compacted.
+    Events in the base count, too: a transaction does not open again because its changes were compacted.
     """
     waiting = rows.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
     special: Mapping[str, Column] = {
@@ -87,7 +87,15 @@ def events_here(rows: pa.Table) -> pa.Table:
 def put(
     lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
 ) -> None:
-    """Replace these windows' events by those of the frame or table, of which there are ``count``."""
+    """Replace these windows' events by ``events``, of which there are ``count``.
+
+    Args:
+        lake: the warehouse.
+        feed: whose events these are.
+        events: a frame, or rows in this process (``OPEN``).
+        count: known from the accounts, so that nobody counts the frame.
+        windows: all their rows are replaced.
+    """
     if isinstance(events, pa.Table):
         table_of(lake, feed).replace_windows(events, windows)
     elif count <= IN_PROCESS:

@@ -1,7 +1,7 @@
-"""Transactions over several windows: what is known of them, and which of them a run completes.
+"""Transactions that are not complete now, as a person is shown them: how much waits, since when, and for what.
 
-``landed.<feed>`` has the objects that are known to have landed, ``transactions.<feed>`` the events of transactions that
-no single window holds whole. Only feeds whose format has transactions have either.
+Put here what a check or ``weir status`` says of them. Not here: how far a transaction has come
+(``transaction_states``), and which ones a run releases (``complete_transactions``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """One transaction that is not complete: what waits for what."""
+    """One transaction that is not complete.
+
+    ``waiting``: how many changes wait. ``seen``, ``expected``: events read, and how many its commit says there are.
+    ``first_window``, ``first_at``: of its first event. ``unread``: windows that have landed and are not read.
+    """
 
     id: str
     waiting: int
@@ -41,8 +45,8 @@ class OpenTransaction:
 def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     """The transactions that are open now, the oldest first.
 
-    Their age is counted in landing windows, up to the newest that was read: a feed that stands still ages nothing. Past
-    the feed's timeout one is ``never_committed``, which is what is thought of it and no more: its commit may yet come.
+    Their age is counted in landing windows, up to the newest that was read: nothing grows older while nothing lands.
+    Past the feed's timeout a transaction is called ``never_committed``, which is a guess: its commit may yet come.
     """
     if not open_events.table_of(lake, feed).count():
         return []
@@ -55,13 +59,13 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     found = []
     for one in sorted(states, key=lambda state: (state.first_window, state.id)):
         age = newest - parse_window(one.first_window, feed.window)
-        said = {name: value for name, value in one._asdict().items() if name != "commit"}
-        said["first_at"] = (
+        facts = {name: value for name, value in one._asdict().items() if name != "commit"}
+        facts["first_at"] = (
             None if one.first_at is None else _1970 + timedelta(microseconds=one.first_at)
         )
         overdue = age >= feed.transaction_timeout
         found.append(
-            OpenTransaction(**said, age=age, never_committed=overdue, unread=tuple(missing))
+            OpenTransaction(**facts, age=age, never_committed=overdue, unread=tuple(missing))
         )
     return found
 

@@ -22,7 +22,7 @@ from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, State, state_of
 
 IN_PROCESS_BYTES = 64 << 20
-"""So much of silver is looked through in this process; a larger one is Spark's work."""
+"""Silver of up to so many bytes is searched in this process; a larger one is Spark's work."""
 
 _STATES = (
     "id string, commit array<bigint>, has_commit boolean, expected bigint, seen bigint,"
@@ -33,9 +33,13 @@ _STATES = (
 def states(
     lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str] = ()
 ) -> list[State]:
-    """Where each stands by what all windows but these (``without``) hold, those that hold one whole included.
+    """The state of each transaction that some window holds in part.
 
-    ``unread``: windows that are known to hold drops, and were not read.
+    Args:
+        lake: the warehouse.
+        feed: its transactions are asked for.
+        unread: windows that have landed and were not read: a transaction may go on in one.
+        without: windows whose events do not count.
     """
     table = table_of(lake, feed)
     if table.count() <= IN_PROCESS:

@@ -1,7 +1,8 @@
 """Clients of Kafka: their settings, and what went wrong with them in words: names of variables, never their values.
 
-Settings come from the environment: ``WEIR_KAFKA_SASL_PASSWORD`` is the client's ``sasl.password``. Whoever makes a
-client reads them anew, tasks too, so that no plan carries a secret. Not here: what a topic holds (``topics``).
+Settings come from the environment: ``WEIR_KAFKA_SASL_PASSWORD`` is the client's ``sasl.password``. They are read
+whenever a client is made, in tasks too, so that no plan of Spark's carries a secret. Put here what every client needs.
+Not here: what a topic holds (``topics``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FEW, MANY = 500, 20_000
 """How many records one call asks for: at first, and at most."""
 
 CALL_BYTES = 8 << 20
-"""About so many bytes are to come of one call."""
+"""About how many bytes one call should return."""
 
 OURS = {
     "bootstrap.servers": "the feed's landing says it",
@@ -80,7 +81,7 @@ _TELLING: tuple[tuple[int, str, str], ...] = (
     (KafkaError._ALL_BROKERS_DOWN, "the broker does not answer", _PROTOCOL),
     (KafkaError._TIMED_OUT, "the broker does not answer", _PROTOCOL),
 )
-"""From the most telling to the least: of several complaints the first of these is told."""
+"""From the most telling to the least: of several complaints the first of these is reported."""
 
 # librdkafka's only property that is written so.
 _WITHOUT_DOTS = {"log.level": "log_level"}
@@ -118,7 +119,7 @@ def settings(feed: Feed, environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 class Complaints:
-    """What a client has complained of: librdkafka says it aside, and retries."""
+    """What a client has complained of: librdkafka reports errors to a callback, and retries."""
 
     def __init__(self) -> None:
         self.codes: list[int] = []

@@ -1,8 +1,8 @@
 """Reading offsets of Kafka's partitions inside Spark's tasks, as bronze rows.
 
 Each task reads ranges of offsets with a client of its own. Nothing is committed to the broker: what was read is known
-from bronze. Not here: which offsets (``topics``), how tasks read (``spark_source``), and what a record means
-(``transforms/formats``).
+from bronze. Put here how a Kafka record becomes a row of bronze. Not here: which offsets (``topics``), how tasks read
+(``landing/spark_source``), and what a record means (``transforms/formats``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The window of a Kafka record: that of its timestamp, whoever gave it, the producer or the broker.
 
-A record without a timestamp, with one that is none, or with one before the first window stands in the first window:
-what decides must be in the record itself, so that it lands in the same window whenever it is read.
+A record without a timestamp, with an impossible one, or with one before the first window is in the first window: only
+the record itself may decide, so that it lands in the same window whenever it is read. Put here what a timestamp of
+Kafka means. Not here: windows of objects (``transforms/feed/windows.py``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What the topics of a feed hold, what of it was read, and so which offsets are to be read.
 
-Not here: reading them (``read_topics``), and the tables that say what was read (``ledger``).
+Put here what is asked of brokers about offsets. Not here: reading records (``read_topics``), and which offsets bronze
+has (``bookkeeping/ledger``).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ SMALLEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition of a topic as it is now: ``end`` is one more than the last offset that is decided.
+    """One partition of a topic as it is now: its first offset is ``earliest``.
 
-    ``written`` is one more than the last offset that there is: what lies between the two waits for a transaction.
+    ``end``: one more than the last offset that a consumer of committed records may read. ``written``: one more than the
+    last offset that there is. Offsets between the two wait for the end of a transaction.
     """
 
     topic: str
@@ -87,8 +89,8 @@ def look(feed: Feed) -> list[Partition]:
     wait = clients.PATIENCE
     topics = clients.topics_of(feed)
     asked = client.describe_topics(TopicCollection([*topics]), request_timeout=wait)
-    told = clients.answers(feed, client, asked, complaints)
-    places = [TopicPartition(topic, one.id) for topic in topics for one in told[topic].partitions]
+    known = clients.answers(feed, client, asked, complaints)
+    places = [TopicPartition(topic, one.id) for topic in topics for one in known[topic].partitions]
     oldest, newest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
     # What is written is asked before what is decided: a transaction that ends in between is none that is open.
     earliest, written, end = (
@@ -109,7 +111,7 @@ def look(feed: Feed) -> list[Partition]:
     return [
         Partition(
             place.topic,
-            str(told[place.topic].topic_id),
+            str(known[place.topic].topic_id),
             place.partition,
             earliest[place].offset,
             end[place].offset,
@@ -120,9 +122,9 @@ def look(feed: Feed) -> list[Partition]:
 
 
 def undecided(partitions: Iterable[Partition]) -> tuple[str, ...]:
-    """One line for each partition that has offsets which nobody may read yet, for a transaction is open before them.
+    """One line for each partition with offsets that nobody may read yet, for a transaction is open before them.
 
-    One that its producer never ends holds back all that follows it, and looks as if nothing came.
+    A transaction that its producer never ends holds back all records behind it, and looks as if nothing came.
     """
     return tuple(
         f"{one.name}: {counted(one.written - one.end, 'offset')} from {one.end:,} on"
@@ -174,13 +176,13 @@ def backlog(
     warnings: list[str] = []
     lost: dict[str, int] = {}
     known = {name for name, _ in read}
-    full_rebuild = set()
+    created_again = set()
     for one in partitions:
         before = read.get((one.name, one.topic_id))
         first = one.earliest if before is None else max(before.next_offset, one.earliest)
         if before is None:
-            if one.name in known and one.topic not in full_rebuild:
-                full_rebuild.add(one.topic)
+            if one.name in known and one.topic not in created_again:
+                created_again.add(one.topic)
                 warnings.append(
                     f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
                     f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"
