@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from assets.arrow import read_changes
 from transforms.gold.change import Key, Position
-from transforms.gold.streams import PLACE, Clock, CrossStreamPosition, Moment, clock
+from transforms.gold.clocks import PLACE, Clock, Moment, clock
+from transforms.gold.streams import CrossStreamPosition
 from transforms.source_format import FarPlaces, Telling
 
 TOLD = "kind string, group binary, place array<bigint>, row binary"

@@ -19,11 +19,12 @@ from assets.arrow.record_batches import told_clearly
 from assets.arrow.stories import Story, stories
 from assets.columns.base_rows import STATE
 from transforms.gold.change import Change
-from transforms.gold.fold import Fold, Last, State
+from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.onto_gold import by_history, onto
 from transforms.gold.ordering import sorted_with
 from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.state import Last, State
 
 BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
 """What a base row says of its key (``base_rows.BASE``)."""

@@ -38,8 +38,8 @@ from assets.columns.history import (
 )
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
-from transforms.gold.fold import State
 from transforms.gold.history import Version
+from transforms.gold.state import State
 from transforms.types import stored
 
 CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"

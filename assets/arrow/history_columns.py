@@ -21,8 +21,8 @@ from assets.columns.history import (
 )
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
-from transforms.gold.fold import Last
 from transforms.gold.history import Version
+from transforms.gold.state import Last
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 OWN = {

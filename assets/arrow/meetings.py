@@ -16,10 +16,10 @@ import pyarrow as pa
 from assets.arrow import read_changes
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Image, Key, Position
-from transforms.gold.fold import ABSENT, Last, State, unread
+from transforms.gold.current import Current
 from transforms.gold.history import Version
-from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
+from transforms.gold.state import ABSENT, Last, State, unread
 from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 

@@ -27,7 +27,7 @@ from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver import transactions
 from transforms.silver.conforming.changes import Row
-from transforms.silver.conforming.conform import Conform, conformer
+from transforms.silver.conforming.conformer import Conform, conformer
 from transforms.source_format import Decode, Resolve, SourceFormat
 
 Batches = Iterator[pa.RecordBatch]

@@ -15,7 +15,7 @@ from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.tables import Misdeclared, TableTexts
 from transforms import types
-from transforms.feed.feed import EdgeType, VertexType
+from transforms.feed.graph_types import EdgeType, VertexType
 from transforms.formats.tigergraph.tables import ANY, GLOBAL, OWN_COLUMNS, stored_in
 
 KNOWN_TYPES: Final = (

@@ -23,8 +23,8 @@ from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
-from transforms.gold.fold import Last, State
-from transforms.gold.onto_gold import Current
+from transforms.gold.current import Current
+from transforms.gold.state import Last, State
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 _OWN = {

@@ -25,11 +25,13 @@ from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
-from transforms.gold.fold import ABSENT, Fold
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.news import News
-from transforms.gold.onto_gold import Current
-from transforms.gold.table import Brought, New, brought, steps, whole, with_linked
+from transforms.gold.state import ABSENT
+from transforms.gold.table import brought, steps, whole, with_linked
+from transforms.gold.table_changes import Brought, New
 
 MOST_CHANGES = 60_000
 """So many changes of a table are folded in this process at most: into 300,000 rows that took 4.9 s, by Spark 7.1."""

@@ -27,8 +27,9 @@ from assets.gold.changes.scoped_delete_effects import Scoping
 from assets.gold.changes.table_changes import TableChanges
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scopes
+from transforms.gold.state import ABSENT, State
 
 
 @dataclass(frozen=True, slots=True)

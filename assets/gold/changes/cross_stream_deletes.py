@@ -26,8 +26,9 @@ from transforms.change_kinds import ChangeKinds, streams_of
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
+from transforms.gold.clocks import Moment
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, CrossStreamPosition, Moment
+from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.source_format import FarPlaces
 
 COLUMNS = (

@@ -19,9 +19,9 @@ from assets.gold.changes.table_changes import TableChanges
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.gold.change import Key
-from transforms.gold.fold import State
-from transforms.gold.onto_gold import Current
+from transforms.gold.current import Current
 from transforms.gold.scopes import Scoped
+from transforms.gold.state import State
 
 SHOWN = 5
 """So many of a run are named one by one, the widest and then those that did most; of the others the sum is told."""

@@ -27,9 +27,9 @@ from assets.layers import Layer
 from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key, Position
-from transforms.gold.fold import State
 from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
+from transforms.gold.state import State
 from transforms.gold.transactions import at_commit
 
 MOST_BYTES = 64 << 20
