@@ -1,7 +1,8 @@
-"""The house rules that a program can see: walls between rooms, and their sizes (CONTRIBUTING.md, House style)."""
+"""The house rules that a program can see: walls between rooms, sizes, and names (CONTRIBUTING.md, House style)."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections import defaultdict
@@ -11,7 +12,16 @@ from pathlib import Path
 PACKAGES = ("bench", "orchestration", "assets", "expectations", "transforms")
 
 MOST_LINES_OF_A_FILE = 250
+MOST_LINES_OF_A_FUNCTION = 50
+MOST_PARAMETERS = 5
 MOST_FILES_OF_A_ROOM = 15
+
+HOOKS = {
+    *("build", "decoder", "split", "main"),
+    # What each of the bench's other tools has to answer to.
+    *("counted", "merge", "lines"),
+}
+"""Functions that several modules have by agreement, so that one caller can take any of them."""
 
 
 def modules(root: Path) -> Iterator[tuple[str, str]]:
@@ -19,6 +29,14 @@ def modules(root: Path) -> Iterator[tuple[str, str]]:
     for package in PACKAGES:
         for file in sorted((root / package).rglob("*.py")):
             yield str(file.relative_to(root)), file.read_text()
+
+
+def functions(root: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every function of the product, with where it stands."""
+    for path, text in modules(root):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path}:{node.lineno} {node.name}", node
 
 
 def test_imports_run_one_way(root: Path) -> None:
@@ -35,9 +53,46 @@ def test_no_source_file_outgrows_a_sitting(root: Path) -> None:
     assert {path: count for path, count in lines.items() if count > MOST_LINES_OF_A_FILE} == {}
 
 
+def test_no_function_outgrows_a_screen(root: Path) -> None:
+    lines = {
+        place: (node.end_lineno or node.lineno) - node.lineno + 1 for place, node in functions(root)
+    }
+    assert {one: count for one, count in lines.items() if count > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_no_function_asks_for_more_than_five_things(root: Path) -> None:
+    asked = {}
+    for place, node in functions(root):
+        of = node.args
+        names = [one.arg for one in (*of.posonlyargs, *of.args, *of.kwonlyargs)]
+        asked[place] = [name for name in names if name not in ("self", "cls")]
+    assert {one: names for one, names in asked.items() if len(names) > MOST_PARAMETERS} == {}
+
+
 def test_no_room_holds_more_files_than_one_takes_in(root: Path) -> None:
     rooms: dict[str, int] = defaultdict(int)
     for path, _ in modules(root):
         folder, _, name = path.rpartition("/")
         rooms[folder] += name != "__init__.py"
     assert {room: files for room, files in rooms.items() if files > MOST_FILES_OF_A_ROOM} == {}
+
+
+def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:
+    homes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path, text in modules(root):
+        for node in ast.parse(text).body:
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                continue
+            if not node.name.startswith("_") and node.name not in HOOKS:
+                homes[path.partition("/")[0], node.name].append(path)
+    assert {name: paths for name, paths in homes.items() if len(paths) > 2} == {}
+
+
+def test_every_room_says_what_belongs_in_it_and_what_does_not(root: Path) -> None:
+    rooms = {path: text for path, text in modules(root) if path.endswith("__init__.py")}
+    silent = [
+        path
+        for path, text in rooms.items()
+        if path.count("/") > 1 and "Not here" not in (ast.get_docstring(ast.parse(text)) or "")
+    ]
+    assert silent == []

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from transforms.value_types import moments, nested, numbers
+from transforms.value_types import floats, moments, nested, numbers
 from transforms.value_types.type_names import (
     element,
     entries,
@@ -106,8 +106,8 @@ _SIMPLE: Final[dict[str, Judge]] = {
     "smallint": numbers.whole(2**15 - 1),
     "int": numbers.whole(2**31 - 1),
     "bigint": numbers.whole(2**63 - 1),
-    "float": numbers.single,
-    "double": numbers.double,
+    "float": floats.single,
+    "double": floats.double,
     "string": _string,
     "binary": _binary,
     "boolean": _boolean,

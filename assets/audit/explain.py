@@ -24,7 +24,8 @@ from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed, Table
-from transforms.gold.fold import Fold, State
+from transforms.gold.fold import Fold
+from transforms.gold.state import State
 from transforms.horizons import Horizon
 from transforms.types import judge_of
 

@@ -30,7 +30,8 @@ from assets.layers import Layer
 from transforms.change import HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.fold import Fold
+from transforms.gold.state import ABSENT, State
 from transforms.gold.table import steps, with_linked
 
 Row: TypeAlias = "Mapping[str, Any]"

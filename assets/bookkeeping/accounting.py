@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.delta.small_table import SmallTable
-from transforms.silver import accounting
+from transforms.silver import log_resets
 
 STREAM_SCHEMA = T.StructType(
     [
@@ -148,7 +148,7 @@ def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
     ]
     return [
         {**fall, **{name: _moment(fall[name]) for name in ("newest", "newest_before")}}
-        for fall in accounting.falls(found)
+        for fall in log_resets.falls(found)
     ]
 
 

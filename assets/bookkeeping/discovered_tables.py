@@ -16,6 +16,7 @@ from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver.conforming import discovered_tables
+from transforms.silver.conforming.described_tables import Description
 from transforms.silver.conforming.discovered_tables import Met, Stopped, Tables
 
 _MET = ["table", "source_table", "declared", "changes"]
@@ -52,7 +53,7 @@ def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
     tells = FORMATS[feed.format].tells_tables
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
-    said: dict[str, set[discovered_tables.Description]] = {}
+    said: dict[str, set[Description]] = {}
     for row in rows if tells else ():
         if row["declared"] is None or row["declared"] in feed.tables:
             continue

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import types
-from transforms.feed.feed import Predicate
+from transforms.feed.graph_types import Predicate
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
 TABLE: Final = "node_"

@@ -23,7 +23,8 @@ from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
 from transforms.source_format import Split
-from transforms.splitting.gzip_stream import inflate, too_large, with_damage
+from transforms.splitting.damaged_archives import with_damage
+from transforms.splitting.gzip_stream import inflate, too_large
 from transforms.splitting.limits import DEFAULTS, Limits
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.

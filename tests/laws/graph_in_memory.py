@@ -20,10 +20,12 @@ from tests.transforms.formats.folded import InScenario, gold_rows
 from transforms.change import CONTROL
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import Fold, State
-from transforms.gold.onto_gold import Current
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import New, brought, whole
+from transforms.gold.state import State
+from transforms.gold.table import brought, whole
+from transforms.gold.table_changes import New
 
 
 @dataclass

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Literal
 
 from transforms.feed.decisions import Decisions
+from transforms.feed.graph_types import EdgeType, Predicate, VertexType
 from transforms.feed.schema_policies import Policies
 
 WindowSize = Literal["hour", "day"]
@@ -69,48 +70,6 @@ class Table:
             cdc_columns=tuple(name for name in self.cdc_columns if name not in later),
             since={name: first for name, first in self.since.items() if name not in later},
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """One predicate of Dgraph: ``type`` is Dgraph's name for what it holds, None where nobody said; ``list``: many."""
-
-    name: str
-    type: str | None = None
-    list: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class VertexType:
-    """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name.
-
-    ``graphs`` are those that have it, or ``GLOBAL``; empty where nobody said.
-    """
-
-    name: str
-    attributes: Mapping[str, str]
-    key: tuple[str, ...] = ()
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    graphs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeType:
-    """One edge type of TigerGraph; ``sources`` and ``targets`` are the vertex types of its two ends.
-
-    ``reverse`` is the name of the type of its mirrored edges, ``discriminator`` the attributes that tell its edges
-    between two vertices apart. ``graphs``: as of vertex types.
-    """
-
-    name: str
-    sources: tuple[str, ...]
-    targets: tuple[str, ...]
-    attributes: Mapping[str, str]
-    directed: bool = True
-    reverse: str | None = None
-    discriminator: tuple[str, ...] = ()
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    graphs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

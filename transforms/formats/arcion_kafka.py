@@ -23,7 +23,8 @@ from typing import Any, Final
 from transforms.event import Event
 from transforms.families.arcion import cursors
 from transforms.families.connect import events, files, places
-from transforms.families.connect.envelopes import Envelope, EnvelopeReader
+from transforms.families.connect.envelope_reader import EnvelopeReader
+from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader
 from transforms.families.connect.places import Place

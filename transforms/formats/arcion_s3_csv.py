@@ -22,14 +22,15 @@ from typing import NamedTuple
 
 from transforms.event import Event
 from transforms.families.arcion import rows
+from transforms.families.arcion.exists_flags import Row
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord, Record
 from transforms.source_format import Decode, SourceFormat
 from transforms.splitting import csv_records
-from transforms.splitting.csv_headers import role_of
-from transforms.splitting.csv_records import DOUBLING_FIELD, MIXED_FIELD
+from transforms.splitting.csv_fields import DOUBLING_FIELD, MIXED_FIELD
+from transforms.splitting.header_roles import role_of
 from transforms.splitting.limits import DEFAULTS, Limits
 
 NULL = "NULL"
@@ -100,7 +101,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         names = None if record.header is None else header_of(record.header)
         is_operation = _is_operation(fields, names, layout)
         fault = fault or unreadable(fields, names, layout, record, is_operation=is_operation)
-        row: rows.Row = ({}, {}, {})
+        row: Row = ({}, {}, {})
         op = cursor = None
         if fault is None:
             assert fields is not None  # else it were unreadable
@@ -194,7 +195,7 @@ def unreadable(
 
 def snapshot_row(
     fields: Sequence[Field], names: Sequence[str] | None, layout: Layout | None
-) -> rows.Row:
+) -> Row:
     """The values of a snapshot row: all are given, as if by an insert."""
     columns = _as_declared(names, layout) if names is not None else layout.columns if layout else ()
     new = {name: one.value for name, one in zip(columns, fields, strict=True)}
@@ -203,7 +204,7 @@ def snapshot_row(
 
 def operation_row(
     fields: Sequence[Field], names: Sequence[str] | None, layout: Layout | None
-) -> rows.Row:
+) -> Row:
     """The values and flags of an operation's triplets: under a header names decide, in any order."""
     new: dict[str, str | None] = {}
     old: dict[str, str | None] = {}

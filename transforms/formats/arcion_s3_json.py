@@ -15,6 +15,7 @@ from typing import Any
 
 from transforms.event import Event
 from transforms.families.arcion import rows
+from transforms.families.arcion.exists_flags import FLAGS, Row
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
@@ -44,7 +45,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
         if is_bare(document):
             new = texts(document)
             # All columns are given, as if by an insert.
-            row: rows.Row = (new, {}, dict.fromkeys(new, "1"))
+            row: Row = (new, {}, dict.fromkeys(new, "1"))
             return (
                 rows.event(
                     names=(None, None, record.path_table),
@@ -166,7 +167,7 @@ def flags(exists: object) -> dict[str, str | None]:
     if type(exists) is not dict:
         return {}
     # An object is no flag, nor can it be looked for in a set.
-    if set(map(type, exists.values())) == _TEXTS and rows.FLAGS.issuperset(exists.values()):
+    if set(map(type, exists.values())) == _TEXTS and FLAGS.issuperset(exists.values()):
         return exists
     return {
         name: value if type(value) is str and len(value) == 1 else _stripped(value)

@@ -17,7 +17,8 @@ from typing import Any, Final
 from transforms import json_values
 from transforms.event import Event, Transaction
 from transforms.families.connect import events, files, places
-from transforms.families.connect.envelopes import Envelope, EnvelopeReader
+from transforms.families.connect.envelope_reader import EnvelopeReader
+from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader, Images
 from transforms.families.connect.places import Place

@@ -11,48 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
+from transforms.feed.attribute_operations import IF_NEW, OVERWRITE
 from transforms.feed.feed import Table
-from transforms.gold.change import Change, Image, Position
-from transforms.gold.operations import IF_NEW, OVERWRITE, applied
-
-
-class Last(NamedTuple):
-    """The last change of a key that counted; ``event_at`` in microseconds since 1970 (UTC)."""
-
-    position: Position
-    event_id: str
-    event_at: int | None
-    is_scoped: bool
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What a key is after some changes.
-
-    ``effect``: ``put`` (a row of exactly these ``columns``), ``merge`` (the row that is there, with these columns
-    overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
-    a key. ``last``: None where no change counted yet.
-
-    ``reset``: the position of the newest change after which nothing older can matter (a put, a remove, a merge of every
-    column); None where there is none, or where it is not known.
-    """
-
-    effect: str
-    columns: Image
-    copies: int
-    last: Last | None = None
-    reset: Position | None = None
-
-
-ABSENT = State("remove", {}, 0)
-"""A key of which nothing is there."""
-
-
-def unread(*, is_present: bool, last: Last, reset: Position | None = None) -> State:
-    """A key whose row, if there is one, has not been read."""
-    return State("merge" if is_present else "remove", {}, int(is_present), last, reset)
+from transforms.gold.change import Change, Image
+from transforms.gold.operations import applied
+from transforms.gold.state import ABSENT, Last, State
 
 
 # Without slots: what follows from the declaration is computed once and kept.

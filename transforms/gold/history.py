@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from transforms.gold.change import Change, Image, Position
-from transforms.gold.fold import ABSENT, Fold, Last, State
+from transforms.gold.fold import Fold
+from transforms.gold.state import ABSENT, Last, State
 
 
 @dataclass(frozen=True, slots=True)

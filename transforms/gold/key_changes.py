@@ -11,7 +11,8 @@ from dataclasses import replace
 from heapq import merge
 
 from transforms.gold.change import Change, Key, Position
-from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.fold import Fold
+from transforms.gold.state import ABSENT, State
 
 Links = Iterable[tuple[Key, Key]]
 """Pairs of an old key and the new one that took values from its row."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from transforms.gold.change import Change
-from transforms.gold.fold import Last
+from transforms.gold.state import Last
 
 
 @dataclass(slots=True)

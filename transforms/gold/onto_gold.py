@@ -14,55 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transforms.gold.change import Change, Position
-from transforms.gold.fold import ABSENT, Fold, Last, State
+from transforms.gold.change import Change
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.ordering import Counts, in_order
-from transforms.horizons import Horizon
-
-
-@dataclass(frozen=True, slots=True)
-class Current:
-    """What gold has of a key: the newer of its row and its tombstone.
-
-    ``state``: what the key is (``fold.unread`` where its values were not asked for), with the last change that counted
-    and the reset position. ``is_torn``: the tombstone is newer than a row that is still there, as a run leaves it that
-    ended between its two commits.
-    """
-
-    state: State
-    is_torn: bool = False
-
-    def says(self, fold: Fold, state: State, horizon: Horizon | None = None) -> bool:
-        """Whether gold has all of a key's state already: its place, and its values; False where they were not read.
-
-        ``horizon``: of the table, where its history is compacted.
-        """
-        mine = self.state
-        return (
-            not self.is_torn
-            and mine.last is not None
-            and state.last is not None
-            and (mine.effect, mine.copies) == (state.effect, state.copies)
-            and mine.last[:3] == state.last[:3]
-            and _are_as_good(mine.reset, state.reset, horizon)
-            and self.shows(fold, state)
-        )
-
-    def shows(self, fold: Fold, state: State) -> bool:
-        """Whether gold has the row that the state is, or none as it says, wherever its last change stands.
-
-        Of a row whose values were not read it is only known that it is there.
-        """
-        mine = self.state
-        if "remove" in (mine.effect, state.effect):
-            return mine.effect == state.effect
-        if mine.effect == "merge":
-            return True
-        # Further rows of a key are somebody else's doing.
-        is_as_often = fold.has_key or mine.copies == state.copies
-        return is_as_often and all(
-            mine.columns.get(name) == state.columns.get(name) for name in fold.values
-        )
+from transforms.gold.state import ABSENT, Last, State
 
 
 @dataclass(slots=True)
@@ -140,19 +96,6 @@ def by_history(
     # Where the last one is not among them, the key's base has it, or it stands before its old place by now.
     told = told or [state if up_to_last is None else up_to_last]
     return state, not any(current.shows(fold, one) for one in told)
-
-
-def _are_as_good(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
-    """Whether two reset positions answer the same changes.
-
-    What stands at or below the horizon never comes to gold, so that a reset position there is as good as none. Gold may
-    have one that the base has forgotten, and the base one that gold never had.
-    """
-    above = [
-        None if at is None or (horizon is not None and horizon.covers(at, len(at))) else at
-        for at in (one, other)
-    ]
-    return above[0] == above[1]
 
 
 def _is_known(last: Last, change: Change) -> bool:

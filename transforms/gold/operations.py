@@ -16,11 +16,8 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from transforms.feed.attribute_operations import IF_NEW, OVERWRITE
 from transforms.json_values import as_text, read, written
 from transforms.types import element, entries, judge_of
-
-__all__ = ["IF_NEW", "OVERWRITE", "applied"]
 
 Operation: TypeAlias = "Callable[[str, str], str | None]"
 """From the column's text before and the operand's to its text after; None for null."""

@@ -10,24 +10,13 @@ Not here: which keys a scope has (``scopes``), and which formats want this (``fo
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from transforms.gold.change import Change, Position
+from transforms.gold.clocks import Clock
 from transforms.gold.scopes import Scoped
-
-PLACE: Final = 3
-"""Epoch, phase and the source's first number: what of a position time is measured at."""
-
-
-class Moment(NamedTuple):
-    """A place of a stream, and the newest time there (in microseconds; None: unknown); whether the run brings it."""
-
-    place: Position
-    at: int | None
-    is_new: bool
 
 
 class CrossStreamPosition(NamedTuple):
@@ -35,60 +24,6 @@ class CrossStreamPosition(NamedTuple):
 
     stream: str
     position: Position
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Up to where one stream had come at some moments.
-
-    ``begins``: its first place that has a time; None without any. ``newer``: by moment, the first place up to which
-    something is newer; none where nothing is yet. ``has_moved``: what the run brings has changed the answer for a place
-    that was there before.
-    """
-
-    begins: Position | None
-    newer: Mapping[int, Position]
-    has_moved: bool = False
-
-    def is_before(self, position: Position, at: int) -> bool:
-        """Whether all that the stream had told up to this position was no newer than the moment."""
-        place = position[:PLACE]
-        if self.begins is None or place < self.begins:
-            return False
-        newer = self.newer.get(at)
-        return newer is None or place < newer
-
-
-def clock(moments: Iterable[Moment], asked: Collection[int]) -> Clock:
-    """One stream's clock for the moments that are ``asked`` for, from its places in their order."""
-    wanted = sorted(asked)
-    newer: dict[int, Position] = {}
-    begins: Position | None = None
-    # The newest time so far: of all there is, and of what was there before the run.
-    newest: int | None = None
-    before: int | None = None
-    passed, has_moved = 0, False
-    for place, at, is_new in moments:
-        if at is not None:
-            begins = place if begins is None else begins
-            newest = at if newest is None else max(newest, at)
-            if not is_new:
-                before = at if before is None else max(before, at)
-            while passed < len(wanted) and wanted[passed] < newest:
-                newer[wanted[passed]] = place
-                passed += 1
-        if not is_new and newest != before:
-            has_moved = has_moved or _answers_differ(wanted, before, newest)
-    return Clock(begins, newer, has_moved)
-
-
-def _answers_differ(wanted: Sequence[int], before: int | None, newest: int | None) -> bool:
-    """Whether some moment comes after one of the two times, and not after the other."""
-    assert newest is not None  # it is at least what was there before, and not the same
-    if before is None:
-        return bool(wanted) and wanted[-1] >= newest
-    first = bisect_left(wanted, before)
-    return first < len(wanted) and wanted[first] < newest
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
@@ -83,8 +82,8 @@ class Accounts:
         if moment.made is None:
             return
         where = (whose, moment.epoch, moment.segment)
-        seen = (moment.made, -_LATEST if moment.read is None else -moment.read)
-        if seen > self._newest.get(where, (-_LATEST, -_LATEST)):
+        seen = (moment.made, -LATEST if moment.read is None else -moment.read)
+        if seen > self._newest.get(where, (-LATEST, -LATEST)):
             self._newest[where] = seen
 
     def hear(self, whose: Whose, stream: str) -> None:
@@ -110,7 +109,7 @@ class Accounts:
         for whose, count, facts, is_first, number in counts:
             self._counts[Whose(*whose), count, facts, is_first] += number
         for whose, epoch, segment, made, unread in newest:
-            read = None if unread == -_LATEST else -unread
+            read = None if unread == -LATEST else -unread
             self.note(Whose(*whose), Moment(epoch, segment, made, read))
         for *whose, known in streams:
             for stream in known:
@@ -122,7 +121,7 @@ class Accounts:
         for (whose, count, facts, is_first), number in self._counts.items():
             found[whose].add(count, facts, number, is_first=is_first)
         for (whose, epoch, segment), (made, unread) in self._newest.items():
-            read = None if unread == -_LATEST else -unread
+            read = None if unread == -LATEST else -unread
             found[whose].segments.append((epoch, segment, made, read))
         for whose, known in self._streams.items():
             found[whose].streams = sorted(known)
@@ -130,7 +129,7 @@ class Accounts:
         return [{**whose._asdict(), **found[whose].row()} for whose in ordered]
 
 
-_LATEST: Final = 2**63
+LATEST: Final = 2**63
 """Later than every moment."""
 
 _SEVERAL: Final = 2
@@ -176,64 +175,3 @@ class _Account:
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
         }
-
-
-def falls(accounts: Iterable[Account]) -> list[Account]:
-    """One row per table, epoch and log file whose newest change was made, and read, before one of an earlier file.
-
-    A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
-    times must fall. A statement that began before its log file did is a little older than the file before it says, but
-    is read after that; a file that is delivered again is read later, but its changes are as old as they were.
-    """
-    newest: dict[tuple[str, int], dict[int, tuple[int, int]]] = defaultdict(dict)
-    for account in accounts:
-        for epoch, segment, made, read in account["segments"]:
-            of_log = newest[account["table"] or "", epoch or 0]
-            seen = (made, -_LATEST if read is None else -read)
-            of_log[segment] = max(seen, of_log.get(segment, seen))
-    found = []
-    for (table, epoch), of_log in sorted(newest.items()):
-        found += _falls_of_log(table, epoch, sorted(of_log.items()))
-    return found
-
-
-def _falls_of_log(
-    table: str, epoch: int, files: Sequence[tuple[int, tuple[int, int]]]
-) -> list[Account]:
-    found: list[Account] = []
-    made_before: int | None = None
-    read_before: int | None = None
-    for segment, (made, unread) in files:
-        read = None if unread == -_LATEST else -unread
-        if made_before is not None and made < made_before:
-            read_falls = read is None or read_before is None or read < read_before
-            if read_falls:
-                found.append(
-                    {
-                        **{"table": table, "epoch": epoch, "segment": segment},
-                        **{"newest": made, "newest_before": made_before},
-                    }
-                )
-        made_before = made if made_before is None else max(made_before, made)
-        if read is not None:
-            read_before = read if read_before is None else max(read_before, read)
-    return found
-
-
-def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Gold tables that two different source tables would share, from (table, source table) pairs.
-
-    ``region`` and ``io_blitzz.region`` may be one table, told less and more exactly; ``a.region`` and ``b.region`` not.
-    """
-    by_table: dict[str, set[str]] = {}
-    for table, source in sources:
-        by_table.setdefault(table, set()).add(source)
-
-    def differ(one: str, other: str) -> bool:
-        return not f".{one}".endswith(f".{other}") and not f".{other}".endswith(f".{one}")
-
-    return {
-        table: sorted(names)
-        for table, names in by_table.items()
-        if any(differ(one, other) for one in names for other in names)
-    }

@@ -14,9 +14,7 @@ from transforms.event import Event, StreamSchema, Transaction
 from transforms.feed.feed import Feed, Table
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.changes import Row
-from transforms.silver.conforming.conform import conformer
-
-__all__ = ["Row", "WaitingRow", "conformed"]
+from transforms.silver.conforming.conformer import conformer
 
 WaitingRow = Mapping[str, Any]
 """One row of silver by its columns' names; images are mappings, times are microseconds since 1970."""

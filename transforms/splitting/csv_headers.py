@@ -11,18 +11,8 @@ from collections.abc import Sequence
 
 from transforms.errors import UnknownHeader
 from transforms.feed.feed import Table
+from transforms.splitting.header_roles import role_of
 
-SUFFIX_ROLE = r"(?i)^(.+?)[_.: -](NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?$"
-"""``r_name_NEW_VAL``: group 1 is the column, group 2 the role. Valid in Python's ``re`` and in Java.
-
-A name is read by this pattern where it fits, else by ``PREFIX_ROLE``.
-"""
-
-PREFIX_ROLE = r"(?i)^(NEW|OLD|EXISTS|BEFORE|AFTER)(?:[_.: -]VAL(?:UE)?)?[_.: -](.+)$"
-"""``NEW_VAL_r_name``: group 1 is the role, group 2 the column."""
-
-_SUFFIX_ROLE, _PREFIX_ROLE = re.compile(SUFFIX_ROLE), re.compile(PREFIX_ROLE)
-_SYNONYMS = {"after": "new", "before": "old"}
 _ROLES = {"new", "old", "exists"}
 
 _METADATA = ["optype", "cursor", "operationcount"]
@@ -63,17 +53,6 @@ def _says_column_and_role(names: Sequence[str]) -> bool:
     return bool(roles) and all(
         len(given) == len(_ROLES) and set(given) == _ROLES for given in roles.values()
     )
-
-
-def role_of(name: str) -> tuple[str, str]:
-    """What a header's name says: ``new``, ``old``, ``exists`` or nothing (an empty text), and of which column."""
-    if found := _SUFFIX_ROLE.match(name):
-        column, role = found[1], found[2].lower()
-    elif found := _PREFIX_ROLE.match(name):
-        role, column = found[1].lower(), found[2]
-    else:
-        return "", name
-    return _SYNONYMS.get(role, role), column
 
 
 def _column_and_role(name: str) -> tuple[str, str] | None:

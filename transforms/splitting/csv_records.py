@@ -1,8 +1,8 @@
 r"""Cutting CSV text into records: lines, whose quoted fields may hold line breaks.
 
 A quote inside quotes is doubled (``""``) or escaped (``\"``): a record is read by doubling where that fits the whole
-record, else by both. The field patterns are shared with Spark's side, so that both sides cut alike. Not here: the
-values of fields, and how many a record should have (``formats``); what a header's names mean (``csv_headers``).
+record, else by both. The format reads fields by the same patterns (``csv_fields``), so that both cut alike. Not here:
+the values of fields, and how many a record should have (``formats``); what a header's names mean (``csv_headers``).
 """
 
 from __future__ import annotations
@@ -13,22 +13,9 @@ from typing import NamedTuple
 
 from transforms.feed.feed import Table
 from transforms.record import Record
-from transforms.splitting.csv_headers import PREFIX_ROLE, SUFFIX_ROLE, is_header
+from transforms.splitting.csv_fields import DOUBLING_FIELD, MIXED_FIELD, fault_of, names_of, text_of
+from transforms.splitting.csv_headers import is_header
 from transforms.splitting.limits import DEFAULTS, Limits
-
-__all__ = ["DOUBLING_FIELD", "MIXED_FIELD", "PREFIX_ROLE", "SUFFIX_ROLE", "split"]
-
-# Every repetition is possessive: a field is read once, forwards, however many quotes it holds.
-_UNQUOTED = r'[^",\r\n]*+(?:\r(?=[^\n])[^",\r\n]*+)*+'
-
-DOUBLING_FIELD = rf'(?:[ \t]*+"[^"]*+(?:""[^"]*+)*+"[ \t]*+|{_UNQUOTED})'
-r"""One field, its quotes and the blanks around them included, where only ``""`` stands for a quote.
-
-Valid in Python's ``re`` and in Java; it has no groups. So is ``MIXED_FIELD``.
-"""
-
-MIXED_FIELD = rf'(?:[ \t]*+"[^"\\]*+(?:(?:\\[\s\S]|"")[^"\\]*+)*+"[ \t]*+|{_UNQUOTED})'
-r"""One field where, inside quotes, ``\`` takes the next character as it is and ``""`` is a quote, too."""
 
 
 def _record(field: str) -> re.Pattern[bytes]:
@@ -38,7 +25,7 @@ def _record(field: str) -> re.Pattern[bytes]:
 
 _DOUBLING = (_record(DOUBLING_FIELD), re.compile(DOUBLING_FIELD.encode()))
 _MIXED = (_record(MIXED_FIELD), re.compile(MIXED_FIELD.encode()))
-_READABLE = re.compile(rf"{MIXED_FIELD}(?:,{MIXED_FIELD})*+".encode())
+
 _BLANK_LINES = re.compile(rb"(?:[ \t]*+\r?\n)*+(?:[ \t\r]*+\Z)?")
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_HEADER = 1 << 20
@@ -71,14 +58,14 @@ def split(
             payload = data[start : start + limits.kept]
             yield Record(line, start, payload, header, limits.too_long)
         elif cut.field is None:
-            fault = f"malformed CSV: {_fault(data, start, cut.end)}"
+            fault = f"malformed CSV: {fault_of(data, start, cut.end)}"
             yield Record(line, start, data[start : cut.end], header, fault)
         else:
             payload = data[start : cut.end]
             if first and len(payload) <= _LONGEST_HEADER:
-                names = _names(cut.field, payload)
+                names = names_of(cut.field, payload)
                 if is_header(names, table, feed_name, object_name):
-                    header, header_bytes = _text(payload), payload
+                    header, header_bytes = text_of(payload), payload
             # Files put together, as members of one gzip may be, each begin with the header.
             if payload != header_bytes:
                 yield Record(line, start, payload, header)
@@ -110,39 +97,3 @@ def _cut(data: bytes, start: int) -> _Cut:
         if found := record.match(data, start):
             return _Cut(found.end(1), found.end(), field)
     return _Cut(start + len(data[start:resume].rstrip(b"\r\n")), resume, None)
-
-
-def _fault(data: bytes, start: int, end: int) -> str:
-    readable = _READABLE.match(data, start)
-    stop = readable.end() if readable else start
-    if stop > end:
-        return "text follows a closing quote, or a quote is never closed, on a later line of this record"
-    column = len(_text(data[start:stop])) + 1
-    if data[stop : stop + 1] != b'"':
-        return f"text follows a closing quote at column {column}"
-    field = max(data.rfind(b",", start, stop) + 1, start)
-    if not data[field:stop].strip(b" \t"):
-        return f"the quote at column {column} is never closed"
-    if b'"' in data[field:stop]:
-        return f"text follows a closing quote at column {column}"
-    return f"a quote stands inside an unquoted field at column {column}"
-
-
-def _names(field: re.Pattern[bytes], record: bytes) -> list[str]:
-    """The fields of a record, without quotes and the blanks around them."""
-    names: list[str] = []
-    position = 0
-    while found := field.match(record, position):
-        names.append(_unquoted(_text(found[0]).strip(" \t")))
-        if found.end() >= len(record):
-            break
-        position = found.end() + 1
-    return names
-
-
-def _unquoted(field: str) -> str:
-    return field[1:-1].replace('""', '"') if field.startswith('"') else field
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")

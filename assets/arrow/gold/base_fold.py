@@ -15,8 +15,9 @@ from assets.arrow.gold.meetings import Folding, meetings_by_group
 from assets.arrow.gold.stories import Story, stories
 from assets.arrow.record_batches import with_clear_errors
 from assets.columns.base_rows import STATE
-from transforms.gold.fold import Fold, Last, State
+from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scopes
+from transforms.gold.state import Last, State
 
 BASE_COLUMNS = f"key array<string>, streams array<string>, state {STATE}"
 """One row per key that is present: the columns of ``assets.columns.base_rows.BASE`` that are about the key."""

@@ -32,8 +32,8 @@ from assets.columns.gold import (
 )
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
-from transforms.gold.fold import State
 from transforms.gold.history import Version
+from transforms.gold.state import State
 
 _BATCH_ROWS = 10_000
 

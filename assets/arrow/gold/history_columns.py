@@ -15,8 +15,8 @@ from assets.arrow import canonical_texts, typed_values
 from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
-from transforms.gold.fold import Last
 from transforms.gold.history import Version
+from transforms.gold.state import Last
 
 _PLACE = pa.list_(pa.field("element", pa.int64()))
 OWN = {

@@ -16,9 +16,10 @@ from assets.arrow.gold.gold_fold import Work
 from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
 from assets.arrow.gold.stories import Story, stories
 from assets.arrow.record_batches import with_clear_errors
-from transforms.gold.fold import Fold, State
+from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.onto_gold import by_history
+from transforms.gold.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,10 @@ from assets.arrow.gold.meeting_columns import (
 from assets.arrow.gold.met_rows import MetRow, last_of, met_rows, version_of
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import ABSENT, State, unread
+from transforms.gold.current import Current
 from transforms.gold.history import Version
-from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
+from transforms.gold.state import ABSENT, State, unread
 from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 

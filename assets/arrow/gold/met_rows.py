@@ -14,8 +14,8 @@ import pyarrow as pa
 from assets.arrow import map_columns
 from assets.arrow.gold.meeting_columns import COLUMNS, GOLD, VERSION
 from transforms.gold.change import Change, Image, Key, Position
-from transforms.gold.fold import Last
 from transforms.gold.history import Version
+from transforms.gold.state import Last
 
 
 class MetRow(NamedTuple):

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from assets.arrow.gold.meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
-from transforms.gold.fold import ABSENT, Fold
+from transforms.gold.fold import Fold
 from transforms.gold.news import News
 from transforms.gold.ordering import Counts, in_order, sorted_with
 from transforms.gold.scopes import Scopes
+from transforms.gold.state import ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.changes import Row
-from transforms.silver.conforming.conform import Conform, conformer
+from transforms.silver.conforming.conformer import Conform, conformer
 from transforms.source_format import Decode, Resolve, SourceFormat
 
 

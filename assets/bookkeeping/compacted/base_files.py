@@ -21,7 +21,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Key
-from transforms.gold.fold import Last, State
+from transforms.gold.state import Last, State
 from transforms.horizons import Horizon
 
 

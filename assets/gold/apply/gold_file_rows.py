@@ -16,7 +16,7 @@ from assets.arrow import canonical_texts, typed_values
 from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from transforms.feed.feed import Table
 from transforms.gold.change import Key
-from transforms.gold.fold import Last, State
+from transforms.gold.state import Last, State
 
 _POSITION = pa.list_(pa.field("element", pa.int64()))
 _OWN = {

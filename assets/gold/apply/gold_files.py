@@ -25,8 +25,8 @@ from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
 from transforms.gold.change import Key
-from transforms.gold.fold import State
-from transforms.gold.onto_gold import Current
+from transforms.gold.current import Current
+from transforms.gold.state import State
 
 
 # Without slots: what is read is kept in the instance.

@@ -23,10 +23,11 @@ from assets.gold.changes.silver_parts import TooLarge
 from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import CONSTRAINT, declared_with
 from transforms.gold.change import Key
+from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.news import News
-from transforms.gold.onto_gold import Current
-from transforms.gold.table import Brought, brought, whole
+from transforms.gold.table import brought, whole
+from transforms.gold.table_changes import Brought
 
 MOST_CHANGES = 60_000
 """So many changes of a table are folded in this process at most: into 300,000 rows that took 4.9 s, by Spark 7.1."""

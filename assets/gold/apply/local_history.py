@@ -12,10 +12,12 @@ from collections.abc import Collection, Mapping, Sequence
 from assets.gold.apply.history_files import HistoryFiles
 from assets.gold.changes.silver_files import SilverFiles
 from transforms.gold.change import Key
-from transforms.gold.fold import ABSENT, Fold
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
-from transforms.gold.onto_gold import Current
-from transforms.gold.table import Brought, New, steps, with_linked
+from transforms.gold.state import ABSENT
+from transforms.gold.table import steps, with_linked
+from transforms.gold.table_changes import Brought, New
 
 
 def put_all(history: HistoryFiles, new: New, silver: SilverFiles) -> None:

@@ -24,8 +24,9 @@ from assets.gold.changes.streams import SEVERAL
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
+from transforms.gold.clocks import Moment
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, CrossStreamPosition, Moment
+from transforms.gold.streams import Crossing, CrossStreamPosition
 from transforms.source_format import FarPlaces
 
 COLUMNS = (

@@ -21,7 +21,7 @@ from transforms.change_kinds import ChangeKinds
 from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import New
+from transforms.gold.table_changes import New
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from assets.gold.changes.visible_changes import Place
 from assets.wording import counted
 from transforms.gold.change import Key
-from transforms.gold.fold import State
-from transforms.gold.onto_gold import Current
+from transforms.gold.current import Current
 from transforms.gold.scopes import Scoped
+from transforms.gold.state import State
 
 SHOWN = 5
 """How many of a run are named one by one, the widest first and then those that did most; the others are summed up."""

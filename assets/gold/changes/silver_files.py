@@ -25,8 +25,8 @@ from assets.gold.changes.silver_parts import Part, SilverParts, TooLarge, parts_
 from assets.gold.changes.visible_changes import Place, Visible
 from assets.gold.gold_table import GoldTable
 from transforms.gold.change import Change, Key, Position
-from transforms.gold.fold import State
 from transforms.gold.key_changes import Links
+from transforms.gold.state import State
 from transforms.gold.transactions import at_commit
 
 

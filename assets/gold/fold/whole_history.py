@@ -18,8 +18,9 @@ from assets.gold.fold import meeting_rows
 from assets.gold.fold.key_rows import Run, whole
 from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import ABSENT, Fold, State
+from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scopes
+from transforms.gold.state import ABSENT, State
 
 
 def to_base(feed: Feed, table_changes: TableChanges) -> DataFrame:

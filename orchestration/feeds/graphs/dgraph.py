@@ -14,7 +14,7 @@ from assets.columns import dgraph_nodes
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredPredicate
 from orchestration.feeds.misdeclared import Misdeclared
-from transforms.feed.feed import Predicate
+from transforms.feed.graph_types import Predicate
 from transforms.feed.table_names import UNFIT
 
 TYPES: Final = (

@@ -15,7 +15,7 @@ from orchestration.feeds.graphs.tigergraph_types import KNOWN_TYPES, attribute_t
 from orchestration.feeds.keys import DeclaredEdge, DeclaredVertex
 from orchestration.feeds.misdeclared import Misdeclared
 from orchestration.feeds.tables import TableDeclarations
-from transforms.feed.feed import EdgeType, VertexType
+from transforms.feed.graph_types import EdgeType, VertexType
 from transforms.formats.tigergraph.tables import ANY, GLOBAL, OWN_COLUMNS, stored_in
 
 _NAME: Final = re.compile(r"\w+")

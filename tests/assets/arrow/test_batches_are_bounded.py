@@ -12,7 +12,7 @@ from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.conform import conformer
+from transforms.silver.conforming.conformer import conformer
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 MEGABYTE = b"x" * (1 << 20)

@@ -13,12 +13,14 @@ from tests.laws.gold.silver_in_memory import Silver
 from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
-from transforms.gold.fold import ABSENT, Fold, State, unread
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.history import Version, versions
 from transforms.gold.key_changes import Links
-from transforms.gold.onto_gold import Current
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import Brought, New, brought, steps, whole
+from transforms.gold.state import ABSENT, State, unread
+from transforms.gold.table import brought, steps, whole
+from transforms.gold.table_changes import Brought, New
 from transforms.gold.transactions import at_commit
 
 

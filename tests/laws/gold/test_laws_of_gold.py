@@ -23,8 +23,8 @@ from tests.laws.model_worlds import Outcome, assert_same
 from tests.laws.oracle.oracle import Event, Key, current, visible
 from tests.laws.oracle.values import typed
 from transforms.feed.feed import Feed, Table
-from transforms.gold.fold import State
 from transforms.gold.history import Version
+from transforms.gold.state import State
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "10000"))

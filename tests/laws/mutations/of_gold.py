@@ -169,7 +169,7 @@ OF_GOLD: Final = (
     Mutation(
         8,
         "a run puts a part of a row in place of the whole, where a rebuild has all of it",
-        FOLD,
+        "transforms/gold/state.py",
         'return State("merge" if is_present else "remove", {}, int(is_present), last, reset)',
         'return State("put" if is_present else "remove", {}, int(is_present), last, reset)',
         of_kind("stock"),

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from transforms.families.kafka_records import KafkaMessage, message
+from transforms.families.kafka_message import KafkaMessage
+from transforms.families.kafka_records import message
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord

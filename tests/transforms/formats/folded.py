@@ -29,10 +29,12 @@ from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Change, Key, Position
-from transforms.gold.fold import Fold, State
+from transforms.gold.fold import Fold
 from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
-from transforms.gold.table import New, whole
+from transforms.gold.state import State
+from transforms.gold.table import whole
+from transforms.gold.table_changes import New
 from transforms.gold.transactions import at_commit
 
 _WHOSE = ("window", "declared", "table", "effect")

@@ -28,7 +28,7 @@ from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
-from transforms.silver.conforming.conform import conformer
+from transforms.silver.conforming.conformer import conformer
 
 COPIES: Final = 12
 """So many damaged copies of each case's drop."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from transforms.gold.change import Change, Image, Position
-from transforms.gold.fold import ABSENT, Fold, State, unread
+from transforms.gold.current import Current
+from transforms.gold.fold import Fold
 from transforms.gold.news import News
-from transforms.gold.onto_gold import Current, Outcome, by_history, onto
+from transforms.gold.onto_gold import Outcome, by_history, onto
 from transforms.gold.ordering import ordered
+from transforms.gold.state import ABSENT, State, unread
 from transforms.horizons import Horizon
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from transforms.errors import UnknownHeader
 from transforms.feed.feed import Table
 from transforms.record import Record
-from transforms.splitting.csv_records import PREFIX_ROLE, SUFFIX_ROLE, split
+from transforms.splitting.csv_records import split
+from transforms.splitting.header_roles import PREFIX_ROLE, SUFFIX_ROLE
 from transforms.splitting.limits import Limits
 
 REGION = Table(

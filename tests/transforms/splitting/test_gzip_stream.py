@@ -9,7 +9,8 @@ import zlib
 
 import pytest
 
-from transforms.splitting.gzip_stream import inflate, too_large, with_damage
+from transforms.splitting.damaged_archives import with_damage
+from transforms.splitting.gzip_stream import inflate, too_large
 from transforms.splitting.json_documents import split
 from transforms.splitting.limits import Limits
 

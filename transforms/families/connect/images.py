@@ -12,7 +12,8 @@ from typing import Any
 from transforms.event import StreamSchema, Value
 from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.keys import ROUTED, Key
-from transforms.families.connect.rows import Rows, Tables
+from transforms.families.connect.row_tables import Tables
+from transforms.families.connect.rows import Rows
 from transforms.families.connect.values.decimals import TooLong
 from transforms.families.connect.vocabulary import Vocabulary
 from transforms.fault import Fault, shown

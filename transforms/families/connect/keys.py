@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from transforms.families.connect import schemas
 from transforms.families.connect.documents import DocumentReader
 from transforms.families.connect.vocabulary import Vocabulary
-from transforms.families.kafka_records import KafkaMessage
+from transforms.families.kafka_message import KafkaMessage
 from transforms.fault import Fault
 from transforms.json_values import MalformedJson
 

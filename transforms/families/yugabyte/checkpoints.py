@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
-from transforms.families.yugabyte.messages import Names, filled, names, part, whole
+from transforms.families.yugabyte.messages import Names, names, part
+from transforms.families.yugabyte.scalars import filled, whole
 from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
 from transforms.families.yugabyte.tablets import Origin
 from transforms.json_values import as_text

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any, Final
 
-from transforms.families.yugabyte.messages import unsigned
+from transforms.families.yugabyte.scalars import unsigned
 
 _LOGICAL_BITS: Final = 12
 _LOGICAL: Final = (1 << _LOGICAL_BITS) - 1

@@ -123,31 +123,3 @@ def other_shape(what: str) -> UnreadableResponse:
     return UnreadableResponse(
         Fault("malformed_json", f"a field has another shape than its message: {what}")
     )
-
-
-def filled(value: Any) -> str | None:
-    """The scalar as text, or None where it is empty: what protobuf calls unset."""
-    return (value if type(value) is str else json_values.as_text(value)) or None
-
-
-def whole(value: Any) -> int | None:
-    """A signed 64-bit number, however it is written; None for all else."""
-    number = _integer(value)
-    return number if number is not None and -(2**63) <= number < 2**63 else None
-
-
-def unsigned(value: Any) -> int | None:
-    """An unsigned 64-bit number, however it is written; None for all else."""
-    number = _integer(value)
-    return number if number is not None and 0 <= number < 2**64 else None
-
-
-_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
-
-
-def _integer(value: Any) -> int | None:
-    if type(value) is int:
-        return value
-    if type(value) is str and _INTEGER.fullmatch(value):
-        return int(value)
-    return None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from transforms.families.yugabyte.messages import filled
+from transforms.families.yugabyte.scalars import filled
 from transforms.feed.feed import Feed
 
 _TIME_SEGMENT = re.compile(

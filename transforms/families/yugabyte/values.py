@@ -15,23 +15,15 @@ from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets
-from transforms.families.yugabyte.hybrid_times import day, timestamp
 from transforms.families.yugabyte.messages import (
     camel,
     fields,
     listed,
     names,
     other_shape,
-    unsigned,
-    whole,
 )
+from transforms.families.yugabyte.single_values import PLAIN, READERS
 from transforms.json_values import as_text
-
-PLAIN: Final = (
-    *("int8_value", "int16_value", "int32_value", "int64_value", "uint32_value", "uint64_value"),
-    *("float_value", "double_value", "bool_value", "time_value"),
-)
-"""Numbers and flags: the text is the value. A time is the number of nanoseconds since midnight."""
 
 SINGLE: Final = (
     *PLAIN,
@@ -83,7 +75,7 @@ def read(value: object) -> Own:
         return Own(kind, as_text(told), is_read=False)
     if kind in _COLLECTIONS:
         return _COLLECTIONS[kind](kind, told)
-    return Own(kind, _READERS[kind](as_text(told) or ""))
+    return Own(kind, READERS[kind](as_text(told) or ""))
 
 
 def _member(value: object) -> tuple[str | None, Any]:
@@ -104,46 +96,6 @@ def _member(value: object) -> tuple[str | None, Any]:
         if told is not None:
             return _KINDS.get(name, name), told
     return None, None
-
-
-def _bytes(base64: str) -> Value:
-    data = octets.decoded(base64)
-    return base64 if data is None else data
-
-
-def _uuid(base64: str) -> str:
-    data = octets.decoded(base64)
-    return base64 if data is None else octets.uuid(data)
-
-
-def _address(base64: str) -> str:
-    data = octets.decoded(base64)
-    return (data is not None and octets.address(data)) or base64
-
-
-_DAY_OF_1970: Final = 1 << 31
-
-
-def _day(number: str) -> str:
-    """Days are unsigned, and 2^31 is the first of January 1970; what is no such number stays as it is written."""
-    days = unsigned(number)
-    return number if days is None or days >= 1 << 32 else day(days - _DAY_OF_1970)
-
-
-def _timestamp(number: str) -> str:
-    micros = whole(number)
-    return number if micros is None else timestamp(micros)
-
-
-_READERS: Final[Mapping[str, Callable[[str], Value]]] = {
-    **dict.fromkeys((*PLAIN, "string_value"), lambda written: written),
-    "binary_value": _bytes,
-    "uuid_value": _uuid,
-    "timeuuid_value": _uuid,
-    "inetaddress_value": _address,
-    "timestamp_value": _timestamp,
-    "date_value": _day,
-}
 
 
 class _Unread(ValueError):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from transforms.families.kafka_records import KafkaMessage
+from transforms.families.kafka_message import KafkaMessage
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault, shown
 from transforms.formats.dgraph.canonical import checked, unsigned

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from transforms.event import Event, Pending
 from transforms.families import kafka_records
-from transforms.families.kafka_records import KafkaMessage
+from transforms.families.kafka_message import KafkaMessage
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph import documents, events, exported, rdf, triples

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from transforms.feed.feed import EdgeType, Feed, VertexType
+from transforms.feed.feed import Feed
+from transforms.feed.graph_types import EdgeType, VertexType
 from transforms.formats.tigergraph import reach, tables
 from transforms.formats.tigergraph.contents import Attribute, attribute
 from transforms.formats.tigergraph.joined_texts import NOTHING_JOINED, Joined, joined

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from transforms.feed.feed import EdgeType, Feed
+from transforms.feed.feed import Feed
+from transforms.feed.graph_types import EdgeType
 from transforms.formats.tigergraph.tables import ANY, stored_in
 
 

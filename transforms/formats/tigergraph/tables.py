@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from transforms import types
-from transforms.feed.feed import EdgeType, Feed, Table
+from transforms.feed.feed import Feed, Table
+from transforms.feed.graph_types import EdgeType
 
 UID: Final = "uid"
 ENDS: Final = ("from_type", "from_uid", "to_type", "to_uid")

@@ -12,7 +12,8 @@ from transforms.event import Event, StreamSchema, Transaction, Value
 from transforms.families.yugabyte import checkpoints, declared, tablets
 from transforms.families.yugabyte.checkpoints import Checkpoint
 from transforms.families.yugabyte.hybrid_times import moment
-from transforms.families.yugabyte.messages import UnreadableResponse, filled, of_record
+from transforms.families.yugabyte.messages import UnreadableResponse, of_record
+from transforms.families.yugabyte.scalars import filled
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed

@@ -19,12 +19,11 @@ from transforms.families.yugabyte.messages import (
     Names,
     UnreadableResponse,
     fields,
-    filled,
     listed,
     names,
     part,
-    whole,
 )
+from transforms.families.yugabyte.scalars import filled, whole
 from transforms.families.yugabyte.transactions import transaction_id
 from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import schemas, tuples

@@ -11,7 +11,7 @@ from typing import Final
 from transforms.change import EPOCH, SNAPSHOT
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
-from transforms.families.yugabyte.messages import unsigned
+from transforms.families.yugabyte.scalars import unsigned
 from transforms.formats.yugabyte.get_changes import AFTER_ALL, ROWS, RowMessage
 from transforms.json_values import as_text
 

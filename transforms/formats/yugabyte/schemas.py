@@ -13,16 +13,8 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from transforms.event import StreamSchema, Value
-from transforms.families.yugabyte.messages import (
-    Names,
-    fields,
-    filled,
-    listed,
-    names,
-    part,
-    unsigned,
-    whole,
-)
+from transforms.families.yugabyte.messages import Names, fields, listed, names, part
+from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.feed.feed import Table
 from transforms.formats.yugabyte.tuples import Told
 from transforms.json_values import as_text

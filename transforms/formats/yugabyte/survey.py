@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from transforms.event import StreamSchema
 from transforms.families.yugabyte import declared
-from transforms.families.yugabyte.messages import UnreadableResponse, of_record, whole
+from transforms.families.yugabyte.messages import UnreadableResponse, of_record
+from transforms.families.yugabyte.scalars import whole
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte import batches, get_changes, positions, schemas
 from transforms.record import BronzeRecord

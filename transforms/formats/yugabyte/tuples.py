@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets, values
-from transforms.families.yugabyte.messages import camel, filled, listed, other_shape
+from transforms.families.yugabyte.messages import camel, listed, other_shape
+from transforms.families.yugabyte.scalars import filled
 from transforms.json_values import as_text
 
 DATUMS: Final[Mapping[str, str]] = {

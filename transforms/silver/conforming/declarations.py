@@ -6,24 +6,21 @@ an event (``conform``).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from transforms.event import StreamSchema
-from transforms.fault import Fault, shown
+from transforms.fault import Fault
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import Policies
-from transforms.feed.table_names import HISTORY, TOMBSTONES, UNFIT, gold_name
+from transforms.feed.table_names import gold_name
 from transforms.silver.conforming import renames
+from transforms.silver.conforming.table_name_faults import name_fault
 from transforms.types import Judge, judge_of
 
-LONGEST_NAME: Final = 180
-"""Bytes of a table's name: it is part of a folder's and of a lock's, which have at most 255."""
-
 _MOST_KNOWN: Final = 10_000
-_UNFIT: Final = re.compile(UNFIT)
+
 _NAME_PARTS: Final = {"plain": 1, "schema": 2, "catalog": 3}
 
 
@@ -167,32 +164,3 @@ def _of_stream(
         policies=Policies(),
         fault=fault,
     )
-
-
-def name_fault(table: str | None, name: str | None, parts: Sequence[str | None]) -> Fault | None:
-    """Why nothing can be made of a table of such a name: every name that a stream tells comes by here.
-
-    ``table`` is the gold table's name, ``name`` the last part of the source's, ``parts`` all that folders are named by.
-    """
-    if not name:
-        return Fault("missing_table", "neither record nor path names it")
-    for part in (table, *parts):
-        if part is not None and _UNFIT.search(part):
-            return Fault(
-                "unfit_table_name",
-                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, control"
-                " characters or % before two hexadecimal digits, begin or end with a blank, or be _delta_log",
-            )
-    assert table is not None  # its last part is not empty
-    if (size := len(table.encode("utf-8", "replace"))) > LONGEST_NAME:
-        return Fault(
-            "unfit_table_name",
-            f"the table's name has {size:,} bytes, and a folder's name has room for {LONGEST_NAME}: {table[:60]} ...",
-        )
-    for ending, whose in ((TOMBSTONES, "tombstones"), (HISTORY, "history")):
-        if table.lower().endswith(ending):
-            return Fault(
-                "unfit_table_name",
-                f"the table is named {table}, and names that end in {ending} are those of Weir's own tables of {whose}",
-            )
-    return None

@@ -8,7 +8,8 @@ import pytest
 
 from orchestration.feeds.load import load_feed
 from transforms.errors import FeedMisdeclared
-from transforms.feed.feed import Feed, Predicate
+from transforms.feed.feed import Feed
+from transforms.feed.graph_types import Predicate
 
 HEAD = "format: dgraph\nlanding: drops\n"
 

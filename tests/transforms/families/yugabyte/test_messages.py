@@ -4,15 +4,8 @@ from typing import Any
 
 import pytest
 
-from transforms.families.yugabyte.messages import (
-    UnreadableResponse,
-    fields,
-    filled,
-    names,
-    of_record,
-    unsigned,
-    whole,
-)
+from transforms.families.yugabyte.messages import UnreadableResponse, fields, names, of_record
+from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.json_values import Number, as_text
 from transforms.record import BronzeRecord
 

@@ -6,7 +6,8 @@ import pytest
 
 from transforms.event import StreamSchema
 from transforms.feed.feed import Feed, TableNames
-from transforms.silver.conforming.declarations import LONGEST_NAME, Declarations
+from transforms.silver.conforming.declarations import Declarations
+from transforms.silver.conforming.table_name_faults import LONGEST_NAME
 
 SCHEMA = StreamSchema(("id",), (("id", "int"),))
 

@@ -10,9 +10,10 @@ from transforms.errors import KeyDrift, TableNameCollision
 from transforms.event import StreamSchema
 from transforms.feed.feed import Feed, Table
 from transforms.silver import waiting
-from transforms.silver.conforming import discovered_tables
+from transforms.silver.conforming import described_tables, discovered_tables
 from transforms.silver.conforming.declarations import Declarations
-from transforms.silver.conforming.discovered_tables import Description, Met
+from transforms.silver.conforming.described_tables import Description
+from transforms.silver.conforming.discovered_tables import Met
 
 FEED = Feed("zoo", "telling", "/landing")
 COLUMNS = (("id", "int"), ("name", "string"))
@@ -105,7 +106,7 @@ def test_thousands_of_tables_that_stop_are_one_line() -> None:
 def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_values() -> None:
     """A Debezium delete by a key that Connect writes in base64, or as a count, is not of the row that has its text."""
     said = [(("id",), (("id", "binary"), ("name", "string")), ("id",))]
-    table = discovered_tables.table(FEED, "zoo.pets", said)
+    table = described_tables.table(FEED, "zoo.pets", said)
     row = {
         **{"window": "2025-11-20T03", "object": "a", "generation": "g", "line": 1},
         **{"byte_offset": 0, "ordinal": 0, "source_table": "zoo.pets", "operation": "delete"},
@@ -117,7 +118,7 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
     assert waiting.conformed(FEED, table)(row) == []
     # Where the name is encoded, a delete is told by its key all the same; an update is not.
     said = [(("id",), (("id", "string"), ("name", "binary")), ("name",))]
-    of_name = waiting.conformed(FEED, discovered_tables.table(FEED, "zoo.pets", said))
+    of_name = waiting.conformed(FEED, described_tables.table(FEED, "zoo.pets", said))
     assert [one.key for one in of_name(row)] == [("AQI=",)]
     update = {"operation": "update", "effect": "merge", "after": {"id": "AQI=", "name": "QQ=="}}
     assert of_name({**row, **update}) == []

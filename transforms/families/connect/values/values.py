@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from transforms.event import Value
-from transforms.families.connect import schemas
-from transforms.families.connect.schemas import Column
+from transforms.families.connect import logical_types
+from transforms.families.connect.logical_types import Column
 from transforms.families.connect.values import decimals, times
 from transforms.families.whole_numbers import whole
 from transforms.json_values import as_text
@@ -41,14 +41,14 @@ def reader_of(
     if column is None:
         return {"date": _day, "binary": _binary}.get(declared or "")
     name = column.kind.name
-    if name in schemas.DATES or name in schemas.CLOCKS or name in schemas.MOMENTS:
+    if name in logical_types.DATES or name in logical_types.CLOCKS or name in logical_types.MOMENTS:
         is_count = declared is not None and _NUMERIC.match(declared) is not None
         return None if is_count else _of_count(name)
-    if name == schemas.DECIMAL:
+    if name == logical_types.DECIMAL:
         return _decimal(column.kind.scale, numbers_are_texts)
-    if name == schemas.VARIABLE_DECIMAL:
+    if name == logical_types.VARIABLE_DECIMAL:
         return _variable_decimal
-    if name in schemas.ISO:
+    if name in logical_types.ISO:
         return _without_zone
     return _binary if column.kind.type == "bytes" and declared in (None, "binary") else None
 
@@ -66,11 +66,11 @@ def bytes_of(text: str) -> bytes | None:
 
 
 def _of_count(name: str) -> Reader:
-    if name in schemas.DATES:
+    if name in logical_types.DATES:
         return _day
-    if name in schemas.CLOCKS:
-        return _counting(times.clock, schemas.CLOCKS[name])
-    return _counting(times.moment, schemas.MOMENTS[name])
+    if name in logical_types.CLOCKS:
+        return _counting(times.clock, logical_types.CLOCKS[name])
+    return _counting(times.moment, logical_types.MOMENTS[name])
 
 
 def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:

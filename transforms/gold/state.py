@@ -1,0 +1,49 @@
+"""What a key is at one point of its history: a row, no row, or a row whose values were not read.
+
+Put here the values that the fold goes from and to. Not here: the fold itself (``fold``), and what gold has of a key
+(``onto_gold``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from transforms.gold.change import Image, Position
+
+
+class Last(NamedTuple):
+    """The last change of a key that counted; ``event_at`` in microseconds since 1970 (UTC)."""
+
+    position: Position
+    event_id: str
+    event_at: int | None
+    is_scoped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a key is after some changes.
+
+    ``effect``: ``put`` (a row of exactly these ``columns``), ``merge`` (the row that is there, with these columns
+    overwritten) or ``remove`` (absent). ``copies``: how many such rows there are: more than one only in a table without
+    a key. ``last``: None where no change counted yet.
+
+    ``reset``: the position of the newest change after which nothing older can matter (a put, a remove, a merge of every
+    column); None where there is none, or where it is not known.
+    """
+
+    effect: str
+    columns: Image
+    copies: int
+    last: Last | None = None
+    reset: Position | None = None
+
+
+ABSENT = State("remove", {}, 0)
+"""A key of which nothing is there."""
+
+
+def unread(*, is_present: bool, last: Last, reset: Position | None = None) -> State:
+    """A key whose row, if there is one, has not been read."""
+    return State("merge" if is_present else "remove", {}, int(is_present), last, reset)
