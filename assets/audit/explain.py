@@ -115,7 +115,7 @@ def explained(
     """
     feed = decisions.with_recorded(lake, feed)
     key = canonical(table, key)
-    known = key_events.read(lake, feed, table, name, tuple(key))
+    known = key_events.events_of(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
     horizon = bases.drawn(lake, feed).get(name)
     return Explanation(

@@ -59,7 +59,7 @@ class KeyEvents:
     held: Sequence[Row]
 
 
-def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+def events_of(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
     """What silver has of one key of one gold table.
 
     Args:

@@ -29,7 +29,7 @@ from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 
-def write(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
+def commit_windows(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
     """Replace these windows in silver and quarantine; returns how many rows each of the two commits says it wrote.
 
     Args:

@@ -82,7 +82,7 @@ def derive_alone(
     earlier = table.rows()
     refuse(feed, made, accounts)
     accounting.announce(table, accounts, earlier)
-    written, refused = commits.write(lake, feed, made, windows)
+    written, refused = commits.commit_windows(lake, feed, made, windows)
     dismissed = _dismissed(feed, made, windows)
     table.replace_windows(accounts, windows)
     made.let_go()
@@ -95,7 +95,7 @@ def derive_alone(
         falls=accounting.falls([*others, *accounts]),
         late=violations.mostly_late(accounts, others),
     )
-    counts, samples = violations.count(feed, findings), violations.samples(findings)
+    counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
     for rule, waiting in _waiting_transactions(lake, feed).items():
         counts[rule] = len(waiting)

@@ -41,7 +41,7 @@ class Findings:
     late: Sequence[StoredAccount]
 
 
-def count(feed: Feed, findings: Findings) -> dict[str, int]:
+def count_of_rules(feed: Feed, findings: Findings) -> dict[str, int]:
     """How often each rule of silver is broken, by the rule's name.
 
     The rules of transactions are 0 here: of feeds whose format has transactions these are counted over all windows
