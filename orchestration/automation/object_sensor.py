@@ -19,7 +19,8 @@ import dagster as dg
 from assets.bookkeeping import ledger
 from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from orchestration.automation.jobs import job_name
 from transforms.feed.feed import Feed

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from assets.audit.explain import Delivery, Explanation, Step, explained
+from assets.audit.explain import explained
+from assets.audit.explanation import Delivery, Explanation, Step
 from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.wording import counted

@@ -18,7 +18,7 @@ import pytest
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.landing import read_objects
-from assets.landing.objects import open_landing
+from assets.landing.landings import open_landing
 from assets.silver import classified_windows, spark_stages, stored_accounts
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store

@@ -19,7 +19,7 @@ from assets.bookkeeping.compacted import base_files
 from assets.bookkeeping.compacted.base_files import Base
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.delta_rs import Files
+from assets.delta.table_files import Files
 from assets.gold.changes import waiting_changes
 from assets.gold.changes.waiting_changes import Conform
 from assets.lake import Lake
