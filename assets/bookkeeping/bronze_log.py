@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from assets.delta import delta_rs
-from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
+from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed

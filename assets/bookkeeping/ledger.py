@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import bronze_ledger
 from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
 from assets.lake import Lake
-from assets.landing.kafka.topics import Range, Read
+from assets.landing.kafka.offset_ranges import Range, Read
 from transforms.errors import WindowSizeChanged
 from transforms.feed.feed import Feed
 from transforms.feed.windows import WINDOW_LENGTHS

@@ -13,7 +13,8 @@ from assets import partitions
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.transactions import landed_objects
 from assets.lake import Lake
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from assets.landing.read_objects import read_here, read_objects
 from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer

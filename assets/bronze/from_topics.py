@@ -19,8 +19,8 @@ from time import monotonic
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.lake import Lake
 from assets.landing.kafka import topics
+from assets.landing.kafka.offset_ranges import Range
 from assets.landing.kafka.read_topics import read_ranges
-from assets.landing.kafka.topics import Range
 from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer
 from assets.locks import writing

@@ -16,8 +16,8 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake import Schema as DeltaSchema
 
 from assets.delta import delta_rs
-from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
+from assets.delta.table_files import Files
 
 MOST_BYTES = 32 << 20
 """A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from assets.delta import delta_rs
-from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
+from assets.delta.table_files import Files
 
 Rows: TypeAlias = Iterable[Mapping[str, object]] | pa.Table
 """Rows by their columns' names; a column that a row does not name is null."""

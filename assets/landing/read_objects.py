@@ -15,7 +15,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.columns.bronze import BRONZE, BRONZE_ARROW
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from assets.landing.spark_source import batches, read_parts
 from assets.task_errors import Place, told_with
 from transforms.errors import WeirError

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.bronze import BRONZE, BRONZE_ARROW
 from assets.delta import delta_rs
-from assets.delta.delta_rs import Files
+from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed

@@ -18,7 +18,8 @@ import dagster as dg
 from assets.bookkeeping import ledger
 from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import RUNS_AT_ONCE, again
 from orchestration.automation.jobs import job_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assets.audit.explain import Delivery, Explanation, Step
+from assets.audit.explanation import Delivery, Explanation, Step
 from assets.wording import counted
 from transforms.feed.feed import Table
 

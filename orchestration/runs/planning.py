@@ -15,7 +15,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
-from assets.landing.kafka.topics import Read
+from assets.landing.kafka.offset_ranges import Read
 from orchestration.runs.plan import Plan, bounded
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from assets.lake import Lake
-from assets.landing.objects import open_landing
+from assets.landing.landings import open_landing
 from orchestration.spark.session import WeirSpark
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed

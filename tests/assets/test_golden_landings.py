@@ -19,7 +19,7 @@ from assets.arrow import in_spark
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.landing import read_objects
-from assets.landing.objects import open_landing
+from assets.landing.landings import open_landing
 from assets.silver import classified_windows, stored_accounts
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store

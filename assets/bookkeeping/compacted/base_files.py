@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns import spelling
-from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
+from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
-from assets.delta.delta_rs import Files
 from assets.delta.store_faults import told_in_words
+from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import DecisionRefused

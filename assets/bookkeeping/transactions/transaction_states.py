@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from assets.bookkeeping.transactions.open_events import IN_PROCESS, table_of
-from assets.delta import delta_rs
+from assets.delta import delta_rs, table_files
 from assets.delta.store_faults import told_in_words
 from assets.lake import Lake
 from assets.layers import Layer
@@ -110,7 +110,7 @@ def _whole_elsewhere(
         added = pa.table(table.get_add_actions(flatten=True))
         if sum(added["size_bytes"].to_pylist()) > IN_PROCESS_BYTES:
             return _whole_by_spark(lake, feed, still, without)
-        files = delta_rs.Files.of(table, path, lake.warehouse)
+        files = table_files.Files.of(table, path, lake.warehouse)
         listed = zip(
             *(added[name].to_pylist() for name in ("path", "size_bytes", "partition.window")),
             strict=True,

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.delta_rs import Files
+from assets.delta.table_files import Files
 from assets.gold.changes import waiting_changes
 from assets.gold.changes.waiting_changes import Conform
 from assets.gold.gold_table import GoldTable

@@ -16,8 +16,8 @@ from confluent_kafka import KafkaError, Message, TopicPartition
 
 from assets.landing.kafka import clients, topics
 from assets.landing.kafka.clients import FEW, Complaints, fitting
+from assets.landing.kafka.offset_ranges import Partition
 from assets.landing.kafka.record_times import window_of
-from assets.landing.kafka.topics import Partition
 from transforms.feed.feed import Feed
 
 SECONDS = 20.0

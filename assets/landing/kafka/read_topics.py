@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from assets.landing.kafka import clients
 from assets.landing.kafka.clients import FEW, Complaints, fitting
+from assets.landing.kafka.offset_ranges import Range, divided
 from assets.landing.kafka.record_times import moment_of, window_of
-from assets.landing.kafka.topics import Range, divided
 from assets.landing.spark_source import read_parts
 from assets.task_errors import Place, told_with
 from transforms.errors import WeirError

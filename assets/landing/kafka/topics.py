@@ -7,67 +7,17 @@ has (``bookkeeping/ledger``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from confluent_kafka import IsolationLevel, TopicCollection, TopicPartition
 from confluent_kafka.admin import ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from assets.landing.kafka import clients
 from assets.landing.kafka.clients import Complaints
+from assets.landing.kafka.offset_ranges import Partition, Range, Read
 from assets.wording import counted
 from transforms.errors import OffsetsLost, UnreadableLanding
 from transforms.feed.feed import Feed
-
-SMALLEST = 20_000
-"""Ranges with fewer offsets are not divided: a task of its own costs more than it saves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """One partition of a topic as it is now: its first offset is ``earliest``.
-
-    ``end``: one more than the last offset that a consumer of committed records may read. ``written``: one more than the
-    last offset that there is. Offsets between the two wait for the end of a transaction.
-    """
-
-    topic: str
-    topic_id: str
-    number: int
-    earliest: int
-    end: int
-    written: int = 0
-
-    @property
-    def name(self) -> str:
-        """What bronze calls it."""
-        return f"{self.topic}/{self.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Offsets of one partition to be read, ``first`` included and ``end`` not.
-
-    ``is_last``: it ends where the partition ends. ``window``: of the last record that was read before, if any.
-    """
-
-    partition: Partition
-    first: int
-    end: int
-    is_last: bool = True
-    window: str | None = None
-
-    @property
-    def size(self) -> int:
-        """How many offsets; some of them may hold no record."""
-        return self.end - self.first
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """How far bronze has a partition: the next offset, and the window of the last one."""
-
-    next_offset: int
-    window: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,23 +161,3 @@ def backlog(
     if lost:
         raise OffsetsLost(feed.name, lost, {one.name: one.earliest for one in partitions})
     return Backlog(tuple(ranges), (*warnings, *undecided(partitions)))
-
-
-def divided(ranges: Sequence[Range], tasks: int) -> list[tuple[Range, ...]]:
-    """The ranges in about so many parts of about equal size; a large one is cut, small ones share a part."""
-    total = sum(one.size for one in ranges)
-    most = max(SMALLEST, -(-total // tasks))
-    pieces = [piece for one in ranges for piece in _cut(one, most)]
-    parts: list[list[Range]] = [[] for _ in range(min(tasks, len(pieces)))]
-    for piece in sorted(pieces, key=lambda one: -one.size):
-        min(parts, key=lambda part: sum(one.size for one in part)).append(piece)
-    return [tuple(part) for part in parts]
-
-
-def _cut(one: Range, most: int) -> list[Range]:
-    starts = [*range(one.first, one.end, most)]
-    ends = [*starts[1:], one.end]
-    return [
-        replace(one, first=start, end=end, is_last=end == one.end)
-        for start, end in zip(starts, ends, strict=True)
-    ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assets.audit import explain
-from assets.audit.explain import Explanation
+from assets.audit.explanation import Explanation
 from assets.bookkeeping import decisions
 from assets.gold.changes import silver_parts
 from assets.lake import Lake

@@ -17,9 +17,9 @@ from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.bronze_ledger import LEDGER
 from assets.bookkeeping.bronze_log import BronzeLog
 from assets.delta import delta_rs
-from assets.delta.delta_rs import Files
+from assets.delta.table_files import Files
 from assets.lake import Lake
-from assets.landing.kafka.topics import Partition, Range
+from assets.landing.kafka.offset_ranges import Partition, Range
 from assets.layers import Layer
 from orchestration.resources import lake_of
 from tests.services.seaweed import Store

@@ -15,7 +15,7 @@ from assets.bookkeeping import ledger
 from assets.bronze import from_topics
 from assets.bronze.from_topics import Arrived
 from assets.lake import Lake
-from assets.landing.kafka import clients, read_topics, topics
+from assets.landing.kafka import clients, offset_ranges, read_topics, topics
 from assets.landing.kafka.clients import Complaints
 from assets.layers import Layer
 from orchestration.cli import status
@@ -284,7 +284,7 @@ def test_two_machines_at_one_warehouse_read_nothing_twice(
     # An object store knows no locks.
     monkeypatch.setattr(from_topics, "writing", lambda *_: nullcontext())
 
-    def look_while_another_reads(of: Feed) -> list[topics.Partition]:
+    def look_while_another_reads(of: Feed) -> list[offset_ranges.Partition]:
         monkeypatch.setattr(topics, "look", look)
         land(lake, of)
         return look(of)
@@ -327,14 +327,14 @@ def test_headers_that_the_client_cannot_read_cost_no_record() -> None:
 def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topics, "SMALLEST", 500)
+    monkeypatch.setattr(offset_ranges, "SMALLEST", 500)
     monkeypatch.setattr(from_topics, "INTERVAL", 0.2)
     # No topic's name is longer.
     topic = "large".ljust(249, "-")
     broker.create(topic, partitions=2)
     broker.send(topic, [Sent(b"%d" % n, partition=int(n > 2500)) for n in range(3000)])
     feed = feed_of(broker, topic)
-    parts = topics.divided(
+    parts = offset_ranges.divided(
         topics.backlog(feed, topics.look(feed), {}).ranges,
         4,
     )

@@ -12,7 +12,8 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.landing import day_listing
-from assets.landing.objects import Landing, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import Landing
 from tests.services.seaweed import Store
 from transforms.feed.feed import Feed
 from transforms.feed.windows import day_of

@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from assets.columns.bronze import BRONZE
-from assets.landing.objects import open_landing
+from assets.landing.landings import open_landing
 from assets.landing.read_objects import rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches
 from assets.task_errors import TaskFailed, WorkerLost, raise_clearly

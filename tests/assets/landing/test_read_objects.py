@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from assets.columns.bronze import BRONZE
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from assets.landing.read_objects import packed, read_objects
 from assets.landing.spark_source import raise_clearly
 from tests.services.seaweed import Store

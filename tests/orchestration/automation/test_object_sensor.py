@@ -14,7 +14,8 @@ import pytest
 
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.ledger import ReadObject
-from assets.landing.objects import LandedObject, open_landing
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
 from orchestration import definitions
 from orchestration.automation import failed_runs, object_sensor
 from orchestration.resources import lake_of

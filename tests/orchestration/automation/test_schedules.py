@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from assets.bookkeeping import bronze_ledger, window_progress
-from assets.landing.objects import open_landing
+from assets.landing.landings import open_landing
 from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation import schedules

@@ -12,7 +12,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
-from assets.landing.kafka.topics import Partition, Read
+from assets.landing.kafka.offset_ranges import Partition, Read
 from assets.landing.objects import LandedObject
 from orchestration.resources import lake_of
 from orchestration.runs import planning

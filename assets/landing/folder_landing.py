@@ -1,0 +1,86 @@
+"""A landing that is a local folder.
+
+Put here what a file system does its own way. Not here: listing only some days (``day_listing``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assets.landing import day_listing
+from assets.landing.day_listing import Days
+from assets.landing.objects import LandedObject, LeftOut, reason_to_leave_out
+from transforms.errors import UnreadableLanding
+from transforms.feed.feed import Feed
+from transforms.feed.windows import window_of
+
+
+class FolderLanding:
+    """Files under a local folder; the generation is size and modification time."""
+
+    def __init__(self, feed: Feed, globs: Sequence[str], root: Path) -> None:
+        self._feed, self._globs, self._root = feed, globs, root
+        self.left_out = LeftOut()
+
+    def list(self, days: Days | None = None) -> Iterator[LandedObject]:
+        """See ``Landing``."""
+        self.left_out = LeftOut()
+        if not self._root.is_dir():
+            fault = "it is no folder" if self._root.exists() else "there is no such folder"
+            raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
+        with self._faults_made_clear(self._root):
+            files = sorted(
+                (path.relative_to(self._root).as_posix(), path)
+                for path in day_listing.files(self._root, days)
+            )
+        for name, path in files:
+            if reason := self._reason_to_leave_out(name, path):
+                self.left_out.add(name.encode("utf-8", "replace").decode(), reason)
+                continue
+            with self._faults_made_clear(path):
+                status = path.stat()
+            modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
+            window = window_of(name, modified_at, self._feed.window)
+            yield LandedObject(name, _generation(status), status.st_size, modified_at, window)
+
+    def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
+        """See ``Landing``."""
+        path = self._root / name
+        with self._faults_made_clear(path), path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            while True:
+                data = file.read(min(most, before.st_size) + 1)
+                after = os.fstat(file.fileno())
+                if _generation(after) == _generation(before):
+                    return data, _generation(after)
+                # Written to while it was read: read again what it has become.
+                before = after
+                file.seek(0)
+
+    def _reason_to_leave_out(self, name: str, path: Path) -> str | None:
+        if name != name.encode("utf-8", "replace").decode():
+            return "its name is not valid UTF-8"
+        if reason := reason_to_leave_out(name, self._globs):
+            return reason
+        return None if path.is_file() else "no regular file, or a link to nothing"
+
+    @contextmanager
+    def _faults_made_clear(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise self._unreadable(path, "it is gone since it was listed", "Run again.") from None
+        except OSError as error:
+            remedy = "Make it readable for the user who runs Weir."
+            raise self._unreadable(path, error.strerror or str(error), remedy) from error
+
+    def _unreadable(self, path: Path, fault: str, remedy: str) -> UnreadableLanding:
+        return UnreadableLanding(self._feed.name, str(path), fault, remedy)
+
+
+def _generation(status: os.stat_result) -> str:
+    return f"{status.st_size}-{status.st_mtime_ns}"
