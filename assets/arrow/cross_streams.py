@@ -1,7 +1,7 @@
 """What rows of silver tell of where changes stand in other streams: over Arrow batches, here or in Spark's tasks.
 
 Not here: which rows are read for it (``cross_stream_deletes``), and what follows from it
-(``transforms/gold/streams.py``). What is imported here is imported by every Python worker.
+(``transforms/gold/streams/crossing.py``). What is imported here is imported by every Python worker.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from assets.arrow import read_changes
 from transforms.gold.change import Key, Position
-from transforms.gold.clocks import PLACE, Clock, Moment, clock
-from transforms.gold.streams import CrossStreamPosition
+from transforms.gold.streams.clocks import PLACE, Clock, Moment, clock
+from transforms.gold.streams.crossing import CrossStreamPosition
 from transforms.source_format import FarPlaces, Telling
 
 TOLD = "kind string, group binary, place array<bigint>, row binary"

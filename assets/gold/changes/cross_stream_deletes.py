@@ -1,7 +1,7 @@
 """What tells where scoped changes of one stream stand among another's, read from all of a feed's silver.
 
 TigerGraph's are the only ones so far, and only a feed of several partitions asks. Not here: where they stand then
-(``transforms/gold/streams.py``), and which messages tell it (``transforms.source_format.FarPlaces``).
+(``transforms/gold/streams/crossing.py``), and which messages tell it (``transforms.source_format.FarPlaces``).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from transforms.change_kinds import ChangeKinds, streams_of
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
-from transforms.gold.clocks import Moment
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, CrossStreamPosition
+from transforms.gold.streams.clocks import Moment
+from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
 from transforms.source_format import FarPlaces
 
 COLUMNS = (

@@ -27,6 +27,7 @@ from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver import waiting
+from transforms.silver.conforming.changes import Row
 
 _SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
 _IMAGES = ("before", "after", "attribute_ops", "scope")
@@ -92,7 +93,7 @@ def _rows(batch: pa.RecordBatch) -> Iterator[waiting.WaitingRow]:
 
 
 def _replaced(
-    batch: pa.RecordBatch, found: Sequence[tuple[int, waiting.Row]], declared: str
+    batch: pa.RecordBatch, found: Sequence[tuple[int, Row]], declared: str
 ) -> pa.RecordBatch:
     """The rows of a batch with what conforming says of them."""
     kept = batch.take(pa.array([at for at, _ in found], pa.int64()))
