@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from transforms.gold.clocks import PLACE
+from transforms.gold.streams.clocks import PLACE
 
 
 def of_streams(silver: DataFrame, tolerance: str) -> DataFrame:

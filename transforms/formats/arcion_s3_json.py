@@ -46,16 +46,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             new = texts(document)
             # All columns are given, as if by an insert.
             row: Row = (new, {}, dict.fromkeys(new, "1"))
-            return (
-                rows.event(
-                    names=(None, None, record.path_table),
-                    op=None,
-                    cursor_text=None,
-                    row=row,
-                    is_bare=True,
-                    fault=fault,
-                ),
-            )
+            return (rows.event_of_bare_row(record.path_table, row, fault),)
         op, cursor = field_text(document, "opType"), field_text(document, "cursor")
         return (
             rows.event(
@@ -67,7 +58,6 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
                     texts(document.get("before")),
                     flags(document.get("exists")),
                 ),
-                is_bare=False,
                 fault=fault or missing_field(document, cursor),
             ),
         )

@@ -16,7 +16,7 @@ from typing import Self
 from transforms.feed.attribute_operations import IF_NEW, OVERWRITE
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image
-from transforms.gold.operations import applied
+from transforms.gold.operations.applied import applied
 from transforms.gold.state import ABSENT, Last, State
 
 

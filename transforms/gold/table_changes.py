@@ -15,7 +15,7 @@ from transforms.gold.key_changes import Links
 from transforms.gold.onto_gold import Outcome
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
-from transforms.gold.streams import Crossing, CrossStreamPosition
+from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from assets.arrow.gold.cross_streams import Collected, in_order, positions_of
 from transforms.gold.change import Position
-from transforms.gold.clocks import Moment, clock
+from transforms.gold.streams.clocks import Moment, clock
 from transforms.source_format import FarPlaces
 
 _TEXTS = pa.list_(pa.field("element", pa.string()))

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from assets.arrow import map_columns
 from transforms.gold.change import Key, Position
-from transforms.gold.clocks import PLACE, Clock, Moment, clock
-from transforms.gold.streams import CrossStreamPosition
+from transforms.gold.streams.clocks import PLACE, Clock, Moment, clock
+from transforms.gold.streams.crossing import CrossStreamPosition
 from transforms.source_format import FarPlaces, Telling
 
 READ = (

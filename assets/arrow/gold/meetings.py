@@ -30,7 +30,7 @@ from transforms.gold.current import Current
 from transforms.gold.history import Version
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import ABSENT, State, unread
-from transforms.gold.streams import Crossing, CrossStreamPosition
+from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 
 

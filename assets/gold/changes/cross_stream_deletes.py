@@ -2,7 +2,7 @@
 
 Only TigerGraph's deletes reach other streams so far, and only in a feed of several partitions. Put here what reads
 silver for it, in this process or in Spark. Not here: whether it has to be read (``streams``), the rule itself
-(``transforms/gold/streams.py``), and which messages say it (``transforms.source_format.FarPlaces``).
+(``transforms/gold/streams/crossing.py``), and which messages say it (``transforms.source_format.FarPlaces``).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from assets.gold.changes.streams import SEVERAL
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.gold.change import Key
-from transforms.gold.clocks import Moment
 from transforms.gold.scopes import Scoped
-from transforms.gold.streams import Crossing, CrossStreamPosition
+from transforms.gold.streams.clocks import Moment
+from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
 from transforms.source_format import FarPlaces
 
 COLUMNS = (

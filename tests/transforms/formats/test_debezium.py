@@ -10,7 +10,8 @@ import pytest
 
 from transforms.event import Event, StreamSchema, Transaction
 from transforms.feed.feed import Feed, Table
-from transforms.formats.debezium import FORMAT, waits
+from transforms.formats.debezium import FORMAT
+from transforms.formats.debezium.transactions import waits
 from transforms.record import BronzeRecord
 
 TOPIC = Feed("shop", "debezium", "kafka://broker:9092/shop.public.city,shop.transaction")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from transforms.gold.operations import applied
+from transforms.gold.operations.applied import applied
 
 WIDE = "decimal(38,10)"
 NEARLY_ALL = "9999999999999999999999999999.9999999999"

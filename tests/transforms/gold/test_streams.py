@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.gold.clocks import Clock, Moment, clock
+from transforms.gold.streams.clocks import Clock, Moment, clock
 
 
 def at(number: int, time: int | None, *, is_new: bool = False) -> Moment:

@@ -39,12 +39,12 @@ _OPERATIONS: Final = {
 _EFFECTS: Final = {"delete": "remove", "update": "merge"}
 
 
-def operation_of(op: str | None, *, in_snapshot: bool, is_bare: bool) -> str | None:
+def operation_of(op: str | None, *, in_snapshot: bool) -> str | None:
     """What the source did; None where opType is unknown. A row without a cursor was read by a snapshot."""
     streamed = None if op is None else _OPERATIONS.get(op.strip(" ").upper())
     if not in_snapshot:
         return streamed
-    return "read" if is_bare or op is None or streamed in ("insert", "replace") else None
+    return "read" if op is None or streamed in ("insert", "replace") else None
 
 
 def operation_fault(op: str | None, operation: str | None, *, in_snapshot: bool) -> Fault | None:
@@ -59,57 +59,74 @@ def operation_fault(op: str | None, operation: str | None, *, in_snapshot: bool)
     return Fault("unknown_operation", f"opType {shown(op)} is not known; known: I, U, D, R")
 
 
+def event_of_bare_row(name: str | None, row: Row, fault: Fault | None) -> Event:
+    """The event of a snapshot's row without an envelope: it has no operation, no cursor and no flags of its own.
+
+    ``name`` is the table's, ``row`` the new values, the old values and the flags, by column. ``fault`` says why the row
+    cannot be read at all: it has no place then.
+    """
+    place = IN_SNAPSHOT if fault is None else None
+    before: Texts = {}
+    after: Texts = {}
+    if fault is None:
+        mentioned = images(*row)
+        if mentioned is None:
+            fault = flag_fault(*row)
+        else:
+            before, after = mentioned
+    return Event(
+        operation="read",
+        effect="put",
+        name=name,
+        before=before,
+        after=after,
+        position=place and place.position,
+        identity=place.identity if place else (),
+        stable_prefix=len(place.identity) if place else 0,
+        warnings=(FLAGS_DISAGREE.word,) if before and fault is None else (),
+        fault=fault,
+    )
+
+
 def event(
-    *,
     names: tuple[str | None, str | None, str | None],
     op: str | None,
     cursor_text: str | None,
     row: Row,
-    is_bare: bool,
     fault: Fault | None,
 ) -> Event:
-    """The event of one row.
+    """The event of one row that has an operation and a cursor, or an envelope with a null cursor (a snapshot's row).
 
     Args:
-        names: catalog, schema and name of the table.
-        op: the text of opType, None where there is none.
-        cursor_text: the cursor's JSON text, None for a null cursor.
-        row: the new values, the old values and the flags, by column.
-        is_bare: whether it is a snapshot's row without an envelope: no operation, no cursor, no flags of its own.
-        fault: why the row cannot be read at all.
+        names: Catalog, schema and name of the table.
+        op: The text of opType; None where there is none.
+        cursor_text: The cursor's JSON text; None for a null cursor.
+        row: The new values, the old values and the flags, by column.
+        fault: Why the row cannot be read at all.
     """
-    in_snapshot = is_bare or cursor_text is None
+    in_snapshot = cursor_text is None
     cursor: Cursor = {} if cursor_text is None else cursors.fields(cursor_text)
-    operation = operation_of(op, in_snapshot=in_snapshot, is_bare=is_bare)
+    operation = operation_of(op, in_snapshot=in_snapshot)
     place: Stand | None = IN_SNAPSHOT if in_snapshot else cursors.stand(cursor)
     if fault is not None and in_snapshot:
-        # What could not be read at all has no place.
+        # A row that could not be read at all has no place.
         place = None
     before: Texts = {}
     after: Texts = {}
     if fault is None:
         fault = operation_fault(op, operation, in_snapshot=in_snapshot)
     if fault is None:
-        found = images(*row)
-        if found is None:
+        mentioned = images(*row)
+        if mentioned is None:
             fault = flag_fault(*row)
         else:
-            before, after = found
+            before, after = mentioned
     if fault is None and place is not None and None in place.position:
-        fault = Fault(
-            "unknown_cursor",
-            f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum and"
-            " Cassandra's timestamp, dscId, mutId, partNum",
-        )
+        fault = _unknown_cursor(cursor_text)
     is_mysql = cursors.is_mysql(cursor)
-    is_upsert = operation == "insert" and not is_mysql
-    disagrees = (bool(before) and operation in ("insert", "read")) or (
-        bool(after) and operation == "delete"
-    )
     return Event(
         operation=operation,
-        # In Cassandra an insert is an upsert.
-        effect="merge" if is_upsert else _EFFECTS.get(operation or "", "put"),
+        effect=_effect(operation, is_mysql=is_mysql),
         catalog=names[0],
         schema=names[1],
         name=names[2],
@@ -121,6 +138,28 @@ def event(
         segment=place.position[2] if place and is_mysql else None,
         event_at=microseconds(cursor.get("timestamp")),
         extracted_at=microseconds(cursor.get("extractionTimestamp")),
-        warnings=(FLAGS_DISAGREE.word,) if disagrees and fault is None else (),
+        warnings=() if fault is not None else _warnings(operation, before, after),
         fault=fault,
     )
+
+
+def _unknown_cursor(cursor_text: str | None) -> Fault:
+    return Fault(
+        "unknown_cursor",
+        f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum and"
+        " Cassandra's timestamp, dscId, mutId, partNum",
+    )
+
+
+def _effect(operation: str | None, *, is_mysql: bool) -> str:
+    if operation == "insert" and not is_mysql:
+        # In Cassandra an insert is an upsert.
+        return "merge"
+    return _EFFECTS.get(operation or "", "put")
+
+
+def _warnings(operation: str | None, before: Texts, after: Texts) -> tuple[str, ...]:
+    """Whether the images contradict the operation, by which the event is taken all the same."""
+    if (before and operation in ("insert", "read")) or (after and operation == "delete"):
+        return (FLAGS_DISAGREE.word,)
+    return ()

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from transforms.feed.feed import Feed, Table
-from transforms.formats.dgraph import rdf, records
-from transforms.formats.dgraph.triples import COLUMNS, KEY, TRIPLES
+from transforms.formats.dgraph import records
+from transforms.formats.dgraph.exports import rdf
+from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
 from transforms.formats.dgraph.warnings import WARNINGS
 from transforms.record import Record
 from transforms.source_format import ExtraAsset, SourceFormat

@@ -8,22 +8,18 @@ Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (toCDCEvent), worker/sink_handle
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from transforms.families.kafka_message import KafkaMessage
 from transforms.families.whole_numbers import whole
 from transforms.fault import Fault, shown
-from transforms.formats.dgraph.canonical import checked, unsigned
+from transforms.formats.dgraph.canonical import checked
+from transforms.formats.dgraph.namespaces import namespace, unknown_namespace
 from transforms.formats.dgraph.statement import DROP, MUTATION, Statement
 from transforms.json_values import as_text
 
 _NOTHING: Final[Mapping[str, Any]] = {}
-_DIGITS: Final = re.compile(r"[0-9]{1,20}")
-_BASE64_OF_8_BYTES: Final = re.compile(r"[A-Za-z0-9+/]{11}=")
 
 
 def event(
@@ -42,7 +38,7 @@ def event(
     if found is None:
         found = _lacking(commit, kind, op) or _no_timestamp(commit, commit_ts)
     if found is None and has_key and named is None:
-        found = _unknown_namespace(key, key_bytes)
+        found = unknown_namespace(key, key_bytes)
     uid, value, value_type = None, None, _word(what.get("value_type"))
     attr = as_text(what.get("attr")) or None
     if kind == DROP:
@@ -67,27 +63,6 @@ def event(
         message.sent_at,
         found,
     )
-
-
-@lru_cache(maxsize=4_096)
-def namespace(key: str | None, key_bytes: bytes | None, *, of_topic: bool) -> str | None:
-    """The key as a number: eight bytes, or what a dump makes of them: digits, base64, or each byte as a character.
-
-    Eight bytes that are all digits are taken for digits: as bytes they would be a namespace of nineteen figures.
-    """
-    if key is not None and _DIGITS.fullmatch(key):
-        return unsigned(key)
-    if of_topic:
-        if key_bytes is None or len(key_bytes) != 8:
-            return None
-        return str(int.from_bytes(key_bytes, "big"))
-    if key is None:
-        return None
-    if _BASE64_OF_8_BYTES.fullmatch(key):
-        return str(int.from_bytes(base64.b64decode(key), "big"))
-    if len(key) == 8 and max(key) <= "\xff":
-        return str(int.from_bytes(key.encode("latin-1"), "big"))
-    return None
 
 
 def _in_line(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
@@ -123,12 +98,4 @@ def _no_timestamp(commit: Any, commit_ts: int | None) -> Fault | None:
         return None
     return Fault(
         "unknown_position", f"meta.commit_ts is {shown(as_text(commit))}, which is no timestamp"
-    )
-
-
-def _unknown_namespace(key: str | None, key_bytes: bytes | None) -> Fault:
-    told = key_bytes.hex().upper() if key is None and key_bytes is not None else key
-    return Fault(
-        "unknown_namespace",
-        f"the key is {shown(told)}; known: eight bytes, as they are or in base64, or a decimal number",
     )

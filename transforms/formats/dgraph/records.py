@@ -14,9 +14,11 @@ from transforms.families import kafka_records
 from transforms.families.kafka_message import KafkaMessage
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.formats.dgraph import documents, events, exported, rdf, triples
+from transforms.formats.dgraph import events, triples
+from transforms.formats.dgraph.exports import documents, exported, rdf
 from transforms.formats.dgraph.places import OF_EXPORT, places
-from transforms.formats.dgraph.statement import Statement, Waiting, awaited, waiting
+from transforms.formats.dgraph.statement import Statement
+from transforms.formats.dgraph.waiting import Waiting, awaited, waiting
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, Resolve

@@ -14,23 +14,11 @@ from transforms.change import EPOCH, STREAM
 from transforms.event import Event, Image
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.formats.dgraph.documents import RESERVED
+from transforms.formats.dgraph.exports.documents import RESERVED
+from transforms.formats.dgraph.images import identity_of, image_of, scope_of
 from transforms.formats.dgraph.places import Place
 from transforms.formats.dgraph.statement import DROP, EXPORT, OPERATIONS, Statement
-
-TRIPLES: Final = "triples"
-
-COLUMNS: Final = {
-    "namespace": "decimal(20,0)",
-    "uid": "decimal(20,0)",
-    "predicate": "string",
-    "value": "string",
-    "value_type": "string",
-    "_weir_member": "string",
-}
-"""``_weir_member``: of a list predicate the value once more, so that each is a row; empty where there is one value."""
-
-KEY: Final = ("namespace", "uid", "predicate", "_weir_member")
+from transforms.formats.dgraph.table import TRIPLES
 
 STABLE_PREFIX: Final = 3
 """Epoch, phase and timestamp of the commit: deliveries may differ in the place within it."""
@@ -72,11 +60,11 @@ def _event(said: Statement, place: Place, listed: bool | None) -> Event:
     if fault is None:
         warnings = _warnings(said, place, operation, listed, is_noted=is_noted)
         if said.kind == DROP or (is_star and in_list is not False):
-            scope = None if is_noted else _scope(said, operation)
+            scope = None if is_noted else scope_of(said, operation)
         elif effect == "put":
-            after = _image(said, in_list=bool(in_list), has_value=True)
+            after = image_of(said, in_list=bool(in_list), has_value=True)
         elif not is_noted:
-            before = _image(said, in_list=bool(in_list), has_value=effect == "remove_if")
+            before = image_of(said, in_list=bool(in_list), has_value=effect == "remove_if")
     return Event(
         operation=operation,
         effect=effect,
@@ -86,7 +74,7 @@ def _event(said: Statement, place: Place, listed: bool | None) -> Event:
         scope=scope,
         position=None if said.commit_ts is None else (EPOCH, STREAM, said.commit_ts, *place.within),
         stable_prefix=STABLE_PREFIX,
-        identity=_identity(said, place),
+        identity=identity_of(said, place),
         extracted_at=said.sent_at,
         warnings=warnings,
         fault=fault,
@@ -117,47 +105,6 @@ def _is_noted(said: Statement, operation: str | None) -> bool:
     if operation == "drop_type" or said.value_type == "password":
         return True
     return said.kind == EXPORT and said.attr is not None and said.attr.startswith(RESERVED)
-
-
-def _scope(said: Statement, operation: str | None) -> Image:
-    """What a drop, or a delete of all values of a list, is for."""
-    if operation == "drop_all":
-        return {}
-    if operation == "drop_data":
-        return {"namespace": said.namespace}
-    if operation == "drop_predicate":
-        return {"namespace": said.namespace, "predicate": said.attr}
-    return {"namespace": said.namespace, "uid": said.uid, "predicate": said.attr}
-
-
-def _image(said: Statement, *, in_list: bool, has_value: bool) -> Image:
-    """The key of the triple, and the value where it counts; a value that is lost is null."""
-    value = None if said.is_lost else said.value
-    image = {
-        "namespace": said.namespace,
-        "uid": said.uid,
-        "predicate": said.attr,
-        "_weir_member": value or "" if in_list else "",
-    }
-    if has_value:
-        image["value"] = value
-        image["value_type"] = said.value_type
-    return image
-
-
-def _identity(said: Statement, place: Place) -> tuple[str | None, ...]:
-    """Commit, namespace, the event, and the how-manyth of its kind it is in the commit."""
-    return (
-        None if said.commit_ts is None else str(said.commit_ts),
-        said.namespace,
-        said.kind,
-        said.op,
-        said.uid,
-        said.attr,
-        said.value,
-        said.value_type,
-        None if place.copy is None else str(place.copy),
-    )
 
 
 def _warnings(

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from transforms.event import Image
 from transforms.formats.tigergraph.contents import IF_NEW, Mentions
 from transforms.formats.tigergraph.declarations import Declared
-from transforms.formats.tigergraph.fields import (
+from transforms.formats.tigergraph.message import (
     DELETE,
     DELETE_ALL,
     EDGE,

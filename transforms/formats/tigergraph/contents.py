@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from transforms.event import Value
 from transforms.fault import Fault, shown
-from transforms.formats.tigergraph.attribute_texts import Spell, minus_speller, speller
 from transforms.formats.tigergraph.tables import OWN_COLUMNS
+from transforms.formats.tigergraph.texts.attribute_texts import Spell, minus_speller, speller
 from transforms.json_values import as_text, written
 
 OVERWRITE: Final = "Overwrite"

@@ -13,9 +13,9 @@ from transforms.feed.feed import Feed
 from transforms.feed.graph_types import EdgeType, VertexType
 from transforms.formats.tigergraph import reach, tables
 from transforms.formats.tigergraph.contents import Attribute, attribute
-from transforms.formats.tigergraph.joined_texts import NOTHING_JOINED, Joined, joined
 from transforms.formats.tigergraph.reach import Reach
 from transforms.formats.tigergraph.tables import ANY, MIRROR, edge_table, vertex_table
+from transforms.formats.tigergraph.texts.joined_texts import NOTHING_JOINED, Joined, joined
 
 
 class Vertex(NamedTuple):

@@ -16,17 +16,17 @@ from transforms.formats.tigergraph import consequences, contents, fields, messag
 from transforms.formats.tigergraph.consequences import Effect
 from transforms.formats.tigergraph.contents import Mentions
 from transforms.formats.tigergraph.declarations import Declared, declared
-from transforms.formats.tigergraph.fields import DELETE_ALL, INSERTS, Message
+from transforms.formats.tigergraph.message import DELETE_ALL, INSERTS, Message
 from transforms.formats.tigergraph.reach import Reach
 from transforms.formats.tigergraph.reached_graphs import in_graphs, is_unknown, own_graph
+from transforms.formats.tigergraph.warnings import (
+    DELETE_ALL_OF_OTHERS,
+    GRAPH_NOT_DECLARED,
+    KEY_NOT_SPLIT,
+    REVERSE_NOT_DECLARED,
+)
 from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
-
-KEY_NOT_SPLIT: Final = "key_not_split"
-DELETE_ALL_OF_OTHERS: Final = "delete_all_of_others"
-GRAPH_NOT_DECLARED: Final = "graph_not_declared"
-REVERSE_NOT_DECLARED: Final = "reverse_not_declared"
-"""Warnings: what they mean is said where the format is (``transforms.formats.tigergraph``)."""
 
 _NONE_MENTIONED: Final = Mentions({}, {})
 
@@ -97,7 +97,7 @@ def _events(
         placed = in_graphs(consequences.effects(message, found, keyed, reach), message, known)
     words = []
     if message.action in INSERTS and None in keyed.values():
-        words.append(KEY_NOT_SPLIT)
+        words.append(KEY_NOT_SPLIT.word)
     words += _words(message, reach, known)
     events = []
     for one, graph in placed:
@@ -114,11 +114,11 @@ def _words(message: Message, reach: Sequence[Reach], known: Declared) -> list[st
     edge = message.edge
     is_restricted = edge is not None and edge.is_restricted
     if message.action == DELETE_ALL and (is_restricted or message.has_reverse):
-        words.append(DELETE_ALL_OF_OTHERS)
+        words.append(DELETE_ALL_OF_OTHERS.word)
     if is_unknown(message, reach, known):
-        words.append(GRAPH_NOT_DECLARED)
+        words.append(GRAPH_NOT_DECLARED.word)
     if message.has_reverse and edge is not None and not edge.has_mirror:
-        words.append(REVERSE_NOT_DECLARED)
+        words.append(REVERSE_NOT_DECLARED.word)
     return words
 
 

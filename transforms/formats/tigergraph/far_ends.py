@@ -2,7 +2,7 @@
 
 An edge is kept where it begins. Its other end is told of it by the mirrored edge's message, or, where the edge has no
 mirror, by an ``insert-only`` of the vertex; all of one request have one timestamp. Not here: what is done with these
-places (``transforms/gold/streams.py``).
+places (``transforms/gold/streams/crossing.py``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
 """

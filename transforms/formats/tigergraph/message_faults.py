@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from transforms.fault import Fault, shown
-from transforms.formats.tigergraph.fields import (
+from transforms.formats.tigergraph.message import (
     DELETE,
     DELETE_ALL,
     EDGE,

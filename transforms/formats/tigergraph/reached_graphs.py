@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from transforms.formats.tigergraph.consequences import Effect
 from transforms.formats.tigergraph.declarations import Declared
-from transforms.formats.tigergraph.fields import DELETE_ALL, Message
+from transforms.formats.tigergraph.message import DELETE_ALL, Message
 from transforms.formats.tigergraph.reach import Reach
 from transforms.formats.tigergraph.tables import GLOBAL
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transforms.formats.yugabyte.get_changes import ROWS, OpId, RowMessage
+from transforms.formats.yugabyte.row_message import ROWS, OpId, RowMessage
 
 
 def place(messages: Sequence[RowMessage]) -> None:

@@ -15,12 +15,12 @@ from transforms.families.yugabyte.hybrid_times import moment
 from transforms.families.yugabyte.messages import UnreadableResponse, of_record
 from transforms.families.yugabyte.scalars import filled
 from transforms.families.yugabyte.tablets import Origin
-from transforms.fault import Fault, shown
+from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.formats.yugabyte import batches, get_changes, positions, schemas, survey, tuples
-from transforms.formats.yugabyte.get_changes import OPERATIONS, ROWS, RowMessage
-from transforms.formats.yugabyte.positions import Position
+from transforms.formats.yugabyte.row_faults import fault_of
+from transforms.formats.yugabyte.row_message import ROWS, RowMessage
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
 
@@ -35,7 +35,6 @@ _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
 """Messages of one row: what stands in the tuples of others is nothing."""
 
 _IN_TRANSACTION: Final = frozenset((*ROWS, "BEGIN", "COMMIT"))
-_AT_OP_ID: Final = frozenset((*ROWS, "COMMIT"))
 
 
 class Source(NamedTuple):
@@ -86,7 +85,7 @@ def _unreadable(origin: Origin, fault: Fault) -> Event:
 def _event(message: RowMessage, source: Source) -> Event:
     op, tablet = message.op, source.origin.tablet
     place = positions.position(message, source.checkpoint)
-    fault = _fault(message, place)
+    fault = fault_of(message, place)
     dropped = _dropped(message, source.window)
     transaction = None
     if message.transaction_id is not None and op in _IN_TRANSACTION:
@@ -150,27 +149,3 @@ def _stream_schema(message: RowMessage, source: Source) -> StreamSchema | None:
     if described is None and message.key:
         return schemas.described_by_row(message.key, message.new, message.old)
     return described
-
-
-def _fault(message: RowMessage, place: Position | None) -> Fault | None:
-    """Why a row message cannot be read, or put in order."""
-    op = message.op
-    if message.told is None:
-        return Fault("missing_field", "the row message has no op")
-    if op is None:
-        known = f"known: {', '.join(OPERATIONS.values())}, and 0 to 8"
-        return Fault("unknown_operation", f"op {shown(message.told)} is not known; {known}")
-    if place is None and op in _AT_OP_ID:
-        what = "no cdc_sdk_op_id with term and index: it has no place in its tablet"
-        return Fault("missing_field", f"{op} has {what}")
-    told = (message.new, message.old, message.key)
-    for values in told:
-        for one in values:
-            if not one.is_read:
-                comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
-                return Fault("unread_value", f"{comes}, which is not read")
-    for values in told:
-        if tuples.names_twice(values):
-            names = shown(", ".join(one.name for one in values))
-            return Fault("column_twice", f"a tuple names a column twice: {names}")
-    return None

@@ -8,7 +8,6 @@ Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKP
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from transforms.families.yugabyte import checkpoints, declared
@@ -27,7 +26,7 @@ from transforms.families.yugabyte.scalars import filled, whole
 from transforms.families.yugabyte.transactions import transaction_id
 from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import schemas, tuples
-from transforms.formats.yugabyte.tuples import Told
+from transforms.formats.yugabyte.row_message import AFTER_ALL, OPERATIONS, ROWS, OpId, RowMessage
 from transforms.json_values import as_text
 
 _PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
@@ -47,50 +46,7 @@ ROW_MESSAGE: Final[Names] = names(
 
 _OP_ID: Final[Names] = names("term", "index", "write_id")
 
-OPERATIONS: Final[Mapping[str, str]] = {
-    **{"0": "INSERT", "1": "UPDATE", "2": "DELETE", "3": "BEGIN", "4": "COMMIT", "5": "DDL"},
-    **{"6": "TRUNCATE", "7": "READ", "8": "SAFEPOINT"},
-}
-"""RowMessage.Op by number; UNKNOWN (-1) is what a server says that does not know itself."""
-
 _KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
-
-ROWS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
-"""Operations that stand at their op id."""
-
-AFTER_ALL: Final = 2_147_483_647
-"""No write_id is larger: what stands here comes after all of its op."""
-
-OpId = tuple[int, int, int]
-"""Term, index and write_id."""
-
-
-@dataclass(slots=True)
-class RowMessage:
-    """One row message, with its place in the response.
-
-    ``row``: its fields, as they are written; the others are what most messages need of them. ``told``: the operation as
-    it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none. ``key``: the values
-    of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the table, where the
-    feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
-    """
-
-    row: Mapping[str, Any]
-    told: str | None
-    op: str | None
-    op_id: OpId | None
-    transaction_id: str | None
-    schema_name: str | None
-    name: str | None
-    new: Sequence[Told]
-    old: Sequence[Told]
-    key: Sequence[Told]
-    schema: schemas.TableSchema | None
-    declared: Declared | None
-    in_batch: int = 0
-    occurrence: int | None = None
-    before: OpId | None = None
-    after: OpId | None = None
 
 
 class Response(NamedTuple):

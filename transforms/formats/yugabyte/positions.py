@@ -12,7 +12,7 @@ from transforms.change import EPOCH, SNAPSHOT
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
 from transforms.families.yugabyte.scalars import unsigned
-from transforms.formats.yugabyte.get_changes import AFTER_ALL, ROWS, RowMessage
+from transforms.formats.yugabyte.row_message import AFTER_ALL, ROWS, RowMessage
 from transforms.json_values import as_text
 
 Position = tuple[int, ...]

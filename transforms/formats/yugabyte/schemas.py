@@ -8,7 +8,7 @@ the start of every stream and after every ALTER. Not here: where it stands (``po
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from transforms.event import StreamSchema, Value
 from transforms.families.yugabyte.messages import Names, fields, listed, names, part
 from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.feed.feed import Table
+from transforms.formats.yugabyte.column_types import MAIN_OF_NUMBER, type_of
 from transforms.formats.yugabyte.tuples import Told
 from transforms.json_values import as_text
 from transforms.warning import EventWarning
@@ -32,37 +33,6 @@ _SCHEMA: Final[Names] = names("column_info", "tab_info")
 _COLUMN_INFO: Final[Names] = names("name", "type", "is_key", "oid")
 _TYPE: Final[Names] = names("main")
 _TAB_INFO: Final[Names] = names("default_time_to_live")
-
-_TYPE_OF_OID: Final[Mapping[int, str]] = {
-    16: "boolean",
-    17: "binary",
-    **dict.fromkeys((20, 26), "bigint"),
-    21: "smallint",
-    23: "int",
-    700: "float",
-    701: "double",
-    1082: "date",
-    1114: "timestamp_ntz",
-    1184: "timestamp",
-}
-"""PostgreSQL's types that Spark has; all others are kept as the texts that they come as (numerics, too: nothing says
-their scale)."""
-
-_MAINS: Final = (
-    *("NULL_VALUE_TYPE", "INT8", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT", "DOUBLE"),
-    *("BINARY", "TIMESTAMP", "DECIMAL", "VARINT", "INET", "LIST", "MAP", "SET", "UUID", "TIMEUUID"),
-    *("TUPLE", "TYPEARGS", "USER_DEFINED_TYPE", "FROZEN", "DATE", "TIME", "JSONB"),
-)
-"""The server's own types, by number from 0 (value.proto, PersistentDataType)."""
-
-_MAIN_OF_NUMBER: Final[Mapping[str, str]] = {str(at): name for at, name in enumerate(_MAINS)}
-
-_TYPE_OF_MAIN: Final[Mapping[str, str]] = {
-    **{"INT8": "tinyint", "INT16": "smallint", "INT32": "int", "INT64": "bigint"},
-    **{"BOOL": "boolean", "FLOAT": "float", "DOUBLE": "double"},
-    **{"TIMESTAMP": "timestamp", "DATE": "date"},
-}
-"""For columns without an oid."""
 
 
 class ColumnInfo(NamedTuple):
@@ -113,7 +83,7 @@ def _column(told: object) -> ColumnInfo | None:
     main = as_text(part(said, "type", _TYPE).get("main"))
     is_key = (as_text(said.get("is_key")) or "").lower() in ("true", "1")
     if main is not None:
-        main = _MAIN_OF_NUMBER.get(main, main.upper())
+        main = MAIN_OF_NUMBER.get(main, main.upper())
     return ColumnInfo(name, main, is_key, whole(said.get("oid")))
 
 
@@ -121,7 +91,7 @@ def described(schema: TableSchema) -> StreamSchema | None:
     """The table as its list of columns describes it; None where there is none with a key."""
     columns = schema.columns or ()
     key = tuple(one.name for one in columns if one.is_key)
-    return _sound(key, tuple((one.name, _type_of(one.oid, one.main)) for one in columns))
+    return _sound(key, tuple((one.name, type_of(one.oid, one.main)) for one in columns))
 
 
 def described_by_row(key: Sequence[Told], *others: Sequence[Told]) -> StreamSchema | None:
@@ -129,7 +99,7 @@ def described_by_row(key: Sequence[Told], *others: Sequence[Told]) -> StreamSche
     oids: dict[str, int | str | None] = {}
     for one in (*key, *(told for values in others for told in values)):
         oids.setdefault(one.name, one.oid)
-    columns = tuple((name, _type_of(whole(oid), None)) for name, oid in oids.items())
+    columns = tuple((name, type_of(whole(oid), None)) for name, oid in oids.items())
     return _sound(tuple(one.name for one in key), columns)
 
 
@@ -137,13 +107,6 @@ def _sound(key: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Stream
     if not key or len({name for name, _ in columns}) < len(columns):
         return None
     return StreamSchema(key, columns)
-
-
-def _type_of(oid: int | None, main: str | None) -> str:
-    """The Spark SQL type of a column, by its PostgreSQL oid, or by the server's own type where it has none."""
-    if oid:
-        return _TYPE_OF_OID.get(oid, "string")
-    return _TYPE_OF_MAIN.get(main or "", "string")
 
 
 def dropped(schema: TableSchema, table: Table, window: str) -> dict[str, Value] | None:

@@ -17,13 +17,9 @@ from transforms.families.yugabyte.scalars import filled
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.formats.yugabyte_xcluster.records import (
-    OPERATIONS,
-    RESPONSE,
-    Record,
-    image,
-    of_response,
-)
+from transforms.formats.yugabyte_xcluster.columns import image
+from transforms.formats.yugabyte_xcluster.record_faults import ROWS, fault_of
+from transforms.formats.yugabyte_xcluster.records import RESPONSE, Record, of_response
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
@@ -35,8 +31,6 @@ BYTES_ARE_BASE64: Final = EventWarning(
     "Names of columns and texts are base64, as bytes are in JSON.",
     "They were taken as they stand; look at how the client writes bytes. A text that happens to be base64 is misread.",
 )
-
-ROWS: Final = frozenset(("WRITE", "DELETE"))
 
 EFFECTS: Final[Mapping[str | None, str]] = {"WRITE": "merge", "DELETE": "remove", "APPLY": "commit"}
 """What operations do to the current row; all others are notes."""
@@ -115,7 +109,7 @@ def _unreadable(source: Source, fault: Fault) -> Event:
 
 def _event(record: Record, source: Source) -> Event:
     op, tablet = record.op, source.origin.tablet
-    fault = _fault(record)
+    fault = fault_of(record)
     is_apply = op == "APPLY"
     at = record.commit_at if is_apply else record.at
     place = (*checkpoints.START, *at) if is_apply else (*checkpoints.START, *at, record.place)
@@ -144,33 +138,3 @@ def _event(record: Record, source: Source) -> Event:
 def _event_at(record: Record) -> int | None:
     at_commit = moment(record.commit_time)
     return moment(record.time) if at_commit is None else at_commit
-
-
-def _fault(record: Record) -> Fault | None:
-    """Why a record cannot be read, or put in order."""
-    op, is_apply = record.op, record.op == "APPLY"
-    if record.told is None:
-        return Fault("missing_field", "the record has no operation")
-    if op is None:
-        known = f"known: {', '.join(OPERATIONS.values())}, and 1 to 7"
-        return Fault("unknown_operation", f"operation {shown(record.told)} is not known; {known}")
-    if (record.commit_at if is_apply else record.at)[0] is None:
-        told = f"time {shown(record.time)}, commit_hybrid_time {shown(record.commit_time)}"
-        return Fault("missing_field", f"{op} has no hybrid time: {told}")
-    if is_apply and record.transaction_id is None:
-        return Fault("missing_field", "APPLY names no transaction")
-    return _column_fault(record) if op in ROWS else None
-
-
-def _column_fault(record: Record) -> Fault | None:
-    names = {one.name for one in record.columns}
-    if None in names:
-        return Fault("missing_field", "a pair of key or changes names no column")
-    if len(names) < len(record.columns):
-        listed = shown(", ".join([str(one.name) for one in record.columns]))
-        return Fault("column_twice", f"key and changes name a column twice: {listed}")
-    for one in record.columns:
-        if not one.is_read:
-            comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
-            return Fault("unread_value", f"{comes}, which is not read")
-    return None

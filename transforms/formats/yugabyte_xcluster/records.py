@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from transforms.event import Value
-from transforms.families.yugabyte import octets, values
 from transforms.families.yugabyte.hybrid_times import instant
 from transforms.families.yugabyte.messages import (
     ADDED,
@@ -18,10 +16,10 @@ from transforms.families.yugabyte.messages import (
     fields,
     listed,
     names,
-    other_shape,
     part,
 )
 from transforms.families.yugabyte.transactions import transaction_id
+from transforms.formats.yugabyte_xcluster.columns import Column, column_of
 from transforms.json_values import as_text
 
 _RECORD: Final = ("time", "operation", "key", "changes", "transaction_state")
@@ -42,17 +40,6 @@ OPERATIONS: Final[Mapping[str, str]] = {
 """CDCRecordPB.OperationType by number; those above 3 came later and change no row."""
 
 _KNOWN: Final[Mapping[str, str]] = {**OPERATIONS, **{name: name for name in OPERATIONS.values()}}
-
-
-class Column(NamedTuple):
-    """One pair of a record's key or changes; ``name`` is None where it has none. See ``values.Own`` for the others."""
-
-    name: str | None
-    kind: str | None
-    value: Value
-    is_read: bool
-    is_base64: bool
-
 
 Instant = tuple[int | None, int | None]
 
@@ -102,10 +89,10 @@ def _record(message: object, texts: Collection[str]) -> Record:
     at = instant(time)
     columns: list[Column] = []
     for pair in listed(said.get("key"), "key"):
-        columns.append(_column(pair, texts))
+        columns.append(column_of(pair, texts))
     key_size = len(columns)
     for pair in listed(said.get("changes"), "changes"):
-        columns.append(_column(pair, texts))
+        columns.append(column_of(pair, texts))
     return Record(
         told,
         None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper()),
@@ -117,24 +104,6 @@ def _record(message: object, texts: Collection[str]) -> Record:
         columns,
         key_size,
     )
-
-
-def _column(pair: object, texts: Collection[str]) -> Column:
-    """One KeyValuePairPB: its name is bytes, and so base64. Of a table's ``texts`` bytes are written as text."""
-    if pair is None:
-        return Column(None, None, None, is_read=True, is_base64=True)
-    if type(pair) is not dict:
-        raise other_shape("a pair of key or changes is no object")
-    kind, value, is_read, is_base64 = values.read(pair.get("value"))
-    written = as_text(pair.get("key"))
-    if not written:
-        return Column(None, kind, value, is_read, is_base64)
-    name = octets.name(written)
-    if name is None:
-        name, is_base64 = written, False
-    if type(value) is bytes:
-        value = octets.value(value, name, texts)
-    return Column(name, kind, value, is_read, is_base64)
 
 
 def numbered(records: Sequence[Record]) -> None:
@@ -157,8 +126,3 @@ def numbered(records: Sequence[Record]) -> None:
 def _said(record: Record) -> tuple[object, ...]:
     whose = (record.told, record.transaction_id, record.commit_time, record.key_size)
     return (*whose, *record.columns)
-
-
-def image(columns: Sequence[Column]) -> dict[str, Value]:
-    """Column to value."""
-    return {one.name or "": one.value for one in columns}

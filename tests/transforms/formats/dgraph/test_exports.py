@@ -11,7 +11,7 @@ from tests.support.decoded import decoded, records_of
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.formats.dgraph import rdf
+from transforms.formats.dgraph.exports import rdf
 
 FOLDER = "export/dgraph.r100.u1120.0300/"
 

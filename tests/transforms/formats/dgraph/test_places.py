@@ -12,7 +12,8 @@ import pytest
 from tests.support.decoded import decoded, records_of
 from tests.support.dgraph_cluster import Cluster, cluster_feed, files, sent, text_of
 from transforms.formats.dgraph.places import Place, places
-from transforms.formats.dgraph.statement import Statement, Waiting, waiting
+from transforms.formats.dgraph.statement import Statement
+from transforms.formats.dgraph.waiting import Waiting, waiting
 
 SEED = os.environ.get("WEIR_LAW_SEED", "1")
 OBJECTS = 4_000

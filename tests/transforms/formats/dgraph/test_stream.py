@@ -16,7 +16,8 @@ from transforms.event import Event, Pending
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph.records import decoder
-from transforms.formats.dgraph.statement import TYPES, VERBS, Statement, awaited, waiting
+from transforms.formats.dgraph.statement import TYPES, Statement
+from transforms.formats.dgraph.waiting import VERBS, awaited, waiting
 from transforms.record import BronzeRecord
 
 NAMESPACE_0 = (0).to_bytes(8, "big")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from transforms.formats.tigergraph.joined_texts import NOTHING_JOINED, cut, joined
+from transforms.formats.tigergraph.texts.joined_texts import NOTHING_JOINED, cut, joined
 
 KINDS = {"country": "string", "number": "bigint", "day": "timestamp", "on": "boolean"}
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transforms.event import Value
-from transforms.formats.tigergraph.simple_texts import text_reader
+from transforms.formats.tigergraph.texts.simple_texts import text_reader
 from transforms.types import Judge, judge_of
 
 _TIME_OF_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")

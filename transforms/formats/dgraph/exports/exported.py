@@ -17,9 +17,9 @@ from typing import Final
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.formats.dgraph.canonical import checked, of_hexadecimal, signed, unsigned
-from transforms.formats.dgraph.documents import RESERVED
+from transforms.formats.dgraph.exports.documents import RESERVED
+from transforms.formats.dgraph.exports.triple import Triple
 from transforms.formats.dgraph.statement import EXPORT, Statement
-from transforms.formats.dgraph.triple import Triple
 
 _READ_TS: Final = re.compile(r"(?:^|/)dgraph\.r([0-9]+)\.u[^/]*/")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -10,19 +10,20 @@ Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types"
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from transforms import types
-from transforms.formats.tigergraph.simple_texts import (
+from transforms.formats.tigergraph.texts.simple_texts import (
     NUMERIC,
     TIMES,
     WHOLE,
     text_reader,
     whole,
 )
+from transforms.formats.tigergraph.texts.two_lists import entries_of, is_two_lists
 from transforms.json_values import as_text
 from transforms.value_types.type_names import is_set
 
@@ -81,7 +82,7 @@ def _text_or_tuple(value: Any) -> str | None:
     """A text; of a tuple of two lists the one that older versions write."""
     if type(value) is str:
         return value
-    if _is_two_lists(value):
+    if is_two_lists(value):
         named = zip(value["keylist"], value["valuelist"], strict=True)
         return ", ".join([f"{_shown(name)}: {_shown(one)}" for name, one in named])
     return as_text(value)
@@ -108,7 +109,7 @@ def _map_speller(key_type: str, value_type: str) -> Spell:
     key, item = _one_speller(key_type), _item_speller(value_type)
 
     def spell(value: Any) -> str | None:
-        entries = _entries(value)
+        entries = entries_of(value)
         if entries is None:
             return as_text(value)
         # A key that is null makes what is no JSON: no map has such a key, and the map is refused.
@@ -134,7 +135,7 @@ def _tuple_speller(fields: dict[str, str]) -> Spell:
         parts: list[Any] | None = None
         if type(value) is str:
             parts = _cut(value, marks)
-        elif entries := _entries(value):
+        elif entries := entries_of(value):
             named = {as_text(name): one for name, one in entries}
             if len(entries) == len(fields) and named.keys() == fields.keys():
                 parts = [named[name] for name in fields]
@@ -162,23 +163,6 @@ def _cut(text: str, marks: list[re.Pattern[str]]) -> list[str] | None:
         if found is not None:
             parts.append(text[begins : found.start()])
     return None if found is None else [*parts, text[found.end() :]]
-
-
-def _entries(value: Any) -> Collection[tuple[Any, Any]] | None:
-    """The entries of a map in either form; None for what is none."""
-    if type(value) is not dict:
-        return None
-    if _is_two_lists(value):
-        return list(zip(value["keylist"], value["valuelist"], strict=True))
-    return value.items()
-
-
-def _is_two_lists(value: Any) -> bool:
-    """True for an object that is nothing but two lists of one length."""
-    if type(value) is not dict or len(value) != 2:
-        return False
-    keys, values = value.get("keylist"), value.get("valuelist")
-    return type(keys) is list and type(values) is list and len(keys) == len(values)
 
 
 def _item_speller(type_name: str) -> Callable[[Any], str]:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from transforms.gold.change import Change, Position
-from transforms.gold.clocks import Clock
 from transforms.gold.scopes import Scoped
+from transforms.gold.streams.clocks import Clock
 
 
 class CrossStreamPosition(NamedTuple):

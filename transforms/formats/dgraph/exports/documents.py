@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transforms.formats.dgraph.canonical import of_hexadecimal
-from transforms.formats.dgraph.triple import Triple
+from transforms.formats.dgraph.exports.triple import Triple
 from transforms.json_values import as_text
 
 RESERVED = "dgraph."

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Final
 
-from transforms.formats.dgraph.triple import Triple
+from transforms.formats.dgraph.exports.triple import Triple
 
 _NAME: Final = re.compile(r"\.rdf(\.[^/]*)?$", re.IGNORECASE)
 

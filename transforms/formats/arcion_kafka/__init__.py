@@ -1,0 +1,106 @@
+"""Arcion on Kafka: one record is one operation, or one row of a snapshot.
+
+In its JSON CDC format, key and value are each a payload beside the schema that Kafka Connect's JSON converter adds. The
+format has had four generations:
+
+1. key and value in one object and numbered (``schema_1``, ``payload_1``, ``schema_2``, ``payload_2``), operations in
+   words;
+2. key and value apart;
+3. numbers as texts, and the text ``default`` for tombstones and for keys that are missing;
+4. numbers as numbers, ``{}`` for an image that there is none of, and null.
+
+All four are read, in any mixture. ``before`` may hold no more than the key, and ``after`` no more than what changed
+(Arcion's settings ``before-image-format`` and ``after-image-format``): a column that is absent is unchanged.
+
+Messages in the other format, ``replication-format: NATIVE``, are brought to envelopes first (``native``). The rest is
+what the Debezium family shares (``transforms/families/connect``).
+
+Vendor: Arcion documentation, "JSON CDC format for Kafka", and "Native format" of its CDC formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from transforms.event import Event
+from transforms.families.connect import events, files, places
+from transforms.families.connect.envelope_reader import EnvelopeReader
+from transforms.families.connect.envelopes import Envelope
+from transforms.families.connect.events import Meaning
+from transforms.families.connect.images import ImageReader
+from transforms.families.connect.places import Place
+from transforms.families.connect.vocabulary import Vocabulary
+from transforms.families.kafka_records import message
+from transforms.fault import Fault
+from transforms.feed.feed import Feed
+from transforms.formats.arcion_kafka.native import as_envelope
+from transforms.record import BronzeRecord
+from transforms.source_format import Decode, SourceFormat
+
+WORDS: Final = Vocabulary(
+    operations={
+        "r": "read",
+        "c": "insert",
+        "u": "update",
+        "d": "delete",
+        "read": "read",
+        "insert": "insert",
+        "create": "insert",
+        "update": "update",
+        "delete": "delete",
+        "replace": "replace",
+    },
+    nothing=("null", "default", "{}"),
+)
+
+_EFFECTS: Final = {"delete": "remove", "update": "merge"}
+"""A delete removes, an update may say no more than what changed; all else puts a whole row."""
+
+
+def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
+    """What a record of this feed means: one event per message."""
+    images_of = ImageReader(feed, WORDS, has_stand_ins=False, numbers_are_texts=True)
+    tables = {name: frozenset(table.columns) for name, table in feed.tables.items()}
+    reader = EnvelopeReader(WORDS, partial(as_envelope, tables=tables))
+
+    def decode(record: BronzeRecord) -> tuple[Event]:
+        said = reader.read(record, message(record, feed))
+        # What says nothing of any row: a tombstone, and a key that stands alone in a file.
+        said.note = "tombstone" if said.is_tombstone else "key" if said.is_lone_key else None
+        said.is_snapshot = _is_snapshot(said)
+        effect = _EFFECTS.get(said.operation or "", "put")
+        return (events.event(said, images_of.read(said), Meaning(_place(said), effect), WORDS),)
+
+    return decode
+
+
+def _is_snapshot(said: Envelope) -> bool:
+    """True for a row that the snapshot read."""
+    if said.operation == "read":
+        return True
+    flag = (said.source.text("snapshot") or "").lower()
+    return said.operation in ("insert", "replace") and flag == "true"
+
+
+def _place(said: Envelope) -> Place | Fault:
+    """Log file number, position and row; where there is no log, the place in the topic. A snapshot stands before."""
+    log = said.source.log
+    if said.is_snapshot:
+        return places.in_snapshot(said, log)
+    return places.in_topic(said) if log is None else places.in_stream(log)
+
+
+FORMAT = SourceFormat(
+    name="arcion_kafka",
+    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
+    split=files.split,
+    decoder=decoder,
+    tells_tables=True,
+    reads_kafka=True,
+    unknowable=(
+        "whether a transaction is whole: the messages carry no commits, so that gold may show a part of one.",
+        "when a change was made, to the hour: source.ts_ms is the source's local time, written as if it were UTC.",
+    ),
+)

@@ -1,0 +1,40 @@
+"""Debezium's relational connectors: one record is one change event, in Kafka or in a file.
+
+An event is an envelope: ``op``, ``before`` and ``after`` (the two images of the row), ``source`` (which table, and
+where in the database's log) and ``ts_ms``. It stands alone, or as the ``payload`` beside the ``schema`` that Kafka
+Connect's JSON converter adds. ``op`` is r (a row that a snapshot read), c, u, d, t (truncate) or m (a message that
+somebody wrote into the log; it changes no row). Flattened rows (ExtractNewRecordState) are no envelopes: they tell
+neither their table nor their place, and are quarantined.
+
+``transaction`` says which transaction an event is part of. The transaction topic has a record where a transaction
+begins (``status`` BEGIN) and one where it ends (END, with ``event_count``); see ``transactions.waits`` for feeds that
+do not read that topic. The text ``__debezium_unavailable_value`` stands for a value that the database did not log
+because it did not change.
+
+What a record goes through: ``decode`` reads it with what the Debezium family shares (``transforms/families/connect``);
+``log_places`` says where it stands, ``transactions`` which transaction it is part of.
+
+Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from transforms.families.connect import files
+from transforms.formats.debezium.decode import decoder
+from transforms.formats.debezium.warnings import NOT_AWAITED, PLACELESS, UNAVAILABLE
+from transforms.source_format import SourceFormat
+
+FORMAT = SourceFormat(
+    name="debezium",
+    files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
+    split=files.split,
+    decoder=decoder,
+    transactional=True,
+    warnings=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
+    tells_tables=True,
+    reads_kafka=True,
+    unknowable=(
+        "whether a transaction is whole, where the connector does not send transaction metadata.",
+        "values that Postgres did not log, of a row whose key changed: unavailable_value counts such rows.",
+    ),
+)

@@ -1,0 +1,51 @@
+"""What a statement says of rows of ``triples``: images, the scopes of drops, and what makes two deliveries one event.
+
+Put here how a statement's parts become columns. Not here: which of these an event has (``triples``).
+"""
+
+from __future__ import annotations
+
+from transforms.event import Image
+from transforms.formats.dgraph.places import Place
+from transforms.formats.dgraph.statement import Statement
+
+
+def scope_of(said: Statement, operation: str | None) -> Image:
+    """What a drop, or a delete of all values of a list, is for."""
+    if operation == "drop_all":
+        return {}
+    if operation == "drop_data":
+        return {"namespace": said.namespace}
+    if operation == "drop_predicate":
+        return {"namespace": said.namespace, "predicate": said.attr}
+    return {"namespace": said.namespace, "uid": said.uid, "predicate": said.attr}
+
+
+def image_of(said: Statement, *, in_list: bool, has_value: bool) -> Image:
+    """The key of the triple, and the value where it counts; a value that is lost is null."""
+    value = None if said.is_lost else said.value
+    image = {
+        "namespace": said.namespace,
+        "uid": said.uid,
+        "predicate": said.attr,
+        "_weir_member": value or "" if in_list else "",
+    }
+    if has_value:
+        image["value"] = value
+        image["value_type"] = said.value_type
+    return image
+
+
+def identity_of(said: Statement, place: Place) -> tuple[str | None, ...]:
+    """Commit, namespace, the event, and the how-manyth of its kind it is in the commit."""
+    return (
+        None if said.commit_ts is None else str(said.commit_ts),
+        said.namespace,
+        said.kind,
+        said.op,
+        said.uid,
+        said.attr,
+        said.value,
+        said.value_type,
+        None if place.copy is None else str(place.copy),
+    )
