@@ -80,7 +80,7 @@ def with_linked(keys: set[Key], links: Links) -> set[Key]:
     return keys | {key for key, group in groups.items() if group in wanted}
 
 
-def whole(
+def all_states(
     fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
 ) -> dict[Key, State]:
     """What these keys are, or all, by everything that silver has of them; only those on which some change counted."""

@@ -113,14 +113,11 @@ def event(
         place = None
     before: Texts = {}
     after: Texts = {}
-    if fault is None:
-        fault = operation_fault(op, operation, in_snapshot=in_snapshot)
-    if fault is None:
-        mentioned = images(*row)
-        if mentioned is None:
-            fault = flag_fault(*row)
-        else:
-            before, after = mentioned
+    fault = fault or operation_fault(op, operation, in_snapshot=in_snapshot)
+    if fault is None and (mentioned := images(*row)) is not None:
+        before, after = mentioned
+    elif fault is None:
+        fault = flag_fault(*row)
     if fault is None and place is not None and None in place.position:
         fault = _unknown_cursor(cursor_text)
     is_mysql = cursors.is_mysql(cursor)

@@ -103,10 +103,10 @@ def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
         transaction_id(row.get("transaction_id")),
         schema_name,
         name,
-        tuples.read(row.get("new_tuple"), "new_tuple", texts),
-        tuples.read(row.get("old_tuple"), "old_tuple", texts),
+        tuples.read_tuple(row.get("new_tuple"), "new_tuple", texts),
+        tuples.read_tuple(row.get("old_tuple"), "old_tuple", texts),
         # Newer servers send their own form of the key (DocKey), in bytes, of which nobody else can tell the values.
-        tuples.read(key, "primary_key", texts) if type(key) is list else (),
+        tuples.read_tuple(key, "primary_key", texts) if type(key) is list else (),
         None if schema is None else schemas.read(schema),
         table,
     )

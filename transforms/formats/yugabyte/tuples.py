@@ -64,7 +64,7 @@ class Told(NamedTuple):
         return self.kind != "datum_missing"
 
 
-def read(told: object, what: str, text_columns: Collection[str]) -> list[Told]:
+def read_tuple(told: object, what: str, text_columns: Collection[str]) -> list[Told]:
     """The named values of a tuple; what has no name only makes the old tuple as long as the new one.
 
     ``text_columns`` are those that are declared, and not as binary: bytes are the text there that PostgreSQL writes.
