@@ -190,6 +190,6 @@ def test_check_leaves_out_what_is_marked_and_draws_fewer_histories(
     marks = "not spark and not services and not journey and not slow"
     assert check.STEPS["tests"][-2:] == ("-m", marks)
     monkeypatch.delenv("WEIR_LAW_HISTORIES", raising=False)
-    assert check.environment()["WEIR_LAW_HISTORIES"] == "1000"
+    assert check.environment()["WEIR_LAW_HISTORIES"] == "250"
     monkeypatch.setenv("WEIR_LAW_HISTORIES", "20000")
     assert check.environment()["WEIR_LAW_HISTORIES"] == "20000"
