@@ -84,7 +84,7 @@ class FarPlaces(Protocol):
         ...
 
     def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
-        """Whether the row is the one in the other stream, and the texts in which both rows agree; None for most rows."""
+        """Whether the row is that of the other stream, and the texts in which both rows agree; None for most rows."""
         ...
 
 

@@ -22,7 +22,7 @@ from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -191,7 +191,7 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 def samples_of(done: Applied) -> dict[str, str]:
     """What a reader of a failed check wants to see first."""
-    lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
+    lines = [f"- gold stays as it was of {line}" for line in stopped_in_words(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
 
 

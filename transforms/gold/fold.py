@@ -2,8 +2,9 @@
 
 What a key is before them is nothing (a first write, a rebuild), a row that need not be read (``merge``: some columns
 are overwritten, whatever the others are), or a row with its values, where changes depend on them. So one fold serves a
-window on top of the table and a rebuild from the first event, and the two agree because they are one piece of code.
-Not here: the order (``ordering``), and what an attribute operation computes (``operations``).
+window on top of the table and a rebuild from the first event, and the two agree because they are one piece of code. Put
+here what one more change makes of a key. Not here: the order of changes (``ordering``), what a key is before and after
+them (``state``), and what an attribute operation computes (``operations``).
 """
 
 from __future__ import annotations

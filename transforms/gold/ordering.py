@@ -1,8 +1,9 @@
 """The order of a key's changes: which deliveries are one event, and what applies after what.
 
-Order within a key: position; at one position, removes before puts before merges; merges at one position in the order
-in which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has it
-in full. Not here: what a change does to the row (``fold``).
+Order within a key: position; at one position, removes before puts before merges; merges at one position in the order in
+which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has it in
+full. Put here what comes before what, and which deliveries are one event. Not here: what a change does to the row
+(``fold``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Scoped changes: a truncate, a drop, a star delete is a change of every key that it is for.
 
-Not here: which keys there are, and what the change does to each (``fold``).
+Put here how the scoped changes of a key are found. Not here: which keys there are, and what the change does to each
+(``fold``).
 """
 
 from __future__ import annotations

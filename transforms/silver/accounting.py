@@ -1,8 +1,9 @@
 """The accounting of a window: what became of every source event, per table.
 
 Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
-half of a key change) are counted apart: they are no events. Not here: what a row is counted as (``changes``), and the
-table that keeps the accounts (``assets``).
+half of a key change) are counted apart: they are no events. Put here how rows are counted and counts added up. Not
+here: what a row is counted as (``conforming/changes``), logs that were reset (``log_resets``), and the table that keeps
+the accounts (``assets``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which of several deliveries of one event counts: within a window the one that stands first.
 
 First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
-come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Not here: deliveries of other
-windows, which are gold's matter.
+come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Put here what makes deliveries
+neighbours, and tells repeats. Not here: deliveries of other windows, which are gold's matter.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a window's accounting has to know of a row beside counts, as one short text: most rows have the same few.
 
-Not here: counting (``accounting``).
+Put here what the accounting learns from one event. Not here: counting (``accounting``).
 """
 
 from __future__ import annotations

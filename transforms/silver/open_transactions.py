@@ -1,6 +1,7 @@
 """Transactions that no single window holds whole: where each stands, by what all windows together hold of it.
 
-docs/change_model.md, Transactions, is the reference. Not here: those that one window holds whole (``transactions``).
+docs/change_model.md, Transactions, is the reference. Put here when a transaction is whole, over several windows. Not
+here: those that one window holds whole (``transactions``).
 """
 
 from __future__ import annotations

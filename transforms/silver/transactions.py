@@ -1,6 +1,7 @@
 """Transactions within one window: which of them the window holds whole.
 
-Such a one needs no other window. Not here: putting windows together (``assets/columns/transactions.py``).
+Such a one needs no other window. Put here when a transaction is whole, within one window. Not here: putting windows
+together (``assets/columns/transactions.py``).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.news import News
 from transforms.gold.state import ABSENT
-from transforms.gold.table import brought, steps, whole, with_linked
+from transforms.gold.table import brought, folded_from_history, steps, with_linked
 from transforms.gold.table_changes import Brought, New
 
 MOST_CHANGES = 60_000
@@ -93,7 +93,7 @@ def _applied(
         run, has_moved = new_changes.crossing(lake, feed, run, silver, table)
         full_rebuild = full_rebuild or has_moved
     if full_rebuild:
-        done = Brought(states=whole(fold, run.new, silver))
+        done = Brought(states=folded_from_history(fold, run.new, silver))
         current_rows: Mapping[Key, Current] = {}
         foreign = 0
     else:

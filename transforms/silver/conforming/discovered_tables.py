@@ -1,6 +1,8 @@
 """Tables that the stream itself describes: what gold makes of them where the feed file says nothing.
 
-Not here: how a format finds the description (``formats``), and where it is kept (``accounting``).
+Put here which of the described tables gold makes, and what stops others. Not here: what the descriptions of one table
+come to (``described_tables``), how a format finds a description (``formats``), and where it is kept
+(``transforms/silver/accounting.py``).
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def within(
     )
 
 
-def told(stopped: Mapping[str, Stopped]) -> list[str]:
+def stopped_in_words(stopped: Mapping[str, Stopped]) -> list[str]:
     """What is stopped in words, one line per reason: the gold tables' names, and the reason."""
     by_fault: dict[str, list[str]] = defaultdict(list)
     for name, one in sorted(stopped.items()):

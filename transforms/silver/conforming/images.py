@@ -1,6 +1,7 @@
 """Images as canonical texts, and the key that they tell.
 
-Not here: what is canonical (``transforms/types.py``), and what a value that does not fit means (``faults``).
+Put here what is done with an image by the types of its columns. Not here: what is canonical (``transforms/types.py``),
+and what a value that does not fit means (``faults``).
 """
 
 from __future__ import annotations
