@@ -1,4 +1,5 @@
 """What must be true of the tables: rules, what counts as breaking them, and results.
 
-No Dagster here: ``assets`` turns results into asset checks.
+Put here each truth about a table, as a rule with a name. Not here: counting what breaks a rule (``assets``), and asset
+checks of Dagster, which ``assets`` makes of results.
 """

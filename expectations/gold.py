@@ -1,4 +1,8 @@
-"""What must be true of a current-state table. Violations are counted over the keys that a run touches."""
+"""What must be true of a current-state table. Violations are counted over the keys that a run touches.
+
+Put here each rule of every gold table. Not here: rules of the tables of graphs (``tigergraph``), and counting
+(``assets/gold``).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ NO_LATE_EVENT = Rule(
     "no_late_event",
     "warning",
     "No event that came late, older than what its key already held, changed a row or one of its versions.",
-    "The keys were folded anew from silver and are right; many late events cost time. Repeats and ties are none, and"
-    " what stands below a key's reset position changes nothing: it is counted as superseded, late or not.",
+    "The keys were folded again from their history in silver and are right; many late events cost time. Repeats and"
+    " ties are not late events. What stands below a key's reset position changes nothing: it counts as superseded.",
 )
 NO_TIE = Rule(
     "positions_rise_within_key",

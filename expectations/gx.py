@@ -2,6 +2,9 @@
 
 The counting itself happens in the pass that writes a table, so a suite costs no Spark job: Great Expectations sees one
 row, with a column per rule. The import takes seconds, which is why it happens on first use.
+
+Put here everything that has to know Great Expectations. Not here: the rules themselves (``silver``, ``gold``,
+``tigergraph``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What must be true of a graph's tables together, once all of them are applied."""
+"""What must be true of a graph's tables together, once all of them are applied.
+
+Put here each rule of tables that belong together. Not here: rules of a single table (``gold``), and counting
+(``assets/gold``).
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from expectations.rule import Rule
 TIDS_RISE_WITH_SOURCE_TIME = Rule(
     "tids_rise_with_source_time",
     "blocking",
-    "No partition's tids began anew while its time went on.",
+    "No partition's tids began again with low numbers while its time went on.",
     "The source was restored, expanded or cleared, so that order is unknown and history may lack: say where the new"
     " history begins with `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and first time, of"
-    " the tids that began anew), and run again.",
+    " the tids that began again), and run again.",
 )
 NO_DANGLING_EDGE = Rule(
     "no_dangling_edge",

@@ -1,9 +1,13 @@
-"""What change data means: DataFrame in, DataFrame out.
+"""What change data means: plain values in, plain values out.
 
-landing -> ``splitting`` (bytes of one object into records) -> bronze (``record``)
-        -> ``formats`` (one file per source format: bronze into events)
-        -> ``silver`` (events into changes, repeats and quarantine)
-        -> ``gold`` (changes folded into current rows and tombstones)
+landing -> ``splitting`` (the bytes of one object into records) -> bronze (``record``)
+        -> ``formats`` (records into events: what the source did; a module for each source format)
+        -> ``silver`` (events into changes, by what the feed declares; duplicates, quarantine, accounting)
+        -> ``gold`` (all changes of a key folded into its row or its tombstone)
 
-Nothing here knows Dagster, S3, the clock or the environment.
+Beside the flow: ``feed`` is what a feed declares, ``families`` is what several formats share, ``types`` and
+``value_types`` say whether a value fits its column's type.
+
+Put here what a record, an event or a change means. Not here: Spark, Dagster, S3, Kafka, the clock and the environment;
+reading and writing tables is ``assets``, and when that happens is ``orchestration``.
 """

@@ -1,15 +1,16 @@
-"""The waist: the one row shape that every source format must reach, and every table is made from.
+"""Words and numbers that events and changes share, from a format's decoding to gold's fold (docs/change_model.md).
 
-Not here: how a format gets there (``formats``), or what becomes of a change (``gold``).
+Put here a constant that a format writes and silver or gold reads. Not here: the event itself (``event``), the rows that
+it becomes (``silver``), and what they do to gold (``gold``).
 """
 
 from __future__ import annotations
 
 CONTROL = ("begin", "commit", "note")
-"""The effects of rows that change nothing themselves. A ``note`` is an event that says nothing of any row."""
+"""The effects that change no row. ``begin`` and ``commit`` bound a transaction; a ``note`` is an event about no row."""
 
 HOLD = "hold"
-"""The effect of a scoped delete that waits for a decision."""
+"""The effect of a scoped delete, or of a column drop, that waits for a person's decision."""
 
 EPOCH = 0
 """The first element of every position that a format gives: the feed's decisions open later epochs."""

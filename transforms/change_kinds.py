@@ -1,4 +1,8 @@
-"""What kinds of change a table has seen, as its accounting keeps them: a fold does only the work that they ask for."""
+"""What kinds of change a table has seen, as its accounting keeps them: a fold does only the work that they ask for.
+
+Put here the labels that the accounting stores, and reading them back. Not here: which kinds one event is
+(``silver/facts``), and what a fold does about them (``gold``).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from typing import Final
 
 DEPENDS, MOVES, TRANSACTIONS, SCOPE = "depends", "moves", "transactions", "scope"
 DROPS: Final = "drops a column"
-"""Not what a fold needs to know, but what a feed may refuse."""
+"""The label of a column drop: a fold does not need it, but a feed may refuse such a change."""
 STREAMS: Final = "streams"
-"""The word that says which streams a window's changes came from: two of them, where there are more."""
+"""How the label begins that names the streams of a window's changes; where there are more than two, it names two."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -27,10 +31,10 @@ WHOLE_TABLE = Shape((), of_stream=False)
 
 @dataclass(frozen=True, slots=True)
 class ChangeKinds:
-    """What changes of one table there are, in all its windows.
+    """Which kinds of change there are of one table, in all its windows.
 
-    ``depends``: some look at the row's values (attribute operations, conditional removes). ``moves``: some take values
-    from another key's row. ``transactions``: some wait for a commit. ``scopes``: the shapes of the scoped ones.
+    ``depends``: some need the row's present values (attribute operations, conditional removes). ``moves``: some take
+    values from another key's row. ``transactions``: some wait for a commit. ``scopes``: the shapes of scoped changes.
     """
 
     depends: bool = False
@@ -39,10 +43,10 @@ class ChangeKinds:
     scopes: tuple[Shape, ...] = ()
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> ChangeKinds:
-        """Read the accounts' words."""
-        known = set(words)
-        shapes = (word.removeprefix(SCOPE) for word in known if word.startswith(SCOPE))
+    def of(cls, labels: Iterable[str]) -> ChangeKinds:
+        """The kinds that an accounting's labels name."""
+        known = set(labels)
+        shapes = (label.removeprefix(SCOPE) for label in known if label.startswith(SCOPE))
         return cls(
             depends=DEPENDS in known,
             moves=MOVES in known,
@@ -52,14 +56,14 @@ class ChangeKinds:
 
 
 def streams_word(streams: Sequence[str]) -> str:
-    """The word for changes that came from these streams; there is one for those that came from none, too."""
+    """The label of changes that came from these streams; changes without a stream have one, too."""
     return STREAMS + json.dumps([*streams], separators=(",", ":"), ensure_ascii=False)
 
 
-def streams_of(words: Iterable[str]) -> set[str] | None:
-    """The streams that the words tell of; None where they tell nothing: an earlier version of Weir wrote them."""
-    told = [word.removeprefix(STREAMS) for word in words if word.startswith(STREAMS)]
-    return {stream for text in told for stream in json.loads(text)} if told else None
+def streams_of(labels: Iterable[str]) -> set[str] | None:
+    """The streams that an accounting's labels name; None where no label does: an earlier version of Weir wrote it."""
+    listed = [label.removeprefix(STREAMS) for label in labels if label.startswith(STREAMS)]
+    return {stream for text in listed for stream in json.loads(text)} if listed else None
 
 
 def _shape(text: str) -> Shape:

@@ -1,7 +1,7 @@
-"""Every error that Weir raises on purpose.
+"""Every error that Weir raises on purpose: its message says whose it is, what was found and what to do.
 
-Bad *records* never raise: they are quarantined with a reason. What is here stops a run: a feed file, a landing or a
-header that cannot be understood. Each message says who, what was found and what to do; the parts stay as attributes.
+Put here every error for people; its parts stay as attributes. Not here: faults of single records, which go into
+quarantine and raise nothing (``fault``), and how errors of Spark, Delta or S3 become one of these (``assets``).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class UnreadableWarehouse(WeirError):
 
 
 class RecordFailed(WeirError):
-    """A record that Weir cannot even refuse: what it met there is a defect of Weir, or more than its memory holds."""
+    """A record that Weir cannot even quarantine: because of a defect of Weir, or because it needs too much memory."""
 
     def __init__(self, feed: str, object_name: str, line: int, fault: str) -> None:
         self.feed, self.object, self.line, self.fault = feed, object_name, line, fault
@@ -99,7 +99,7 @@ class TableNameCollision(WeirError):
 
 
 class WindowOutOfRange(WeirError):
-    """A window was asked for that the feed's partitions do not have."""
+    """A window that the feed's partitions do not have."""
 
     def __init__(self, feed: str, window: str, fault: str) -> None:
         self.feed, self.window, self.fault = feed, window, fault
@@ -114,7 +114,7 @@ class WindowSizeChanged(WeirError):
         other = {"hour": "day", "day": "hour"}[size]
         super().__init__(
             f"feed {feed}: window: {size}: bronze was read by the {other}, window {window} for one. "
-            f"Set `window: {other}` again; or give the feed file another name, which reads every drop anew."
+            f"Set `window: {other}` again; or give the feed file another name, which reads every drop again."
         )
 
 
@@ -128,11 +128,11 @@ class QueryRefused(WeirError):
 
 
 class UnknownKey(WeirError):
-    """A row was asked for by a table or a key that there cannot be: the message says what there is."""
+    """A command asks for a row by a table or a key that does not exist: the message says which do."""
 
 
 class DecisionRefused(WeirError):
-    """A decision was to be recorded that cannot be."""
+    """A decision that cannot be recorded."""
 
     def __init__(self, feed: str, fault: str) -> None:
         self.feed, self.fault = feed, fault
@@ -140,9 +140,9 @@ class DecisionRefused(WeirError):
 
 
 class CompactionRefused(WeirError):
-    """Base rows and newer changes do not make the gold that there is, so that nothing may be dropped.
+    """Base rows and newer changes do not add up to the gold table, so that no history may be dropped.
 
-    ``behind``: windows that are in silver and perhaps not in gold, which explains it.
+    ``behind``: windows that are in silver and perhaps not yet in gold, which would explain it.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class CompactionRefused(WeirError):
             f"Nothing was changed. {len(self.behind)} windows are not in gold yet, {self.behind[0]} first: "
             f"`weir run --feed {feed}`, or see why that run stops; then compact again."
             if self.behind
-            else "Nothing was changed; `weir explain` tells the rows' story, `weir rebuild` makes the table anew."
+            else "Nothing was changed; `weir explain` shows a row's events, `weir rebuild` makes the table from bronze."
         )
         super().__init__(
             f"feed {feed}: gold table {table} is not compacted: its history makes other rows than it has, of "
@@ -162,7 +162,7 @@ class CompactionRefused(WeirError):
 
 
 class GoldBehind(WeirError):
-    """A gold table does not yet have what the feed file says now."""
+    """A gold table was made before the feed file said what it says now."""
 
     def __init__(self, feed: str, table: str) -> None:
         self.feed, self.table = feed, table
@@ -184,11 +184,11 @@ class RebuildRefused(WeirError):
 
 
 class RebuildStopped(WeirError):
-    """Silver is made anew, and gold may not follow: it stays as it was."""
+    """A rebuild has made silver from bronze again, and gold may not follow: it is unchanged."""
 
     def __init__(self, feed: str, why: str, remedy: str) -> None:
         self.feed, self.why = feed, why
-        super().__init__(f"feed {feed}: silver is made anew, gold stays as it was: {why} {remedy}")
+        super().__init__(f"feed {feed}: silver is rebuilt, gold is unchanged: {why} {remedy}")
 
 
 class TableBusy(WeirError):
@@ -241,10 +241,10 @@ class KeyDrift(WeirError):
 
 
 class TablesFailed(WeirError):
-    """Some gold tables of a feed failed, each told by its name; an error that is none of Weir's own is its cause."""
+    """Some gold tables of a feed failed: ``faults`` says why, by table; an error not Weir's own is the cause."""
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
-        told = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
+        listed = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
-        super().__init__(f"{many} of {feed} failed; the others are done:{told}")
+        super().__init__(f"{many} of {feed} failed; the others are done:{listed}")

@@ -1,7 +1,10 @@
-"""An event: one operation of the source, as a record tells it, before the feed's declarations are applied.
+"""An event: one operation of the source, as its record says it, before the feed's declarations are applied.
 
-It is what every format's ``decode`` gives. It has no key, no types and no judgement of repeats: ``silver`` does those
-for every format alike. Not here: how a format gets there (``formats``), and what a change is (``change``).
+Every format's ``decode`` gives events. An event has no key, its values have no types, and nobody has yet looked whether
+it came before: ``silver`` does all that for every format alike.
+
+Put here what an event can say, for all formats. Not here: how a format reads one (``formats``), and the rows of silver
+that it becomes (``silver/conforming/changes``).
 """
 
 from __future__ import annotations
@@ -16,14 +19,15 @@ Value: TypeAlias = "str | bytes | None"
 """A column's value as the source wrote it: text, bytes for binary data, None for null."""
 
 Image: TypeAlias = Mapping[str, Value]
-"""Column name to value. A name that is missing was not mentioned (absent), which is not null."""
+"""Column name to value. A column that is missing was not mentioned by the event (absent); that is not null."""
 
 
 class Transaction(NamedTuple):
     """Which transaction an event is part of (docs/change_model.md).
 
-    ``expected`` is how many events it has, told only by its commit. ``has_begin``: whether such transactions have an
-    event that begins them. ``at_commit``: whether its changes stand where its commit does, and not at their own place.
+    ``expected``: how many events the transaction has; only its commit says so, and it is None elsewhere.
+    ``has_begin``: whether transactions of this source have an event that begins them. ``at_commit``: whether its
+    changes take effect at the position of the commit, and not each at its own.
     """
 
     id: str
@@ -35,9 +39,9 @@ class Transaction(NamedTuple):
 class StreamSchema(NamedTuple):
     """A table as its stream describes it: gold needs it only for tables that the feed file does not declare.
 
-    ``key``: the names of the key's columns, none where the table has no key; None where the event does not tell it.
-    ``columns``: each column's name and its Spark SQL type, None where the event does not tell it. ``encoded``:
-    those of them whose values only this description can read: without it, nobody knows what a number stands for.
+    ``key``: the names of the key's columns: empty for a table without a key, None where the event does not say.
+    ``columns``: each column's name and its Spark SQL type; the type is None where the event does not say it.
+    ``encoded``: the columns whose values cannot be read without this description (a date that is a count of days).
     """
 
     key: tuple[str, ...] | None
@@ -49,23 +53,25 @@ class StreamSchema(NamedTuple):
 class Event:
     """One operation of the source.
 
+    ``operation``: what the source did (insert, update, delete, replace, read, truncate and so on). ``effect``: what it
+    does to the current row. docs/change_model.md lists both.
     ``catalog``, ``schema``, ``name``: the table as the stream or the object's path names it.
-    ``operation``: what the source did (insert, update, delete, replace, read, truncate and so on); ``effect``: what it
-    does to the current row (``change.py`` lists both).
-    ``before``, ``after``: the images; ``attribute_ops``: what is done to columns in ``after`` that are not plainly
-    overwritten, by column. ``scope``: of a scoped change, the key columns' values that it is for (empty: the whole
-    table); None for a change of one row.
-    ``stream``: the part of the source within which positions compare. ``transaction``: see ``Transaction``.
-    ``derived``: None for what the source sent; else why the event follows from another one of its record.
-    ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers, compared one by one; a number that
-    the record should tell and does not is None. ``stable_prefix``: how many of its leading numbers are the same in
-    every delivery of the event.
-    ``identity``: texts that, with table, operation and images, make two deliveries the same event.
-    ``segment``: the number of the log file that the event stands in, where the source has such.
+    ``before``, ``after``: the row's images before and after the change. ``attribute_ops``: by column of ``after``, the
+    operation with which its value is applied, where it does not simply overwrite.
+    ``scope``: None for a change of one row. A scoped change is for every row whose key columns have the values in
+    ``scope``; where it is empty, for the whole table.
+    ``stream``: the part of the source within which positions compare (a partition, a tablet); None where there is one.
+    ``transaction``: which transaction the event is part of, if any.
+    ``derived``: None for what the source sent; for an event that follows from another event of its record, why.
+    ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers. Positions are compared number by
+    number. None stands in place of a number that the record should have and has not. ``stable_prefix``: how many
+    leading numbers of the position are the same in every delivery of the event.
+    ``identity``: texts that, together with table, operation and images, make two deliveries the same event.
+    ``segment``: the number of the log file that holds the event, where the source has numbered log files.
     ``event_at``, ``extracted_at``: when the source made the change, and when the extractor read it, in microseconds
     since 1970 (UTC).
-    ``stream_schema``: what the stream itself says of the table. ``warnings``: words for what is worth knowing of an
-    event that is taken all the same (``formats/spec.py``).
+    ``stream_schema``: what the stream itself says of the table.
+    ``warnings``: the words of the format's warnings (``warning.EventWarning``) that the event gives rise to.
     ``fault``: why the event cannot become a change; the other fields then say what could be read nevertheless.
     """
 
@@ -93,10 +99,10 @@ class Event:
 
 
 class Pending(NamedTuple):
-    """What a record says where its neighbours decide what it means: the format's ``resolve`` makes it an event.
+    """What a record says, where other records decide what it means: the format's ``resolver`` makes an event of it.
 
-    ``group``: numbers and texts of what belongs together, within one landing window; ``order``: where it stands in its
-    group; ``said``: whatever the format needs of it, in plain values that can be pickled.
+    ``group``: the texts and numbers that all records of one group share, within one landing window. ``order``: the
+    record's place in its group. ``said``: what the resolver needs of the record, in plain values that can be pickled.
     """
 
     group: tuple[str | int | None, ...]

@@ -1,7 +1,7 @@
-"""Why something that a record says cannot be taken: a word for the kind, and a sentence with what was found.
+"""Why something in a record cannot be taken: a word for the kind of fault, and a sentence with what was found.
 
-Put here what every fault has in common. Not here: which faults there are, which is said where they are found
-(``formats``, ``silver``).
+Put here what every fault has in common. Not here: which faults there are (each is made where it is found, in
+``formats`` or ``silver``), and errors that stop a run (``errors``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
 
 
 def shown(value: object) -> str:
-    """A value as a sentence shows it, cut short where it is long: the whole of it stands in the record."""
+    """A value for a sentence, cut short where it is long: bronze has the whole of it."""
     if value is None:
         return "null"
     text = str(value)
@@ -30,5 +30,5 @@ def shown(value: object) -> str:
 
 
 def quoted(value: object) -> str:
-    """A value in quotes, so that an empty text can be told from none."""
+    """A value for a sentence, in quotes, so that an empty text differs from null."""
     return "null" if value is None else f"'{shown(value)}'"

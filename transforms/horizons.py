@@ -1,8 +1,8 @@
 """Horizons: up to where a table's history has been folded into base rows and dropped.
 
-What stands at or below a horizon is decided: known events are in the base, and unknown ones came too late. Not here:
-where a horizon may be drawn (``assets/upkeep/horizon_plans.py``), and who reads or writes one
-(``assets/bookkeeping/bases.py``).
+What stands at or below a horizon is decided: known events are in the base, and unknown ones came too late. Put here
+what is known of a horizon, and how far streams have come. Not here: where a horizon may be drawn
+(``assets/upkeep/horizon_plans.py``), and who reads or writes one (``assets/bookkeeping/bases.py``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The bronze row: one record of a drop, verbatim, with the place where it stood.
+"""Records: one piece of an object or a topic, verbatim, with the place where it stood.
 
-Not here: what a record means (``formats``), and how objects are found (``assets/landing/objects.py``).
+Put here what a record is before anybody knows what it means. Not here: what it means (``formats``), how objects are cut
+into records (``splitting``), and how they are found and read (``assets``).
 """
 
 from __future__ import annotations
@@ -10,15 +11,23 @@ from dataclasses import dataclass
 
 OBJECT = ("object", "generation")
 COORDINATES = (*OBJECT, "line", "byte_offset")
+"""The columns of bronze, silver and quarantine that say which record of which object a row is from."""
 
 
 @dataclass(slots=True)
 class BronzeRecord:
-    """One row of bronze, as formats read it: see ``BRONZE`` for the fields.
+    """One row of bronze, as a format's ``decode`` gets it.
 
-    ``path_table`` is the declared table, or else the name, that the object's path says
-    (``transforms/feed/object_paths.py``). ``landed_at`` is in microseconds since 1970 (UTC). ``headers`` are pairs of a
-    name and a value.
+    ``window``: the landing window, ``2026-11-20T03`` or ``2026-11-20``. ``object``: the object's name relative to the
+    landing; of a topic, ``<topic>/<partition>``. ``generation``: the object's etag, or the topic's id. ``line`` counts
+    from 1 and ``byte_offset`` from 0 in the decompressed object; of a topic ``byte_offset`` is the record's offset.
+    ``header``: the CSV header of the object, or the key's document that stood before the value's in a file; else None.
+    ``payload``: the record's bytes without its line's end, or the value of a Kafka record; None for a tombstone.
+    ``defect``: why the record could not be cut out whole (truncated JSON, a damaged gzip archive); None for most.
+    ``landed_at``: when the object was last modified, or the Kafka record's timestamp, in microseconds since 1970 (UTC).
+    ``key``, ``headers``: of a Kafka record that was read from its topic; headers are pairs of a name and a value.
+    ``path_table``: the declared table that the object's path names, or else the name that the path suggests
+    (``transforms/feed/object_paths.py``).
     """
 
     window: str
@@ -37,7 +46,7 @@ class BronzeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record cut out of an object, before it has a window: see ``BRONZE`` for the fields."""
+    """One record cut out of an object, before it has a window; the fields are those of ``BronzeRecord``."""
 
     line: int
     byte_offset: int

@@ -1,7 +1,10 @@
-"""What a source format says about itself, and the functions that it gives.
+"""What a source format says of itself, and the functions that it gives: the one thing that a new format has to fill in.
 
-An event is one operation of the source as a record tells it, before the feed's declarations are applied: no key, no
-types, no judgement of repeats. ``silver`` does those for every format alike.
+A format turns records into events, and no more: events have no key, no types, and nobody has looked yet whether they
+came before. ``silver`` does all that for every format alike, by what the feed file declares.
+
+Put here what differs between formats and the rest of Weir has to know. Not here: the formats (``formats``), the events
+that they give (``event``), and what several formats share (``families``).
 """
 
 from __future__ import annotations
@@ -18,32 +21,46 @@ from transforms.warning import EventWarning
 
 
 class Split(Protocol):
-    """Cuts the bytes of an object, by the feed and the object's name, into records that keep within the limits."""
+    """Cuts the decompressed bytes of one object into records."""
 
     def __call__(
         self, data: bytes, feed: Feed, object_name: str, limits: Limits = DEFAULTS, /
     ) -> Iterator[Record]:
-        """The records, in the order of their places."""
+        """The object's records in their order; what cannot be cut out whole is a record with a ``defect``.
+
+        Args:
+            data: The object's bytes, decompressed.
+            feed: The feed that reads the object.
+            object_name: The object's name relative to the landing.
+            limits: How long a record may be; a longer one is cut short and has a defect.
+        """
         ...
 
 
 Decode = Callable[[BronzeRecord], Iterable[Event | Pending]]
-"""What a record means: its events, in order, or what its neighbours have to decide. Every record gives at least one."""
+"""What one record means: its events in their order. A ``Pending`` stands for an event that other records decide.
+
+Every record gives at least one: a record that cannot be read gives an event with a ``fault``, and nothing raises.
+"""
 
 Decoder = Callable[[Feed, Mapping[str, frozenset[tuple[object, ...]]]], Decode]
-"""Gives a feed's ``Decode``, by what its surveyor found in each window."""
+"""Makes the ``Decode`` of a feed; the mapping has, by landing window, the facts that the format's ``Survey`` found.
+
+It is called once in each process, so that what is worked out for a feed is worked out once.
+"""
 
 Resolve = Callable[[Sequence[Any]], Iterable[Event]]
-"""What the pending ones of one group mean: takes what they ``said``, in their order, and gives one event for each."""
+"""What the records of one group mean: takes what each ``Pending`` ``said``, in order, and gives one event for each."""
 
 Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
-"""What a record says that others of its window need: facts, as tuples of plain values."""
+"""What one record says that other records of its window need to know: facts, as tuples of plain values."""
 
 
 class Telling(NamedTuple):
-    """A row of silver, as far as it may tell where a change of another table stands (``FarPlaces``).
+    """A row of silver, with what ``FarPlaces`` looks at.
 
-    ``event_at``: in microseconds since 1970 (UTC). ``is_derived``: it is no event of its own, or for many keys.
+    ``declared``: the table, as the feed file calls it. ``is_derived``: whether the row follows from another event, or
+    is for many keys. ``event_at``: when the source made the change, in microseconds since 1970 (UTC).
     """
 
     declared: str | None
@@ -55,15 +72,19 @@ class Telling(NamedTuple):
 
 
 class FarPlaces(Protocol):
-    """Which messages say where the changes of one table stand in other streams than their own."""
+    """Says of rows of silver whether they tell where the changes of one table stand in other streams than their own.
+
+    TigerGraph's edges need it: an edge is in the partition (the stream) of the vertex where it begins, and a message in
+    another partition tells where it stands there.
+    """
 
     @property
     def column(self) -> str:
-        """The column of a scope for which these places count."""
+        """The key column for which these positions count: that of scoped changes that give a value for it."""
         ...
 
     def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
-        """By which texts the row meets others, and whether it is the one of the other stream; None for most."""
+        """Whether the row is that of the other stream, and the texts in which both rows agree; None for most rows."""
         ...
 
 
@@ -96,29 +117,39 @@ class ExtraAsset:
 
 @dataclass(frozen=True, slots=True)
 class SourceFormat:
-    """One source format: facts and plain functions. Only the first four have to be given.
+    """One source format: facts and plain functions. Only ``name``, ``files``, ``split`` and ``decoder`` are required.
 
-    Args:
-        name: The format's name in feed files; the module has it, too.
-        files: The globs of its usual objects.
-        split: Cuts the bytes of one object into records.
-        decoder: Gives the function that says what a record means, for a feed and for what was surveyed in each window.
-            It is called once in each process.
-        transactional: Whether events can be part of transactions.
-        tables: The gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
-            from other keys of the feed file.
-        declares: The keys of a feed file that say which tables there are.
-        warnings: What the format may notice in events that it takes all the same; each becomes a check.
-        needs_whole_objects: What a record becomes depends on other records of its object.
-        tells_tables: The stream may describe tables (``event.StreamSchema``).
-        reads_kafka: The records may be those of a topic (``families/kafka_records``).
-        unknowable: Sentences on what nobody can tell from such a stream; ``weir status`` shows them.
-        extra_assets: The Dagster assets that only feeds of this format have. Definitions and progress read this list.
-        resolver: Gives the function that says what pending events of one group mean, for a feed.
-        surveyor: Gives the function that reads what other records of the window need to know, for a feed.
-        survey_marks: Only records with one of these in their payload are surveyed.
-        crosses_streams: Scoped changes reach other streams by time, and not their own stream only.
-        far_places: Which messages say where a table's changes stand in other streams; None where none do.
+    Reading:
+
+    - ``name``: that of its module, and what a feed file says under ``format``.
+    - ``files``: globs of the objects that usually hold it, for feeds that name no files of their own.
+    - ``split``: cuts the bytes of one object into records.
+    - ``decoder``: makes the function that says what a record means.
+    - ``reads_kafka``: whether its records may come from a topic, or from a dump of one (``families/kafka_records``).
+    - ``needs_whole_objects``: whether what a record means depends on other records of its object.
+    - ``resolver``: for a format whose records decide each other's meaning, makes the function that turns a group of
+      ``Pending`` into events.
+    - ``surveyor``: for a format whose records need to know what others of their window say, makes the function that
+      collects those facts. It is asked only about records with one of ``survey_marks`` in their payload.
+
+    Tables:
+
+    - ``tables``: the gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
+      from other declarations (predicates, vertex and edge types).
+    - ``declares``: the keys of a feed file that say which tables there are.
+    - ``tells_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
+    - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
+
+    What events may do:
+
+    - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
+    - ``crosses_streams``: whether scoped changes reach rows of other streams, by time, and not only of their own.
+    - ``far_places``: makes what says where a table's changes stand in other streams; None where nothing does.
+
+    What a user should know:
+
+    - ``warnings``: what the format may notice in events that it takes all the same.
+    - ``unknowable``: sentences on what nobody can know from such a stream.
     """
 
     name: str
@@ -146,5 +177,5 @@ class SourceFormat:
 
     @property
     def reaches_everywhere(self) -> bool:
-        """Whether an event may change what becomes of others, in windows and tables that are not its own."""
+        """Whether an event may change what becomes of events in other windows or tables."""
         return self.transactional or self.crosses_streams

@@ -5,13 +5,13 @@ value (``010`` and ``10`` are one int, ``1.5`` and ``1.50`` one decimal), or Non
 it. Images in silver hold canonical texts, keys are compared by them, and gold's columns are cast from them alone:
 
 - Simple types: what Spark's cast of the value to ``string`` writes, and what its ANSI cast reads. Of very large and
-  very small floating numbers Java's spelling depends on its release: ``number_types.double`` says where.
+  very small floating numbers Java's spelling depends on its release: ``value_types.floats.double`` says where.
 - ``binary``: base64, which ``unbase64`` reads. A text stands for its UTF-8 bytes, so that a judge of ``binary`` must
   not see its own canonical text; every other judge gives that back as it is.
 - Arrays, sets, maps and structs: JSON, see ``nested``.
 
-Not here: which type a column has (``feed.Table``), and which types a feed file may declare
-(``orchestration.feeds.column_types``).
+Put here which judge a type has. Not here: which type a column has (``feed.Table``), how each family of types is judged
+(``value_types``), and which types a feed file may declare (``orchestration.feeds.column_types``).
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def _boolean(value: str | bytes) -> str | None:
 
 
 _SIMPLE: Final[dict[str, Judge]] = {
-    "tinyint": numbers.whole(2**7 - 1),
-    "smallint": numbers.whole(2**15 - 1),
-    "int": numbers.whole(2**31 - 1),
-    "bigint": numbers.whole(2**63 - 1),
+    "tinyint": numbers.integer(2**7 - 1),
+    "smallint": numbers.integer(2**15 - 1),
+    "int": numbers.integer(2**31 - 1),
+    "bigint": numbers.integer(2**63 - 1),
     "float": floats.single,
     "double": floats.double,
     "string": _string,

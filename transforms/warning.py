@@ -1,6 +1,7 @@
-"""What a format may notice in events that it takes all the same: a warning counts them.
+"""Warnings of a format: what it notices in events that it takes all the same. A check of silver counts each of them.
 
-Not here: which warnings a format has (``formats`` and ``families``).
+Put here what every warning has in common. Not here: which warnings a format has (``formats`` and ``families``), and the
+check that counts them (``expectations``).
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EventWarning:
-    """Something that a format notices in events that are taken all the same: a warning counts them.
+    """Something that a format notices in events that it takes all the same.
 
-    ``word`` is what stands in ``warnings``; ``rule`` names the truth that it breaks; ``says`` is that truth, ``remedy``
-    what to do where it does not hold.
+    ``word``: what an event's ``warnings`` hold. ``rule``: the name of the check that counts such events. ``says``: what
+    is true of all other events, as a sentence. ``remedy``: what became of such an event, and what a person does.
     """
 
     word: str

@@ -33,7 +33,7 @@ from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
         waiting_tables=lost,
         open=tuple(open_transactions.still_open(lake, feed)) if is_transactional else (),
         gold=tuple(_sizes(lake, feed)),
-        stopped=tuple(told(discovered_tables.stopped(lake, feed))),
+        stopped=tuple(stopped_in_words(discovered_tables.stopped(lake, feed))),
     )
 
 

@@ -15,7 +15,7 @@ from assets.gold.changes import scoped_delete_effects
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
@@ -75,5 +75,5 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 def samples_of(done: Applied) -> dict[str, str]:
     """Markdown for a failed check, by rule: the tables that could not be made, and why."""
-    lines = [f"- gold stays as it was of {line}" for line in told(done.stopped)]
+    lines = [f"- gold stays as it was of {line}" for line in stopped_in_words(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}

@@ -14,7 +14,7 @@ from assets.upkeep.compaction import compact_feed
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import asset_name, gold_name
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def key_of(feed: Feed) -> dg.AssetKey:
@@ -61,7 +61,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "; ".join(done.plan.held_back_by),
             )
             lines.append("| " + " | ".join(map(str, cells)) + " |")
-        for line in told(discovered_tables.stopped(lake, feed)):
+        for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             context.log.warning(f"{feed.name}: not compacted, since gold stays as it was: {line}")
         return dg.MaterializeResult(
             metadata={

@@ -16,7 +16,7 @@ from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds
 from orchestration.console import complain, waiting
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def compact(place: Place, only: Sequence[str], *, dry_run: bool) -> int:
@@ -45,7 +45,7 @@ def compact_one(lake: Lake, feed: Feed, *, dry_run: bool) -> None:
         for done in compact_feed(lake, feed, names, dry_run=dry_run):
             print("\n".join(report(feed.name, done, dry_run=dry_run)), flush=True)
     finally:
-        for line in told(discovered_tables.stopped(lake, feed)):
+        for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             print(f"not compacted, since gold stays as it was: {line}", flush=True)
 
 

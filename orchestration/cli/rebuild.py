@@ -15,7 +15,7 @@ from orchestration.cli.session import opened_feed
 from orchestration.console import complain, say, waiting
 from transforms.errors import TablesFailed
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def rebuild(place: Place, name: str) -> int:
@@ -56,7 +56,7 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
         for written in done.tables:
             print(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}", flush=True)
     stopped = discovered_tables.stopped(lake, feed)
-    for line in told(stopped):
+    for line in stopped_in_words(stopped):
         print(f"gold stays as it was of {line}", flush=True)
     # Its windows stay due, so that the next run makes what is missing.
     table_faults.refuse(feed.name, faults)

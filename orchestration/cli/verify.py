@@ -23,7 +23,7 @@ from orchestration.cli.session import opened_feeds, some
 from orchestration.console import complain, say, waiting
 from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
-from transforms.silver.conforming.discovered_tables import told
+from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def verify(place: Place, only: Sequence[str], scratch: str | None, seed: int) -> int:
@@ -84,7 +84,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
             differs = differs or bool(certificate.differing)
             print(certificate_lines(feed, certificate), flush=True)
     stopped = discovered_tables.stopped(lake, feed)
-    for line in told(stopped):
+    for line in stopped_in_words(stopped):
         print(f"  not proved, since gold stays as it was: {line}", flush=True)
     sys.stdout.flush()
     if differs:

@@ -24,7 +24,7 @@ from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
-from transforms.gold.table import all_states, brought
+from transforms.gold.table import brought, folded_from_history
 from transforms.gold.table_changes import New
 
 
@@ -92,7 +92,7 @@ class Lake:
         fold, silver, gold = Fold.of(table), InScenario(keyed), self.gold[name]
         if told is not None and told.crossing.has_moved:
             gold.clear()
-            gold.update(all_states(fold, new, silver))
+            gold.update(folded_from_history(fold, new, silver))
         else:
             current = {key: Current(state) for key, state in gold.items()}
             gold.update(brought(fold, new, current, silver).states)

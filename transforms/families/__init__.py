@@ -1,5 +1,5 @@
-"""What several source formats share, a room for each family. A family knows no format.
+"""What several source formats share, a room or a module for each family.
 
-Put code here when two formats need it and nothing else does. Not here: what all formats need (``source_format``,
-``splitting``, ``event``), and anything that a single format needs (``formats``).
+Put here what at least two formats need. A family knows no format. Not here: what one format alone needs (``formats``),
+and what every format needs (``event``, ``record``, ``json_values``, ``splitting``).
 """

@@ -42,7 +42,7 @@ class KafkaMessage:
     @property
     def text(self) -> str | None:
         """The text; a document is written as JSON the first time."""
-        """The value as text; None where it is null or no UTF-8. A document that stands in a dump is written anew."""
+        """The value as text; None where it is null or no UTF-8. Of a document within a dump's line, it is its JSON."""
         return self._value.text()
 
     def read(self, reader: Callable[[str], Any] = json_values.read) -> Any:

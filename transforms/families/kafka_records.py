@@ -10,7 +10,8 @@ Vendors: edenhill/kcat, json.c (``-J``); redpanda-data/redpanda, rpk topic consu
 Aiven-Open/cloud-storage-connectors-for-apache-kafka, JSON lines (no partition, ``value`` alone by default); Lenses,
 "Message Envelope" (``metadata``); Confluent's REST proxy, embedded format ``binary`` (base64).
 
-Not here: what a message means (``connect``, ``formats``), and reading topics (``assets``).
+Put here how a record is recognised and taken apart. Not here: what the record then offers (``kafka_message``), what a
+message means (``connect``, ``formats``), and reading topics (``assets``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Whole numbers as sources write them.
 
-Not here: numbers as values of declared columns (``types``).
+Put here how whole numbers outside of columns are read: offsets, positions, times. Not here: numbers as values of
+declared columns (``types``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which operations an attribute can take, by its declared type: docs/change_model.md has the table.
 
-Not here: what a column's value becomes by them (``assets/gold_columns/operations.py``).
+Put here which type takes which operation. Not here: what a column's value becomes by them
+(``transforms/gold/operations``).
 
 Vendor: TigerGraph documentation, "Change Data Capture" (attribute operators) and "Creating a loading job" (reducers).
 """

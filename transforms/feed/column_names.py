@@ -1,8 +1,8 @@
 """How gold spells the columns of a table that only its stream describes, where a Delta table cannot have their names.
 
 Ordinary databases have columns such as ``unit price``, ``a.b``, or ``id`` beside ``ID``. Silver keeps the source's
-names as they are. Not here: what a declared table may call its columns (``orchestration``, for the feed file is asked
-there), and putting the spelling to use (``assets/columns/spelling.py``).
+names as they are. Put here how a name is spelled. Not here: what a declared table may call its columns
+(``orchestration``, for the feed file is asked there), and putting the spelling to use (``assets/columns/spelling.py``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What a feed says that compacted history depends on: said otherwise, its events would have become other changes.
 
 Columns may come, and hold more than before; values that nobody had declared are in the base rows, too. All else asks
-for a rebuild. Not here: where it is kept (``assets/bookkeeping/bases.py``).
+for a rebuild. Put here what must not change once history is compacted. Not here: where it is kept
+(``assets/bookkeeping/bases.py``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Recorded decisions: what a person decided about a feed, as plain facts that silver and gold are functions of.
 
 A decision is made by a command or stands in the feed file, and is never forgotten: gold is what events and decisions
-make of each other. Not here: the table that keeps them (``assets/bookkeeping/decisions.py``).
+make of each other. Put here each kind of decision, as values. Not here: the table that keeps them
+(``assets/bookkeeping/decisions.py``).
 """
 
 from __future__ import annotations

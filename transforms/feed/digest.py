@@ -1,4 +1,8 @@
-"""One short text for what a feed declares, so that tables can record what they were made with."""
+"""One short text for what a feed declares, so that tables can record what they were made with.
+
+Put here what counts for a digest: a thing that changes what records become, or what a table's rows are. Not here: the
+declarations themselves (``feed``), and where digests are kept (``assets/bookkeeping``).
+"""
 
 from __future__ import annotations
 
@@ -77,13 +81,13 @@ def table_digest(feed: Feed, table: Table) -> str:
 
 def _meaning(feed: Feed) -> dict[str, object]:
     meaning: dict[str, object] = {
-        # Tables that were made before values were canonical texts are made anew.
+        # Tables that were made before values were canonical texts are made again from bronze.
         "values": "canonical",
         "feed": feed.name,
         "format": feed.format,
         "table_names": feed.table_names,
     }
-    # What an older version did not have is left out where it says nothing: no table is made anew for it.
+    # What an older version did not have is left out where it says nothing: no table has to be made again for it.
     graph: dict[str, object] = {
         kind: {name: _of_type(asdict(one)) for name, one in declared.items()}
         for kind, declared in (

@@ -2,6 +2,9 @@
 
 Reading and judging the YAML file is orchestration's work (``orchestration/feeds/load.py``); by the time a ``Feed``
 exists, it is known to be sound.
+
+Put here each thing that a feed file can declare, with its default. Not here: vertex and edge types and predicates
+(``graph_types``), and reading and checking the YAML file (``orchestration/feeds``).
 """
 
 from __future__ import annotations

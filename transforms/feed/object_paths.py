@@ -1,7 +1,8 @@
 """Which table an object's path names, and whether an object's name fits a glob.
 
-Names are relative to the landing, with ``/`` between segments. Not here: tables that records name themselves
-(``formats``), and what gold calls a table.
+Names are relative to the landing, with ``/`` between segments. Put here what a path says of tables. Not here: what it
+says of time (``windows``), tables that records name themselves (``formats``), and what gold calls a table
+(``table_names``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """When a source's schema or its declaration changes: the policies of a feed, and what counts as which kind of change.
 
-Not here: refusing a change (``assets/gold/schema_changes.py``), and how policies are written (``orchestration``).
+Put here which policies there are, and what each kind of change is. Not here: refusing a change
+(``assets/gold/schema_changes.py``), and how policies are written (``orchestration``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a gold table is called: the rule that ``table_names`` of a feed file chooses.
 
-Not here: whether two tables collide (``orchestration/feeds/load.py`` for declared ones).
+Put here how names of gold tables are made. Not here: whether two tables collide (``orchestration/feeds/load.py`` for
+declared ones).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Landing windows: the hour or day in which an object arrived, as text that sorts by time.
 
-An hour is written ``2026-11-20T03``, a day ``2026-11-20``, always in UTC. Not here: Dagster's partitions
-(``assets/partitions.py``).
+An hour is written ``2026-11-20T03``, a day ``2026-11-20``, always in UTC. Put here what a window's text says, and how
+windows follow each other. Not here: Dagster's partitions (``assets/partitions.py``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""Arcion on S3, JSON: one object per operation, or one per snapshot row.
+"""Arcion on S3, JSON: one record is one operation, or one row of a snapshot.
 
-An operation is an envelope: tableName, opType, cursor, before, after, exists, operationcount, with every value as text
-and null as the text ``null`` (so a text column that holds the word null cannot be told from null: the document's own
-loss). A snapshot row is such an envelope with a null cursor, or (Arcion's 2021 files) a bare object of columns, whose
-table is then the one that its path names.
+Arcion's ``amazon-s3`` applier writes such files. An operation is an envelope: ``tableName``, ``opType``, ``cursor``,
+``before``, ``after``, ``exists`` (the exists flags: which of the two images mention a column) and ``operationcount``.
+Every value is a text, and null is the text ``null``, so that a text column that holds the word null cannot be told from
+null: the format itself loses that. A row of a snapshot is such an envelope with a null cursor; in Arcion's files of
+2021 it is a bare object of columns, and its table is then the one that the object's path names.
+
+What operations, cursors and flags mean is the same in all of Arcion's files (``transforms/families/arcion``).
 
 Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3", JSON file format.
 """

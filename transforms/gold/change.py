@@ -21,17 +21,18 @@ RANKS: Final = {
     **{"put": 1, "move": 1, "add": 1},
     "merge": 2,
 }
-"""What comes first at one position, by effect."""
+"""The order of changes at one position, by effect: the smallest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one key, or a scoped one as one of its keys meets it.
+    """One change of one key; or a scoped change, as it applies to one of its keys.
 
-    The fields are those of ``assets/silver_schema.CHANGE``. ``is_scoped``: it is for every key of a scope.
-    ``is_derived``: it is no event of its own, or one of many keys, so that it is not counted. ``is_past``: a scoped
-    change of an earlier window, which the key may have met already. ``event_at``: in microseconds since 1970 (UTC).
-    ``stream``: the part of the source within which positions compare.
+    The fields are columns of silver (``CHANGE`` in ``assets/columns/silver.py``), and these: ``is_scoped``: it is for
+    every key of a scope. ``is_derived``: it follows from another event, or is for many keys, so that it does not count
+    as an event of this key. ``is_past``: it is a scoped change of an earlier window, which may have been applied to the
+    key before. ``event_at`` is in microseconds since 1970 (UTC). ``stream``: the part of the source within which
+    positions compare.
     """
 
     effect: str

@@ -27,7 +27,7 @@ class Current:
     is_torn: bool = False
 
     def says(self, fold: Fold, state: State, horizon: Horizon | None = None) -> bool:
-        """Whether gold has all of a key's state already: its place, and its values; False where they were not read.
+        """Whether gold already has all of this state: the last change and the values; False where values were not read.
 
         ``horizon``: of the table, where its history is compacted.
         """
@@ -43,16 +43,16 @@ class Current:
         )
 
     def shows(self, fold: Fold, state: State) -> bool:
-        """Whether gold has the row that the state is, or none as it says, wherever its last change stands.
+        """Whether gold has the row that the state describes, or no row where it describes none; positions do not count.
 
-        Of a row whose values were not read it is only known that it is there.
+        Of a row whose values were not read, only its presence is compared.
         """
         mine = self.state
         if "remove" in (mine.effect, state.effect):
             return mine.effect == state.effect
         if mine.effect == "merge":
             return True
-        # Further rows of a key are somebody else's doing.
+        # In a table with a key, further rows of the key were written by somebody else.
         is_as_often = fold.has_key or mine.copies == state.copies
         return is_as_often and all(
             mine.columns.get(name) == state.columns.get(name) for name in fold.values
@@ -60,10 +60,10 @@ class Current:
 
 
 def _are_as_good(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
-    """Whether two reset positions answer the same changes.
+    """Whether two reset positions are equal above the horizon.
 
-    What stands at or below the horizon never comes to gold, so that a reset position there is as good as none. Gold may
-    have one that the base has forgotten, and the base one that gold never had.
+    No change at or below the horizon ever comes to gold, so that a reset position there is as good as none. Gold may
+    have one that the base rows no longer have, and the base rows one that gold never had.
     """
     above = [
         None if at is None or (horizon is not None and horizon.covers(at, len(at))) else at

@@ -1,9 +1,10 @@
 """The one fold: all changes of a key, one after the other, onto what the key is before them.
 
-What a key is before them is nothing (a first write, a rebuild), a row that need not be read (``merge``: some columns
-are overwritten, whatever the others are), or a row with its values, where changes depend on them. So one fold serves a
-window on top of the table and a rebuild from the first event, and the two agree because they are one piece of code.
-Not here: the order (``ordering``), and what an attribute operation computes (``operations``).
+Before them, a key may have nothing (a first write, a rebuild), a row that need not be read (a ``merge`` overwrites some
+columns, whatever the others are), or a row with its values, where changes depend on them. So the same fold serves a
+window on top of the table and a rebuild from the first event, and both come to the same rows. Put
+here what one more change makes of a key. Not here: the order of changes (``ordering``), what a key is before and after
+them (``state``), and what an attribute operation computes (``operations``).
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ class Fold:
             return self._counted(state, change)
         effect, after, place = change.effect, change.after, change.position
         if effect == "remove":
-            # Whether a scoped one counts is a matter of what was there before.
+            # A scoped remove counts only where there was a row, so that older changes still matter.
             return State("remove", {}, 0, _last(change), state.reset if change.is_scoped else place)
         if effect == "put":
             return State("put", after, 1, _last(change), place)
         if effect == "move":
-            # What the old key's row was is filled in by then: docs/change_model.md.
+            # The old key's row has been filled in by then (``key_changes``, docs/change_model.md).
             return State("put", after, 1, _last(change))
         if effect == "remove_if":
             if state.effect == "remove" or self._matches(state, change):
@@ -72,7 +73,7 @@ class Fold:
         """One step on a row of a table without a key: only its copies change."""
         effect, copies = change.effect, state.copies
         if effect == "merge":
-            # The images of an update that leaves its row as it was are equal.
+            # An update that changes its row is a take and an add here; this one leaves the row as it was.
             return state
         if effect == "add":
             copies += 1

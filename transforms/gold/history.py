@@ -1,6 +1,7 @@
 """The versions of a row: what a key was after each of its changes, from when to when.
 
-Not here: the fold itself (``fold``), and how versions get into a table (``assets/gold/history.py``).
+Put here what follows from the state after each change. Not here: the fold itself (``fold``), and how versions get into
+a table (``assets/gold/history.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def versions(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -> l
     """The versions of a key whose changes come in their order.
 
     Every change that counts ends the version before it, and begins one where the row is there after it, also where no
-    column has another value. A key whose history is compacted begins with the version that stood at the horizon.
+    column has another value. A key whose history is compacted begins with the version that in_table at the horizon.
     """
     states = [before, *counted(fold, changes, before)]
     ends = [one.last for one in states[1:]]
@@ -48,8 +49,8 @@ def counted(fold: Fold, changes: Iterable[Change], before: State) -> list[State]
     return found
 
 
-def are_same(fold: Fold, stood: Sequence[Version], told: Sequence[Version]) -> bool:
-    """Whether the versions of a key that stand in its table are those that its changes tell."""
+def are_same(fold: Fold, in_table: Sequence[Version], expected: Sequence[Version]) -> bool:
+    """Whether the versions of a key in its table (``in_table``) are those that its changes make (``expected``)."""
 
     def plain(some: Sequence[Version]) -> list[tuple[object, ...]]:
         # No two versions of a key begin with one event at one place.
@@ -62,12 +63,12 @@ def are_same(fold: Fold, stood: Sequence[Version], told: Sequence[Version]) -> b
             for one in sorted(some, key=lambda one: one.began[:2])
         ]
 
-    return len(stood) == len(told) and plain(stood) == plain(told)
+    return len(in_table) == len(expected) and plain(in_table) == plain(expected)
 
 
-def is_woven_in(stood: Sequence[Version], told: Sequence[Version], last: Position) -> bool:
-    """Whether some change came late, which stands before a key's ``last`` one: versions before that are others now."""
-    return _settled(stood, last) != _settled(told, last)
+def is_woven_in(in_table: Sequence[Version], expected: Sequence[Version], last: Position) -> bool:
+    """Whether a change came late, before a key's ``last`` change, so that versions before that position differ."""
+    return _settled(in_table, last) != _settled(expected, last)
 
 
 def _settled(some: Sequence[Version], last: Position) -> set[tuple[object, ...]]:

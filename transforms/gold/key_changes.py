@@ -1,7 +1,7 @@
 """Key changes whose images do not say the whole row: the new key's row is the old key's, as it was just before.
 
-Only these link keys (``moved_from``), so that linked keys are folded together. Not here: which keys are linked, and the
-fold of each (``fold``).
+Only these link keys (``moved_from``), so that linked keys are folded together. Put here how linked keys are followed
+together. Not here: which keys are linked, and the fold of each (``fold``).
 """
 
 from __future__ import annotations

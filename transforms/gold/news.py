@@ -1,7 +1,7 @@
 """Which of a key's events a run brings, and which of these are known to have come before.
 
-Asked of keys that are folded from their history. Not here: whether an event came late (``onto_gold``,
-``table_changes``).
+Asked of keys that are folded from their history. Put here what a key's deliveries add up to. Not here: whether an event
+came late (``onto_gold``, ``table_changes``).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from transforms.gold.state import Last
 
 @dataclass(slots=True)
 class News:
-    """What a key's deliveries tell, by the ids of their events, for there may be many.
+    """What a key's deliveries add up to, by the ids of their events.
 
-    ``last``: the key's last change in gold. ``deliveries``: how many events of the key itself the run brings, however
-    often. ``new``: which these are; ``older``: those that stand before the last one. ``old``: events that other windows
-    have brought.
+    ``last``: the key's last change in gold. ``deliveries``: how many deliveries of the key's own events the run brings.
+    ``new``: the ids of these events; ``older``: of those among them that stand before the last one. ``old``: the ids of
+    events that other windows brought.
     """
 
     last: Last | None
@@ -33,7 +33,7 @@ class News:
             self.old.add(self.last.event_id)
 
     def meet(self, change: Change, *, is_new: bool) -> None:
-        """Take note of a delivery."""
+        """Count a delivery; ``is_new``: whether the run brings it."""
         if not is_new:
             self.old.add(change.event_id)
         elif not change.is_derived:
@@ -47,8 +47,8 @@ class News:
         return self.deliveries - len(self.new - self.old)
 
     def superseded(self, *, came_late: bool) -> int:
-        """How many other events stand before the last one and change nothing: late, or repeats of the run's windows.
+        """How many new events stand before the last one and changed nothing.
 
-        None where some event came late: which of them it was is not told.
+        0 where some event came late: nobody can tell which of them it was.
         """
         return 0 if came_late else len(self.older - self.old)

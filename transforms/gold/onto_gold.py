@@ -1,12 +1,13 @@
-"""What new changes of a key do to what gold has of it; or that its whole history has to be read.
+"""What new changes of a key do to the row or tombstone that gold has of it, or that its whole history has to be read.
 
 A key's row, and its tombstone, say where its last change stands, and where the newest one stands after which nothing
 older can matter: the **reset position**. A change that is newer than the last one is folded onto the row. One below the
 reset position changes nothing, whatever it is and however often it comes: it is superseded, and silver is not looked
-at. Only a change between the two asks for the key's history (docs/model.md), and that says, too, whether some event
-came late: gold itself is the only witness of what gold had, for silver of the run's windows may have been in gold
-before.
-Not here: the fold itself (``fold``), and how rows and history are read (``assets``).
+at. Only a change between the two needs the key's history (docs/model.md). The history also tells whether an event came
+late. Only gold itself can tell what gold had, since silver of the run's windows may have been in gold before.
+
+Put here what decides whether a change counts, and whether history is needed. Not here: the fold itself (``fold``),
+comparing gold's row with a state (``current``), and how rows and history are read (``assets``).
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from transforms.gold.state import ABSENT, Last, State
 class Outcome:
     """What becomes of a key.
 
-    ``state``: what it is now; None where nothing changed. ``needs_history``: it can only be told with all of the key's
-    changes. ``superseded``: how many events the reset position answers; ``known``: whether the last one came again.
+    ``state``: what the key is now; None where nothing changed. ``needs_history``: only all of the key's changes can say
+    what it is. ``superseded``: how many events stand below the reset position and change nothing. ``known``: how often
+    the key's last event came again. ``counts``: what was met while the changes were put in order.
     """
 
     state: State | None = None
@@ -77,25 +79,25 @@ def onto(
 def by_history(
     fold: Fold, current: Current | None, changes: Iterable[Change], before: State = ABSENT
 ) -> tuple[State, bool]:
-    """What a key is by all its changes, in their order, and whether an event came late: one that gold had not met.
+    """What a key is by all its changes, in their order, and whether an event came late: one that gold did not have.
 
-    It did where the changes that stand before gold's last one, and then that, make another row than gold has. What ties
-    with the last one may be in gold or not: that is no lateness, but a tie.
+    One came late where the changes up to gold's last one, and then that last one, make another row than gold has. A
+    change that ties with the last one may be in gold or not: that counts as a tie, and not as late.
     """
     last = None if current is None else current.state.last
     if current is None or last is None:
         return fold.after(changes, before), False
-    state, up_to_last, told = before, None, list[State]()
+    state, up_to_last, expected = before, None, list[State]()
     for change in changes:
         if up_to_last is None and change.position >= last.position:
             up_to_last = state
         after = fold.step(state, change)
         if up_to_last is not None and change.event_id == last.event_id:
-            told = [after, fold.step(up_to_last, change)]
+            expected = [after, fold.step(up_to_last, change)]
         state = after
     # Where the last one is not among them, the key's base has it, or it stands before its old place by now.
-    told = told or [state if up_to_last is None else up_to_last]
-    return state, not any(current.shows(fold, one) for one in told)
+    expected = expected or [state if up_to_last is None else up_to_last]
+    return state, not any(current.shows(fold, one) for one in expected)
 
 
 def _is_known(last: Last, change: Change) -> bool:

@@ -1,8 +1,9 @@
 """The order of a key's changes: which deliveries are one event, and what applies after what.
 
-Order within a key: position; at one position, removes before puts before merges; merges at one position in the order
-in which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has it
-in full. Not here: what a change does to the row (``fold``).
+Order within a key: position; at one position, removes before puts before merges; merges at one position in the order in
+which their images chain (one's result is the other's before image), else by event id. docs/change_model.md has it in
+full. Put here what comes before what, and which deliveries are one event. Not here: what a change does to the row
+(``fold``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from transforms.gold.change import Change, Position
 
 @dataclass(slots=True)
 class Counts:
-    """What was met while a key's changes were put in order.
+    """What was counted while a key's changes were put in order.
 
-    ``deliveries``: all of its events, however often they came; ``repeats``: those beyond the first of each. Neither
-    counts what is derived or scoped. ``has_ties``: whether two events of the key itself stand at one position.
+    ``deliveries``: how many deliveries of the key's events there were; ``repeats``: how many of them were not the first
+    of their event. Neither counts derived or scoped changes. ``has_ties``: whether two events of the key itself stand
+    at one position.
     """
 
     deliveries: int = 0
@@ -35,10 +37,10 @@ def ordered(deliveries: Iterable[Change], counts: Counts | None = None) -> Itera
 
 
 def sort_key(change: Change) -> tuple[object, ...]:
-    """By what deliveries are sorted: the order, but for merges whose images chain.
+    """The key by which deliveries are sorted: the order of changes, except for merges whose images chain.
 
-    Of several deliveries of one event at one place the one counts that the source made first, by what it says; whether
-    one is new is said by the newest, so that one of an earlier window comes last.
+    Of several deliveries of one event at one place, the one with the earliest ``event_at`` comes first and counts. A
+    delivery of an earlier window comes last, so that an event counts as new where any of its deliveries is new.
     """
     at = change.event_at
     return *change.place, change.event_id, at is not None, at or 0, change.is_past
@@ -55,7 +57,7 @@ def sorted_with(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Cha
 
 
 def in_order(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
-    """The same of deliveries that are sorted; no more of them is held than stand at one place.
+    """The same as ``ordered``, for deliveries that are sorted; no more of them are held than stand at one place.
 
     Several deliveries of one event are one change, at the smallest of their positions. All of them agree in the stable
     prefix of their positions, so that only the events of the prefix at hand are remembered.
@@ -73,7 +75,7 @@ def in_order(deliveries: Iterable[Change], counts: Counts | None = None) -> Iter
 
 
 def _is_repeat(change: Change, known: dict[int, tuple[Position, set[str]]], counts: Counts) -> bool:
-    """Whether another delivery of the event came before; counts it."""
+    """Whether another delivery of the event came before; adds the delivery to the counts."""
     counts.deliveries += not change.is_derived
     stable, size = change.stable, change.stable_prefix
     seen = known.get(size)
@@ -88,10 +90,10 @@ def _is_repeat(change: Change, known: dict[int, tuple[Position, set[str]]], coun
 
 
 def chained(tied: Sequence[Change]) -> list[Change]:
-    """Merges at one position, sorted by event id, so that each follows the one whose result is its before image.
+    """Merges at one position in the order in which their images chain: each after the one whose result it begins with.
 
-    Of those that remain, the next is the one that continues the last taken, else the first that continues none of the
-    others, else the first.
+    ``tied`` is sorted by event id. Of the merges that remain, the next is the one that continues the last one taken;
+    else the first that continues none of the others; else the first.
     """
     taken: list[Change] = []
     rest = list(tied)

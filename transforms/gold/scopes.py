@@ -1,6 +1,7 @@
 """Scoped changes: a truncate, a drop, a star delete is a change of every key that it is for.
 
-Not here: which keys there are, and what the change does to each (``fold``).
+Put here how the scoped changes of a key are found. Not here: which keys there are, and what the change does to each
+(``fold``).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Scoped:
 
 
 class Scopes:
-    """All scoped changes of one table, by what they are for; ``identity`` names the key's columns in order."""
+    """All scoped changes of one table, found by key; ``identity`` names the key's columns in order."""
 
     def __init__(self, scoped: Iterable[Scoped], identity: Sequence[str]) -> None:
         self._found: dict[tuple[int, ...], dict[Key, list[Scoped]]] = {}
@@ -36,16 +37,16 @@ class Scopes:
             self._found.setdefault(at, defaultdict(list))[values].append(one)
 
     def of(self, key: Key, streams: Collection[str | None]) -> Iterator[Change]:
-        """Those that a key is in, which has changes of these streams."""
+        """The scoped changes that apply to a key which has changes of these streams."""
         for one in self.matching(key):
             if one.stream is None or one.stream in streams:
                 yield one.change
 
     def reach_across(self, key: Key) -> bool:
-        """Whether a key is in one of a stream, whatever streams it has changes of."""
+        """Whether a key is in the scope of a change of some stream, whichever streams the key has changes of."""
         return any(one.stream is not None for one in self.matching(key))
 
     def matching(self, key: Key) -> Iterator[Scoped]:
-        """Those that a key is in, whatever streams they and it are of."""
+        """The scoped changes in whose scope a key is, whichever streams they and the key are of."""
         for at, by_values in self._found.items():
             yield from by_values.get(tuple([key[number] for number in at]), ())

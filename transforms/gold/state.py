@@ -41,7 +41,7 @@ class State:
 
 
 ABSENT = State("remove", {}, 0)
-"""A key of which nothing is there."""
+"""A key without a row."""
 
 
 def unread(*, is_present: bool, last: Last, reset: Position | None = None) -> State:

@@ -1,7 +1,8 @@
 """One gold table after some new changes: which keys they touch, what each of these is now, and what history that takes.
 
 All in memory, for tables and windows that fit; where they do not, Spark brings the same changes of each key together
-and asks the same functions (``onto_gold``, ``fold``). Not here: how silver and gold are read and written (``assets``).
+and asks the same functions (``onto_gold``, ``fold``). Put here what is done for all keys of a table together. Not here:
+what goes into that and comes out of it (``table_changes``), and how silver and gold are read and written (``assets``).
 """
 
 from __future__ import annotations
@@ -21,9 +22,16 @@ from transforms.gold.table_changes import Brought, New, Silver
 
 
 def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver) -> Brought:
-    """What new changes do to a table that is there: ``current`` is what gold has of its keys, and of linked ones.
+    """What new changes do to an existing table.
 
-    Of keys that were refolded those are left out that gold has as they are, where no versions are kept.
+    Keys that were refolded, and that gold already has as they should be, are left out of the result, unless the table
+    keeps every version of a row.
+
+    Args:
+        fold: How rows of the table are folded.
+        new: What the run brings.
+        current: What gold has of the keys in ``new``, and of the keys that are linked with them.
+        silver: Reads the history of the keys that need it.
     """
     found = Brought()
     touched = set(new.changes)
@@ -33,7 +41,7 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
     if new.scoped:
         if new.needs_streams:
             streams = silver.streams({*touched, *current})
-        # A new scoped change is for all that stands.
+        # A new scoped change is for every row that is there.
         touched.update(
             key for key in current if next(iter(fresh.of(key, streams.get(key, ()))), None)
         )
@@ -57,13 +65,13 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
 def _refold(
     found: Brought, fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
 ) -> None:
-    """Fold the keys that were asked for, and those that are linked with them, from their history."""
+    """Fold the keys that need their history, and the keys linked with them."""
     found.refolded = with_linked(found.asked, silver.links()) if new.moves else found.asked
     changes, before = steps(fold, new, silver, found.refolded)
     for key, some in changes.items():
         stands = current.get(key)
         state, came_late = by_history(fold, stands, some, before.get(key, ABSENT))
-        # What its new changes alone have told of a linked key goes.
+        # What a linked key became by its new changes alone no longer counts.
         found.states.pop(key, None)
         if state.last is None:
             continue
@@ -80,7 +88,7 @@ def with_linked(keys: set[Key], links: Links) -> set[Key]:
     return keys | {key for key, group in groups.items() if group in wanted}
 
 
-def all_states(
+def folded_from_history(
     fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
 ) -> dict[Key, State]:
     """What these keys are, or all, by everything that silver has of them; only those on which some change counted."""

@@ -20,16 +20,16 @@ from transforms.horizons import Horizon
 
 
 class Silver(Protocol):
-    """What silver and base rows know of a table's keys, for those that ask for it."""
+    """Reads what silver and the base rows have of a table's keys, where it is asked for."""
 
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
-        """All changes of these keys alone, or of every key; scoped ones are not among them."""
+        """By key, the changes of these keys, or of every key (None); without scoped changes, and in any order."""
 
     def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
-        """What these keys, or all, were at the table's horizon; only those that were there."""
+        """By key, what these keys, or all, were at the table's horizon; without keys that had nothing there."""
 
     def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
-        """Of which streams these keys, or all, have changes."""
+        """By key, the streams of which these keys, or all, have changes."""
 
     def links(self) -> Links:
         """The keys that key changes link."""
@@ -67,11 +67,11 @@ class New:
 class Brought:
     """What a run does to one table.
 
-    ``states``: what each key is that has changed. ``asked``: keys that only their whole history tells; ``refolded``:
-    these and all that are linked with them. ``late``: those of them of which an event came late. ``superseded``,
-    ``known``: events that the reset position answers, and last ones that came again. ``repeats``: events that the run
-    itself brings several times. None of the three counts events of the keys that were ``asked`` for (``news``).
-    ``ties``: keys with two events at one place.
+    ``states``: by key, what each key is that has changed. ``asked``: the keys that needed their whole history;
+    ``refolded``: these, and all keys that are linked with them. ``late``: those of them of which an event came late.
+    ``superseded``: events below a reset position. ``known``: last events of keys that came again. ``repeats``: events
+    that the run itself brings several times. None of these three counts events of the keys that were ``asked`` for:
+    ``news`` does. ``ties``: how many keys have two events at one place.
     """
 
     states: dict[Key, State] = field(default_factory=dict)

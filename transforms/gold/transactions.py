@@ -1,6 +1,7 @@
 """Where changes of a transaction stand (docs/change_model.md, Transactions).
 
-Not here: which transactions are complete (``transforms/silver/open_transactions.py``).
+Put here how a transaction moves a change. Not here: which transactions are complete
+(``transforms/silver/open_transactions.py``).
 """
 
 from __future__ import annotations

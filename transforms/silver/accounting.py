@@ -1,8 +1,9 @@
 """The accounting of a window: what became of every source event, per table.
 
 Source events = changes + control + duplicates + quarantined + held + too late, exactly. Derived changes (the delete
-half of a key change) are counted apart: they are no events. Not here: what a row is counted as (``changes``), and the
-table that keeps the accounts (``assets``).
+half of a key change) are counted apart: they are no events. Put here how rows are counted and counts added up. Not
+here: what a row is counted as (``conforming/changes``), logs that were reset (``log_resets``), and the table that keeps
+the accounts (``assets``).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Account = dict[str, Any]
 
 
 class Whose(NamedTuple):
-    """Whose account a row goes to."""
+    """The account that a row goes to: one per window and table."""
 
     window: str
     table: str | None
@@ -46,24 +47,25 @@ class Moment(NamedTuple):
 
 
 def counted_as(tally: str, derived: str | None, outcome: str | None) -> str | None:
-    """The count that a row goes to, by how silver would count it and what became of it; None for none.
+    """The column of ``COUNTS`` in which a row is counted; None for a row that is not counted.
 
-    ``outcome``: ``DUPLICATE``, ``QUARANTINED``, ``TOO_LATE``, or None for a row that silver keeps.
+    ``tally``: how the row counts where silver keeps it. ``outcome``: ``DUPLICATE``, ``QUARANTINED``, ``TOO_LATE``, or
+    None for a row that silver keeps.
     """
     if outcome is None:
         return tally
     if tally != DERIVED:
         return outcome
-    # What follows from a refused event is told once; the old half of a key change goes with the new one.
-    is_told = outcome != DUPLICATE and derived != KEY_CHANGE
-    return DERIVED_QUARANTINED if is_told else None
+    # A derived row of a refused event is counted once; the old half of a key change goes with the new one.
+    is_counted = outcome != DUPLICATE and derived != KEY_CHANGE
+    return DERIVED_QUARANTINED if is_counted else None
 
 
 class Accounts:
-    """The accounts of some rows: can be put into a text, and added up with others.
+    """The accounts of some rows. They can be written as a text, and added to the accounts of other rows.
 
-    ``left_out`` counts rows of which it is still to be told what becomes of them; ``open_events`` those of transactions
-    that their window does not hold whole.
+    ``left_out``: how many rows there are whose outcome is not known yet. ``open_events``: how many events are part of
+    transactions that their window does not hold whole.
     """
 
     def __init__(self) -> None:
@@ -87,7 +89,7 @@ class Accounts:
             self._newest[where] = seen
 
     def hear(self, whose: Whose, stream: str) -> None:
-        """Remember that a row came from this stream: of all of them two are enough to know that there are several."""
+        """Remember that a row came from this stream; two are kept, enough to know that there are several."""
         known = self._streams[whose]
         if stream not in known:
             known.add(stream)
@@ -95,14 +97,14 @@ class Accounts:
                 known.remove(max(known))
 
     def text(self) -> str:
-        """All of it as one text."""
+        """These accounts as one text, which ``read`` adds to others."""
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
         streams = [[*whose, sorted(known)] for whose, known in self._streams.items()]
         return json.dumps([counts, newest, streams, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
-        """Add what another one has put into a text."""
+        """Add the accounts that ``text`` of another ``Accounts`` gave."""
         counts, newest, streams, left_out, open_events = json.loads(text)
         self.left_out += left_out
         self.open_events += open_events

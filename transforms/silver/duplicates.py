@@ -1,8 +1,8 @@
 """Which of several deliveries of one event counts: within a window the one that stands first.
 
 First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
-come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Not here: deliveries of other
-windows, which are gold's matter.
+come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Put here what makes deliveries
+neighbours, and tells repeats. Not here: deliveries of other windows, which are gold's matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transforms.silver.conforming.changes import Row
 _HALF: Final = 2**63
 _END: Final = b"\0\0"
 _MARKED: Final = 0x0101
-"""Two bytes of 1: there is a number, and it is none that is null."""
+"""Two bytes of 1: a number follows, and it is not null."""
 
 
 def group_key(row: Row) -> bytes:
@@ -81,7 +81,7 @@ def _number(number: int | None) -> bytes:
 
 
 class Deliveries:
-    """Tells of rows, in the order of their sort keys, which are deliveries of an event that came before.
+    """Finds rows that deliver an event again; rows are asked about in the order of their sort keys.
 
     All deliveries of an event agree in the stable prefix of its position. So only the events of the prefixes at hand
     are remembered, and a key may have any number of them.
@@ -107,6 +107,6 @@ class Deliveries:
 
 
 def sorted_rows(rows: Iterable[Row]) -> list[tuple[bytes, Row]]:
-    """Rows in their order, each with its group, for those who have all of them at hand."""
+    """Rows in the order of their sort keys, each with its group: for callers that hold all rows in memory."""
     keyed = [(group_key(row), row) for row in rows]
     return sorted(keyed, key=lambda pair: sort_key(pair[1], pair[0]))

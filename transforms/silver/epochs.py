@@ -1,6 +1,6 @@
 """In which epoch an event stands: the feed's decisions say where the source's positions start again.
 
-Not here: the decisions themselves (``transforms/feed/decisions.py``).
+Put here how an epoch changes an event. Not here: the decisions themselves (``transforms/feed/decisions.py``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a window's accounting has to know of a row beside counts, as one short text: most rows have the same few.
+"""What a window's accounting needs to know of a row besides counts, as one short text: most rows have the same few.
 
-Not here: counting (``accounting``).
+Put here what the accounting learns from one event. Not here: counting (``accounting``).
 """
 
 from __future__ import annotations
@@ -29,12 +29,17 @@ def facts_of(
     is_partial: bool,
     key: Key | None,
 ) -> str | None:
-    """The facts of one event that is taken, as JSON; None where there are none.
+    """The facts of one event that is not refused, as JSON; None where there are none.
 
-    ``is_partial``: whether it takes values from another key's row. ``key``: of the row that it changes.
+    Args:
+        event: The event.
+        declaration: What the feed, or the stream, declares of its table.
+        undeclared: The columns that the event mentions and the declaration does not.
+        is_partial: Whether the event takes values from another key's row.
+        key: The key of the row that it changes; None where there is none.
     """
     kinds = change_kinds(event, is_partial=is_partial)
-    told = None if declaration.is_declared else event.stream_schema
+    described = None if declaration.is_declared else event.stream_schema
     warnings = event.warnings if event.derived is None else ()
     is_change = tally_of(event) == CHANGE
     if undeclared and not is_change:
@@ -46,28 +51,28 @@ def facts_of(
         and not declaration.is_keyless
         and (key is None or None in key)
     )
-    if not (kinds or undeclared or told or warnings or lacks_key):
+    if not (kinds or undeclared or described or warnings or lacks_key):
         return None
-    return _text(kinds, undeclared, told, warnings, lacks_key)
+    return _text(kinds, undeclared, described, warnings, lacks_key)
 
 
 def change_kinds(event: Event, *, is_partial: bool) -> tuple[str, ...]:
-    """What kinds of change the event is, as words (``transforms/change_kinds.py``)."""
-    words = []
+    """The labels of the kinds of change that the event is (``transforms/change_kinds.py``)."""
+    labels = []
     if event.attribute_ops or event.effect == "remove_if":
-        words.append(DEPENDS)
+        labels.append(DEPENDS)
     if is_partial:
-        words.append(MOVES)
+        labels.append(MOVES)
     if event.transaction is not None:
-        words.append(TRANSACTIONS)
+        labels.append(TRANSACTIONS)
     if event.scope is not None:
-        words.append(_scope_word(tuple(sorted(event.scope)), event.stream is not None))
+        labels.append(_scope_label(tuple(sorted(event.scope)), event.stream is not None))
         if faults.is_column_drop(event):
-            words.append(DROPS)
-    return tuple(words)
+            labels.append(DROPS)
+    return tuple(labels)
 
 
-def _scope_word(columns: Sequence[str], of_stream: bool) -> str:
+def _scope_label(columns: Sequence[str], of_stream: bool) -> str:
     listed = json.dumps(list(columns), separators=(",", ":"), ensure_ascii=False)
     return f"{SCOPE}[{int(of_stream)},{listed}]"
 
@@ -76,7 +81,7 @@ def _scope_word(columns: Sequence[str], of_stream: bool) -> str:
 def _text(
     kinds: tuple[str, ...],
     undeclared: tuple[str, ...],
-    told: StreamSchema | None,
+    described: StreamSchema | None,
     warnings: tuple[str, ...],
     lacks_key: bool,
 ) -> str:
@@ -85,8 +90,12 @@ def _text(
         facts[KINDS] = kinds
     if undeclared:
         facts[UNDECLARED] = undeclared
-    if told is not None:
-        facts[SCHEMA] = {"key": told.key, "columns": told.columns, "encoded": told.encoded}
+    if described is not None:
+        facts[SCHEMA] = {
+            "key": described.key,
+            "columns": described.columns,
+            "encoded": described.encoded,
+        }
     if warnings:
         facts[WARNINGS] = warnings
     if lacks_key:

@@ -1,4 +1,8 @@
-"""What makes two deliveries the same event: one digest over what all deliveries of an event agree on."""
+"""What makes two deliveries the same event: one digest over what all deliveries of an event agree on.
+
+Put here what goes into the digest. Not here: which texts of an event identify it, which each format says
+(``Event.identity``).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Transactions that no single window holds whole: where each stands, by what all windows together hold of it.
+"""The state of transactions that no single window holds whole, by what all windows together hold of them.
 
-docs/change_model.md, Transactions, is the reference. Not here: those that one window holds whole (``transactions``).
+docs/change_model.md, Transactions, is the reference. Put here when a transaction is whole, over several windows. Not
+here: those that one window holds whole (``transactions``).
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ class OpenEvent(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where one transaction stands.
+    """The state of one transaction.
 
-    ``commit``: its commit's position; None while it is open. ``expected`` is what its commit says, ``seen`` how many
-    of its events there are, each once, and ``waiting`` how many rows of silver are part of it.
-    ``first_window`` and ``first_at`` are those of its first event.
+    ``commit``: the position of its commit; None while the transaction is not whole. ``has_commit``: whether a commit
+    was read, whole or not. ``expected``: how many events the transaction has, where its commit says so. ``seen``: how
+    many of its events were read, each counted once. ``waiting``: how many rows of silver are part of it.
+    ``first_window``, ``first_at``: the earliest window and time of its events.
     """
 
     id: str
@@ -68,7 +70,7 @@ def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> S
             waiting += 1
             if not one.is_derived:
                 own.add(one.event_id)
-    # Of several the first; one that says no number sorts before one that does.
+    # Of several commits the first counts; at one position, one without a number of events comes first.
     last = min(commits, key=_place, default=None)
     is_whole = last is not None and _is_whole(
         last, len(own), begun_in, {one.window for one in commits}, unread

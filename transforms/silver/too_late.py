@@ -1,6 +1,7 @@
 """Events at or below their table's horizon: those that its base has are repeats, others came too late.
 
-Not here: where the horizon lies (``transforms/horizons.py``), and which events the base has (``assets``).
+Put here what the horizon says about one event. Not here: where the horizon lies (``transforms/horizons.py``), and which
+events the base has (``assets``).
 """
 
 from __future__ import annotations

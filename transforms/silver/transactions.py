@@ -1,6 +1,7 @@
 """Transactions within one window: which of them the window holds whole.
 
-Such a one needs no other window. Not here: putting windows together (``assets/columns/transactions.py``).
+Such a one needs no other window. Put here when a transaction is whole, within one window. Not here: putting windows
+together (``assets/columns/transactions.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ Position = tuple[int, ...]
 
 
 class Part(NamedTuple):
-    """An event of a transaction, as far as it tells whether the transaction is whole.
+    """An event of a transaction, with what decides whether the transaction is whole.
 
     ``effect`` is ``begin``, ``commit`` or any other; ``expected`` and ``has_begin`` are as in ``event.Transaction``.
     """
@@ -26,10 +27,10 @@ class Part(NamedTuple):
 
 
 def commit_of(parts: Iterable[Part]) -> Position | None:
-    """The position of the commit, where all of the transaction is here; else None.
+    """The position of the commit, where these parts are the whole transaction; else None.
 
-    It is whole where as many events are here as its commit says; where no commit says so, where its begin is here, too.
-    An event that was delivered several times is one.
+    They are, where there are as many events as the commit says; or, where the commit says no number, where the begin is
+    among them. An event that was delivered several times counts once.
     """
     own: set[str] = set()
     has_begun = False
@@ -43,7 +44,7 @@ def commit_of(parts: Iterable[Part]) -> Position | None:
             own.add(part.event_id)
     if not commits:
         return None
-    # Of several the first; one that says no number sorts before one that does.
+    # Of several commits the first counts; at one position, one without a number of events comes first.
     position, expected, has_begin = min(
         commits, key=lambda one: (one[0], one[1] is not None, one[1] or 0, one[2])
     )

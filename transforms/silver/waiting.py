@@ -1,8 +1,9 @@
 """Changes that wait in silver for a description of their table, once another record of the feed has given one.
 
 A Debezium delete may carry no schema, of a table that all other records describe. Silver is a function of its own
-window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it. Not here:
-what a description makes of a table (``transforms/silver/conforming/discovered_tables.py``).
+window alone, so that such a change waits there, as its record tells it, and is conformed where gold reads it. Put here
+how a waiting row is conformed again. Not here: what a description makes of a table
+(``transforms/silver/conforming/described_tables.py``).
 """
 
 from __future__ import annotations

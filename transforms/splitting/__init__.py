@@ -1,5 +1,6 @@
 """Cutting the bytes of one landed object into records, verbatim.
 
-Here: where a record begins and ends, and what could not be cut out whole. Not here: what a record means
-(``formats``), where the bytes come from (``assets/landing/objects.py``), and which format is cut how (``formats``).
+Put here where a record begins and ends in one kind of text, and what becomes of a record that could not be cut out
+whole. Not here: what a record means, and which format is cut how (``formats``), and where the bytes come from
+(``assets/landing``).
 """

@@ -23,7 +23,7 @@ r"""One field where, inside quotes, ``\`` takes the next character as it is and 
 _READABLE = re.compile(rf"{MIXED_FIELD}(?:,{MIXED_FIELD})*+".encode())
 
 
-def fault_of(data: bytes, start: int, end: int) -> str:
+def quote_fault(data: bytes, start: int, end: int) -> str:
     """Why the text from ``start`` to ``end`` is no record: where a quote is wrong, and how."""
     readable = _READABLE.match(data, start)
     stop = readable.end() if readable else start

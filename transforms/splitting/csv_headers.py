@@ -1,6 +1,7 @@
 """Whether a CSV object's first record is a header, and whether its names say which column each field is.
 
-Not here: how records are cut (``csv_records``), and reading fields by these names (``formats``).
+Put here how headers are recognised. Not here: what one name in a header says (``header_roles``), how records are cut
+(``csv_records``), and reading fields by these names (``formats``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 r"""Cutting CSV text into records: lines, whose quoted fields may hold line breaks.
 
 A quote inside quotes is doubled (``""``) or escaped (``\"``): a record is read by doubling where that fits the whole
-record, else by both. The format reads fields by the same patterns (``csv_fields``), so that both cut alike. Not here:
-the values of fields, and how many a record should have (``formats``); what a header's names mean (``csv_headers``).
+record, else by both. The format reads fields by the same patterns (``csv_fields``), so that both cut alike. Put here
+where a record of CSV begins and ends. Not here: the values of fields, and how many a record should have (``formats``);
+what a header's names mean (``csv_headers``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from typing import NamedTuple
 
 from transforms.feed.feed import Table
 from transforms.record import Record
-from transforms.splitting.csv_fields import DOUBLING_FIELD, MIXED_FIELD, fault_of, names_of, text_of
+from transforms.splitting.csv_fields import (
+    DOUBLING_FIELD,
+    MIXED_FIELD,
+    names_of,
+    quote_fault,
+    text_of,
+)
 from transforms.splitting.csv_headers import is_header
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -58,7 +65,7 @@ def split(
             payload = data[start : start + limits.kept]
             yield Record(line, start, payload, header, limits.too_long)
         elif cut.field is None:
-            fault = f"malformed CSV: {fault_of(data, start, cut.end)}"
+            fault = f"malformed CSV: {quote_fault(data, start, cut.end)}"
             yield Record(line, start, data[start : cut.end], header, fault)
         else:
             payload = data[start : cut.end]

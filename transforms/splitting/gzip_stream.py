@@ -1,7 +1,8 @@
 """Inflating a landed object as far as it may be, and saying which of its records a damaged archive leaves in doubt.
 
-Gzip is recognised by its magic bytes, never by the object's extension. Not here: what the inflated bytes hold
-(``json_documents``, ``csv_records``).
+Gzip is recognised by its magic bytes, never by the object's extension. Put here what is true of gzip. Not here: which
+records a damaged archive leaves in doubt (``damaged_archives``), and what the inflated bytes hold (``json_documents``,
+``csv_records``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Cutting JSON text into records, whatever its layout.
 
-One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in one
-object: every top-level document, or element of a top-level array, is one record with its bytes untouched. Not here:
-where a single document ends (``json_ends``), what a record means, and whether its bytes are valid UTF-8 (``formats``).
+One object a line, pretty-printed over many lines, concatenated, in one array or several, or all of these in one object:
+every top-level document, or element of a top-level array, is one record with its bytes untouched. Put here how
+documents follow each other, well or badly. Not here: where a single document ends (``json_ends``), what a record means,
+and whether its bytes are valid UTF-8 (``formats``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from transforms.splitting.json_ends import (
     REFUSED,
     Fault,
     is_document,
-    read,
+    read_carefully,
     skim,
     stripped,
 )
@@ -146,7 +147,7 @@ class _Text:
         line, start = self.line, self.position
         longest = start + self.limits.largest_record
         reach = self._reach(longest + 1)
-        found = read(self.data, start, reach)
+        found = read_carefully(self.data, start, reach)
         if isinstance(found, Fault):
             return self._malformed(self._told(found), found.read_to)
         if found > longest or (found == CUT and reach > longest):

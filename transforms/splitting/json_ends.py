@@ -2,8 +2,8 @@
 
 msgspec passes over a document without making values of it, more than ten times as fast and in no memory. It is the
 stricter of the two (no NaN, no raw line break in a string): what it takes the other takes, too, and both end it alike.
-What it refuses is read the careful way. Not here: what becomes of a text in which documents follow each other, well or
-badly (``json_documents``).
+What it refuses is read the careful way. Put here how the end of one document is found. Not here: what becomes of a text
+in which documents follow each other, well or badly (``json_documents``).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Fault:
     column: int | None = None
 
 
-def read(data: bytes, start: int, reach: int) -> int | Fault:
+def read_carefully(data: bytes, start: int, reach: int) -> int | Fault:
     """Where the document ends that begins at ``start``, or its fault; ``CUT`` where it goes on at ``reach``.
 
     Bytes that are no UTF-8 are as good as any in a string. A document of several megabytes takes a multiple of that

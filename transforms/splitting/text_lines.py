@@ -1,6 +1,6 @@
 """Cutting text into lines, of which each is a record, but for blank ones and comments.
 
-Not here: what a line means (``formats``).
+Put here what is true of lines. Not here: what a line means (``formats``).
 """
 
 from __future__ import annotations

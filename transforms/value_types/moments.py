@@ -2,8 +2,8 @@
 
 Spark's own casts are more lenient than a mirror may be: a date drops any text behind it, a year alone is the first of
 January, a time alone is today's, a fraction is cut to microseconds, and a zone is ignored where the type has none. None
-of these fits here. The calendar is the one of today for all years, 1 to 9999. Not here: zones (``zones``), and which
-type a column has (``types``).
+of these fits here. The calendar is the one of today for all years, 1 to 9999. Put here what days and moments look like
+as texts. Not here: zones (``zones``), and which type a column has (``types``).
 """
 
 from __future__ import annotations

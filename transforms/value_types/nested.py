@@ -11,7 +11,8 @@ base64). So nothing is rounded, cut to milliseconds or wrapped around, as ``from
 - Fields that a struct does not declare are left out, and those that it has not are null.
 - In place of a text anything may stand, and is its JSON; numbers keep their digits.
 
-Not here: reading JSON (``json_values``), and simple types (``numbers``, ``moments``).
+Put here what is true of a container, whatever it holds. Not here: reading JSON (``json_values``), and simple values
+within containers (``json_scalars``).
 """
 
 from __future__ import annotations

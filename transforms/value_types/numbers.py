@@ -1,9 +1,9 @@
-"""Texts and the numbers of Spark SQL: whole numbers, decimals, and floating ones.
+"""Texts and the exact numbers of Spark SQL: whole numbers and decimals.
 
 Every judge takes the canonical spelling on a short way, as most sources write it, and everything else on a longer one.
-Only the digits 0 to 9 are digits here; Python and Java know those of other scripts, too. No text is handed to
-``int()`` before its length is known: Python refuses some thousands of digits, and takes long over many. Not here:
-which type a column has (``types``).
+Only the digits 0 to 9 are digits here; Python and Java know those of other scripts, too. No text is handed to ``int()``
+before its length is known: Python refuses some thousands of digits, and takes long over many. Put here how whole
+numbers and decimals are judged. Not here: floating numbers (``floats``), and which type a column has (``types``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LARGEST_SCALE: Final = 2**31 - 1
 _TOO_MANY: Final = ("1" * (_LONGEST + 1), "")
 
 
-def whole(largest: int) -> Callable[[str | bytes], str | None]:
+def integer(largest: int) -> Callable[[str | bytes], str | None]:
     """The judge of the whole numbers from ``-largest - 1`` to ``largest``."""
     longest = len(str(largest))
     # One digit less than the largest has: always within the range.

@@ -1,7 +1,8 @@
 """What the name of a declared type says: what it holds, and as which type Spark keeps and reads it.
 
-Pure functions on names such as ``map<string,array<int>>``. ``transforms.types`` is where to import them from. Not here:
-values of a type (``types``), and which names a feed file may use (``orchestration.feeds.column_types``).
+Pure functions on names such as ``map<string,array<int>>``. ``transforms.types`` is where to import them from. Put here
+what is read from a type's name alone. Not here: values of a type (``types``), and which names a feed file may use
+(``orchestration.feeds.column_types``).
 """
 
 from __future__ import annotations

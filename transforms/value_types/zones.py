@@ -1,7 +1,7 @@
 """Time zones as texts name them: how far from UTC a clock is.
 
 What Java's ``ZoneId`` takes, as Spark hands it on: ``Z``, ``+05:30``, ``+5``, ``UTC+1``, ``Asia/Kolkata``, and the old
-short names of Java. Not here: moments (``moments``).
+short names of Java. Put here how a zone is named. Not here: moments (``moments``).
 
 Vendor: Java SE 17 API, ``java.time.ZoneId.of``, ``ZoneId.SHORT_IDS`` and ``ZoneOffset.of``.
 """

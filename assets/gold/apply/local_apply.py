@@ -26,7 +26,7 @@ from transforms.gold.change import Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.news import News
-from transforms.gold.table import all_states, brought
+from transforms.gold.table import brought, folded_from_history
 from transforms.gold.table_changes import Brought
 
 MOST_CHANGES = 60_000
@@ -90,7 +90,7 @@ def _folded(files: _Files, brings: Brings) -> _Folded:
     """Fold what the run brings onto gold's rows, or everything from the first change on."""
     fold, new = Fold.of(files.gold.table), brings.run.new
     if brings.full_rebuild:
-        return _Folded(Brought(states=all_states(fold, new, brings.silver)), {}, 0)
+        return _Folded(Brought(states=folded_from_history(fold, new, brings.silver)), {}, 0)
     asked = {*new.changes, *new.placed}
     # A new scoped change is for all rows, and of linked keys it is not known yet which come along.
     brings_scopes = any(not scoped.change.is_past for scoped in new.scoped)

@@ -19,7 +19,7 @@ from transforms.gold.history import Version, versions
 from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import ABSENT, State, unread
-from transforms.gold.table import all_states, brought, steps
+from transforms.gold.table import brought, folded_from_history, steps
 from transforms.gold.table_changes import Brought, New
 from transforms.gold.transactions import at_commit
 
@@ -90,7 +90,7 @@ class Lake:
         table = self.feed.tables[name]
         changes = self._visible(name, list(self.silver.windows))
         new, silver = self._new(table, changes), _TableChanges(changes)
-        return all_states(Fold.of(table), new, silver)
+        return folded_from_history(Fold.of(table), new, silver)
 
     def versions(self, name: str) -> dict[Key, list[Version]]:
         """Every version of every row of a table, by all of silver."""

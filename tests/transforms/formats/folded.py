@@ -33,7 +33,7 @@ from transforms.gold.fold import Fold
 from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
-from transforms.gold.table import all_states
+from transforms.gold.table import folded_from_history
 from transforms.gold.table_changes import New
 from transforms.gold.transactions import at_commit
 
@@ -161,7 +161,7 @@ def folded_whole(
             new = replace(
                 new, crossing=told.crossing, cross_stream_positions=told.cross_stream_positions
             )
-    return all_states(Fold.of(table), new, InScenario(keyed))
+    return folded_from_history(Fold.of(table), new, InScenario(keyed))
 
 
 def gold_rows(table: Table, states: Mapping[Key, State]) -> Iterator[dict[str, object]]:

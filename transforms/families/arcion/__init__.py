@@ -1,7 +1,6 @@
 """What Arcion's file formats share: exists flags, cursors, operations, and the way from them to an event.
 
-Not here: how objects are cut into rows, which differs between CSV and JSON (``formats``), and Arcion on Kafka, whose
-messages are those of Kafka Connect (``families/connect``).
+Put here what rows of Arcion say in whichever kind of file. Not here: how a file writes rows (``formats``).
 
 Vendor: Arcion documentation, "Arcion Internal CDC Format for Amazon S3".
 """

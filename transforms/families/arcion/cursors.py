@@ -5,6 +5,8 @@ A cursor is a JSON text. Its names carry stray blanks in the vendor's own sample
 
 MySQL: log file number, position, logSeqNum; all three identify. Cassandra: timestamp, dscId, mutId, partNum; only the
 timestamp identifies, since each replica has its own numbers for the same mutation.
+
+Put here what is true of cursors alone. Not here: rows and their events (``rows``).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ IN_SNAPSHOT = Stand((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
 """Rows of a snapshot stand before the stream, and in no order among each other."""
 
 
-def fields(text: str) -> Cursor:
+def cursor_fields(text: str) -> Cursor:
     """The cursor's fields; none where it is no JSON object, or where two names are one after mending.
 
     Neither of two such could be trusted.

@@ -1,7 +1,8 @@
 """From an Arcion row to an event: what its operation, its exists flags and its images say.
 
-An exists flag says of each column which images mention it: 0 none, 1 the new one, 2 the old one, 3 both. Not here: how
-a file writes rows (``formats``), and where an event stands (``cursors``).
+An exists flag says of each column which images mention it: 0 none, 1 the new one, 2 the old one, 3 both. Put here what
+is true of a row however its file writes it. Not here: how a file writes rows (``formats``), and where an event stands
+(``cursors``).
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def event(
         fault: Why the row cannot be read at all.
     """
     in_snapshot = cursor_text is None
-    cursor: Cursor = {} if cursor_text is None else cursors.fields(cursor_text)
+    cursor: Cursor = {} if cursor_text is None else cursors.cursor_fields(cursor_text)
     operation = operation_of(op, in_snapshot=in_snapshot)
     place: Stand | None = IN_SNAPSHOT if in_snapshot else cursors.stand(cursor)
     if fault is not None and in_snapshot:

@@ -6,5 +6,6 @@ feed's declaration does. The way of a message: ``envelopes`` and ``keys`` read i
 with what ``schemas`` says of the columns and ``values`` of each one's JSON (``times``, ``decimals``); ``places`` says
 where it stands, and ``events`` puts it together. ``files`` cuts files into messages.
 
-Not here: which operations there are, what they do, and which order counts, which each format has of its own.
+Put here what is true of every format whose messages are such envelopes. Not here: which operations there are, what they
+do, and which order counts, which each format has of its own.
 """

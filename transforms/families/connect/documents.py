@@ -1,6 +1,7 @@
 """JSON documents that carry their schema: most of a message is a schema that the one before it carried, too.
 
-A schema that was read before is not read again, which halves the work. Not here: what a schema says (``schemas``).
+A schema that was read before is not read again, which halves the work. Put here how documents with schemas are read
+quickly. Not here: what a schema says (``schemas``).
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class EnvelopeReader:
         elif type(body) is dict:
             said.body = body
             said.operation = self._vocabulary.operation(body.get("op"))
-            said.source = sources.read(body.get("source"))
+            said.source = sources.read_source(body.get("source"))
             return True
         else:
             said.fault = Fault("malformed_json", "the message is no JSON object")

@@ -1,6 +1,7 @@
 """A message read into its parts: the envelope, its schema, its key, the table, and why it may be none.
 
-Not here: what the parts mean (``images``, ``places``, ``events``).
+Put here the parts that a message has. Not here: reading a message into them (``envelope_reader``), and what they mean
+(``images``, ``places``, ``events``).
 """
 
 from __future__ import annotations

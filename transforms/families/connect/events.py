@@ -1,6 +1,7 @@
 """From a message that was read to an event: what makes it none, and what all formats of the family say alike.
 
-Not here: reading messages (``envelopes``) and images (``images``), and what a format adds of its own (``formats``).
+Put here what an event of every format of the family says in the same way. Not here: reading messages (``envelopes``)
+and images (``images``), and what a format adds of its own (``formats``).
 """
 
 from __future__ import annotations

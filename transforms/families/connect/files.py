@@ -1,6 +1,6 @@
 """Cutting files of Kafka Connect's messages into records: a key's document stays with its value's.
 
-Not here: what a message means (``envelopes``).
+Put here what is true of files and not of topics. Not here: what a message means (``envelopes``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """From an envelope's images to an event's: the values, the key that no image mentions, and what the schema tells.
 
-Not here: reading messages (``envelopes``), and how a column is read (``rows``).
+Put here how the images and the key of one message come together. Not here: reading messages (``envelopes``), and how a
+column is read (``rows``).
 """
 
 from __future__ import annotations

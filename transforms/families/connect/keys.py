@@ -1,6 +1,6 @@
 """The key of a message: the key's columns with their values, bare or as the payload beside their schema.
 
-Not here: what the values mean (``images``).
+Put here how a key is read, in whichever form. Not here: what the values mean (``images``).
 """
 
 from __future__ import annotations

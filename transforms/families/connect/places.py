@@ -1,6 +1,6 @@
 """Where an event stands: in the source's log, in its snapshot, or in the topic, and what tells it from others there.
 
-Not here: which of these counts for a source (``formats``).
+Put here each kind of place that an event can have. Not here: which of these counts for a source (``formats``).
 """
 
 from __future__ import annotations

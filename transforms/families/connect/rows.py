@@ -1,7 +1,8 @@
 """How the rows of a table are read: each column by its type in Connect's schema and by the feed's declaration.
 
 It is worked out once for each schema that a table's messages carry, and kept for the next message: schemas change
-seldom, and working them out takes longer than all else. Not here: what one value's JSON means (``values``).
+seldom, and working them out takes longer than all else. Put here what is worked out for one schema. Not here: what one
+value's JSON means (``values``), and what is kept from message to message (``row_tables``).
 """
 
 from __future__ import annotations

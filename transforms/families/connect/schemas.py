@@ -3,7 +3,8 @@
 A schema may come from anybody: what is not of the shape that Connect writes says nothing, and is no error.
 
 Facts: Kafka Connect's JsonConverter (``type``, ``name``, ``parameters``, ``items``); Debezium's documentation, "Data
-type mappings". Not here: what a value of a type means (``values``).
+type mappings". Put here how a schema is read. Not here: which types there are (``logical_types``), and what a value of
+a type means (``values``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an envelope's ``source`` says: which table an event is of, and where it stands in the source's log.
 
 Facts: Debezium's documentation, the ``source`` of its connectors for MySQL (file, pos, row) and PostgreSQL (schema,
-lsn). Not here: which of several places counts (``places``, ``formats``).
+lsn). Put here how ``source`` is read. Not here: which of several places counts (``places``, ``formats``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Source(NamedTuple):
 UNKNOWN: Final = Source({})
 
 
-def read(fields: Any) -> Source:
+def read_source(fields: Any) -> Source:
     """The source; one that is no object says nothing.
 
     The table is the one that it names: a schema's name says less, for topics are routed and renamed.

@@ -1,6 +1,6 @@
 """The words of a format of the family: its operations, and what it writes for an image, a key or a value that is none.
 
-Not here: the words themselves (``formats``).
+Put here how words are looked up. Not here: the words themselves (``formats``).
 """
 
 from __future__ import annotations

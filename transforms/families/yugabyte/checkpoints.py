@@ -2,8 +2,8 @@
 
 A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
 index; the write_id is the order within a transaction and says something only beside a key: then the next response goes
-on in the middle of that transaction. Not here: what follows from all notes of a feed
-(``transforms/families/yugabyte/tablet_checkpoints.py``).
+on in the middle of that transaction. Put here what a checkpoint is, and how two compare. Not here: what follows from
+all notes of a feed (``tablet_checkpoints`` says what they share with the rest of Weir).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Checkpoint(NamedTuple):
         return self.term, self.log_index
 
 
-def told(response: Mapping[str, Any]) -> Checkpoint:
+def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     """The checkpoint of a response: the CDC SDK's own, else the op id that both forms have."""
     own = part(response, "cdc_sdk_checkpoint", OWN)
     older = part(part(response, "checkpoint", OLDER), "op_id", _OP_ID)

@@ -23,7 +23,7 @@ NOT_DECLARED: frozenset[str] = frozenset()
 """The text columns of a table that is not declared: bytes stay bytes there."""
 
 
-def tables(feed: Feed) -> Mapping[str, Declared]:
+def declared_tables(feed: Feed) -> Mapping[str, Declared]:
     """The declared tables by their names, those of earlier times included."""
     found = {name: _declared(table) for name, table in feed.tables.items()}
     return found | {old: found[name] for name, table in feed.tables.items() for old in table.was}

@@ -1,7 +1,7 @@
 """Hybrid times, and the server's own days and moments.
 
-A hybrid time is an unsigned 64-bit number: microseconds since 1970, shifted by 12 bits of a logical clock. Not here:
-dates and times that come as texts, as PostgreSQL's do: those stay as they are.
+A hybrid time is an unsigned 64-bit number: microseconds since 1970, shifted by 12 bits of a logical clock. Put here how
+the server counts time. Not here: dates and times that come as texts, as PostgreSQL's do: those stay as they are.
 
 Vendor: yugabyte-db, src/yb/common/hybrid_time.h, and DateTime::DateFromString in src/yb/util/date_time.cc.
 """
@@ -39,7 +39,7 @@ def moment(hybrid: Any) -> int | None:
     return micros if micros is not None and micros <= _LAST_MICROSECOND else None
 
 
-def day(days: int) -> str:
+def day_text(days: int) -> str:
     """The day that is so many days after the first of January 1970.
 
     Years that a date cannot have (``+5881580-07-11``, ``-0001-12-31``) are written as ISO 8601 expands them: such a
@@ -53,8 +53,8 @@ def day(days: int) -> str:
 
 
 def timestamp(micros: int) -> str:
-    """The moment so many microseconds after 1970, in UTC and without a zone; see ``day`` for years out of range."""
+    """The moment so many microseconds after 1970, in UTC, without a zone; ``day_text`` says what years it can have."""
     days, rest = divmod(micros, _MICROSECONDS_OF_A_DAY)
     seconds, fraction = divmod(rest, 1_000_000)
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{day(days)} {clock}" + (f".{fraction:06}".rstrip("0") if fraction else "")
+    return f"{day_text(days)} {clock}" + (f".{fraction:06}".rstrip("0") if fraction else "")

@@ -1,6 +1,6 @@
 """Bytes in JSON, which are base64 there, and what bytes spell: texts, uuids, addresses.
 
-Not here: which fields and columns are bytes (``values``, ``formats``).
+Put here what bytes can stand for. Not here: which fields and columns are bytes (``values``, ``formats``).
 
 Vendor: https://protobuf.dev/programming-guides/json says that writers use the standard alphabet with padding. Only that
 is taken for base64: what is none may be the text itself, written by a client in its own way.
@@ -38,12 +38,12 @@ def name(base64: str) -> str | None:
     return decoded_text(base64)
 
 
-def written(data: bytes) -> str:
+def to_bytea(data: bytes) -> str:
     r"""Bytes as PostgreSQL writes a bytea: ``\xdeadbeef``."""
     return f"\\x{data.hex()}"
 
 
-def read(bytea: str) -> bytes | None:
+def from_bytea(bytea: str) -> bytes | None:
     r"""The bytes of a bytea as PostgreSQL writes it; None where the text is written in another way."""
     if not bytea.startswith("\\x"):
         return None
@@ -56,7 +56,7 @@ def read(bytea: str) -> bytes | None:
 
 def value(data: bytes, column: str, text_columns: Collection[str]) -> Value:
     """Bytes as a column's value: bytes, or the text that PostgreSQL writes for a column that is declared as text."""
-    return written(data) if column in text_columns else data
+    return to_bytea(data) if column in text_columns else data
 
 
 _UUID: Final = (slice(0, 8), slice(8, 12), slice(12, 16), slice(16, 20), slice(20, 32))

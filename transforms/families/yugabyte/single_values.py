@@ -13,7 +13,7 @@ from typing import Final
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets
-from transforms.families.yugabyte.hybrid_times import day, timestamp
+from transforms.families.yugabyte.hybrid_times import day_text, timestamp
 from transforms.families.yugabyte.scalars import (
     unsigned,
     whole,
@@ -47,7 +47,7 @@ _DAY_OF_1970: Final = 1 << 31
 def _day(number: str) -> str:
     """Days are unsigned, and 2^31 is the first of January 1970; what is no such number stays as it is written."""
     days = unsigned(number)
-    return number if days is None or days >= 1 << 32 else day(days - _DAY_OF_1970)
+    return number if days is None or days >= 1 << 32 else day_text(days - _DAY_OF_1970)
 
 
 def _timestamp(number: str) -> str:

@@ -1,7 +1,8 @@
 """How far a consumer has come in every tablet: the checkpoint from which it could go on without losing anything.
 
-A source that is read by checkpoints leaves a note of each in silver (``CHECKPOINT``). Not here: what a checkpoint is,
-and how two compare (the format, which gives the note its position).
+A source that is read by checkpoints leaves a note of each in silver (``CHECKPOINT``). Put here the names that notes of
+checkpoints have in silver. Not here: what a checkpoint is, and how two compare (the format, which gives the note its
+position).
 """
 
 from __future__ import annotations

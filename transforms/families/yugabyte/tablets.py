@@ -1,6 +1,7 @@
 """Which tablet a response is of, and which stream: no response says it, and everything depends on it.
 
-A client may add it to the response; else the object's path says it. Not here: the table (``formats``).
+A client may add it to the response; else the object's path says it. Put here where the tablet and the stream are said.
+Not here: the table (``formats``).
 """
 
 from __future__ import annotations

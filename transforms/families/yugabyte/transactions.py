@@ -1,6 +1,6 @@
 """Transactions' ids, which clients write in several ways.
 
-Not here: what a transaction is in either form of the stream (``formats``).
+Put here how an id is read. Not here: what a transaction is in either form of the stream (``formats``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The server's own values (QLValuePB) as JSON: those of xCluster's records, and YCQL's in the CDC SDK.
 
 Texts are bytes there, so that JSON has them as base64. Collections become JSON, as columns of such types are declared.
-Not here: PostgreSQL's values, which the CDC SDK has in messages of its own (``formats/yugabyte``).
+Put here how a value is read, and collections of values. Not here: single values (``single_values``), and PostgreSQL's
+values, which the CDC SDK has in messages of its own (``formats/yugabyte``).
 
 Vendor: yugabyte-db, src/yb/common/value.proto.
 """
@@ -63,7 +64,7 @@ _KINDS: Final[Mapping[str, str]] = {
 """The members of the oneof as protobuf, protojson and Go name them."""
 
 
-def read(value: object) -> Own:
+def read_value(value: object) -> Own:
     """A value; one that is not there, or in which no member is set, is null."""
     kind, told = _member(value)
     if kind == "string_value" and type(told) is str:
@@ -141,12 +142,12 @@ def _json(value: object) -> str:
     """An element of a collection as JSON; a collection in a collection is not read."""
     if _member(value)[0] in _COLLECTIONS:
         raise _Unread("collection_of_collections")
-    own = read(value)
+    own = read_value(value)
     if not own.is_read:
         raise _Unread(own.kind)
     if own.value is None:
         return "null"
-    written = octets.written(own.value) if isinstance(own.value, bytes) else own.value
+    written = octets.to_bytea(own.value) if isinstance(own.value, bytes) else own.value
     if own.kind in PLAIN and _JSON_WORD.fullmatch(written):
         return written
     return json.dumps(written, ensure_ascii=False)

@@ -75,7 +75,7 @@ def _cursor(cursor: Any) -> Mapping[str, Any] | None:
     It has no fields where it is no object, or two names are one after mending: neither can be trusted then.
     """
     if type(cursor) is str:
-        return cursors.fields(cursor)
+        return cursors.cursor_fields(cursor)
     if type(cursor) is not dict:
         return None if cursor is None else {}
     fields = {cursors.mended(name): value for name, value in cursor.items()}

@@ -1,9 +1,16 @@
-"""Dgraph's change data capture: Kafka records, lines of the file sink, bare events, and exports as the baseline.
+"""Dgraph's change data capture: one record is one event of the stream, or one triple of an export.
 
-An event is ``{"meta": {"commit_ts": …}, "type": "mutation" | "drop", "event": {…}}``. A Kafka record has it as value,
-and the namespace as key, eight bytes; a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare
-event tells no namespace. What gold makes of it is one table, ``triples``: one row per value. docs/dgraph.md says what
-each event does and what cannot be known.
+Dgraph's CDC sink writes events to Kafka or to a file. An event is
+``{"meta": {"commit_ts": …}, "type": "mutation" | "drop", "event": {…}}``: a value of a predicate of a node was set or
+deleted, or data were dropped. A Kafka record has the event as its value, and the namespace as its key, in eight bytes;
+a line of the file sink is ``{"key": "<namespace>", "value": {event}}``; a bare event tells no namespace. Exports, as
+RDF or as JSON, are the baseline of a stream that starts late. All of it becomes rows of one gold table, ``triples``:
+one row per value. docs/dgraph.md says what each event does, and what cannot be known.
+
+What a record goes through: ``records`` tells events from exported triples; ``events`` (with ``namespaces``) and
+``exports`` read them into a ``statement``, whose values ``canonical`` and ``floats`` spell in one way. Where an event
+stands in its commit depends on the other events of its object, so that it waits for them (``waiting``); ``places`` and
+``deliveries`` find its place. ``triples`` and ``images`` then make the event, for the columns of ``table``.
 
 Vendor: Dgraph documentation, "Change Data Capture"; dgraph-io/dgraph v25.3.8, worker/cdc.go, worker/sink_handler.go,
 worker/export.go, posting/index.go.

@@ -1,6 +1,7 @@
 """Nodes and values as gold has them: exact text, one spelling for one value, and what fits no type of Dgraph's.
 
-Not here: how floats and vectors are spelled (``floats``), and what becomes of a value (``triples``).
+Put here the one spelling of a value, by Dgraph's types. Not here: how floats and vectors are spelled (``floats``), and
+what becomes of a value (``triples``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What an event of the stream says: a mutation of one triple or a drop, and the namespace that its key tells.
 
 An event is the value of a Kafka record, which has the namespace as its key, or ``{"key": …, "value": {event}}`` as the
-file sink writes it. Not here: documents of an export (``exported``), and what an event does (``triples``).
+file sink writes it. Put here how an event of the stream is read. Not here: the namespace that its key tells
+(``namespaces``), documents of an export (``exports``), and what an event does (``triples``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (toCDCEvent), worker/sink_handler.go.
 """
@@ -22,7 +23,7 @@ from transforms.json_values import as_text
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-def event(
+def event_statement(
     document: Mapping[str, Any], message: KafkaMessage, *, of_topic: bool, found: Fault | None
 ) -> Statement:
     """What a JSON object says as an event; ``found``: why it cannot be taken, where that is known already."""

@@ -1,8 +1,8 @@
 """How Dgraph spells floats and vectors: one text for one number, whoever wrote it.
 
 The stream and an export spell some numbers in different ways (1000000 and 1E+06), and a delete of one value removes it
-if it is equal. So all are spelled as exports do; the digits are those that were written, and none is computed. Not
-here: other types (``canonical``).
+if it is equal. So all are spelled as exports do; the digits are those that were written, and none is computed. Put here
+how such numbers are spelled. Not here: other types (``canonical``).
 
 Vendor: dgraph-io/dgraph v25.3.8, types/conversion.go (floats: Go's format G with the shortest digits), types/value.go
 (FloatArrayAsString: vectors, format f); Go's encoding/json for those of the stream.

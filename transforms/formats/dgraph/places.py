@@ -14,7 +14,8 @@ the next gap was there before. Without a gap, an event that comes again is anoth
 again.
 
 Here are the events of one object in their order, a million perhaps: everything is told of them by their index, in
-arrays, and each is looked at a fixed number of times. Not here: what an event says (``events``) or does (``triples``).
+arrays, and each is looked at a fixed number of times. Put here what an event's place is made of. Not here: how events
+are numbered within their delivery (``deliveries``), what an event says (``events``), and what it does (``triples``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A record of the stream or of an export becomes a statement: an export's is an event at once, the others' wait.
 
 Where an event stands in its commit is told by the others of its object (``places``), records that cannot be read
-included: what was cut there is not known. Not here: reading what stands in a record (``events``, ``rdf``,
-``documents``), and what it does (``triples``).
+included: what was cut there is not known. Put here which way a record goes. Not here: reading what stands in a record
+(``events``, ``exports``), and what it does (``triples``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
         if found is None and documents.is_document(document):
             said = _document(document, types, read_ts_of(record.object))
             return (event_of(said, OF_EXPORT),)
-        said = events.event(document, message, of_topic=of_topic, found=found)
+        said = events.event_statement(document, message, of_topic=of_topic, found=found)
         return (_pending(said, record, message),)
 
     return decode

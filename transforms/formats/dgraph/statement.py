@@ -1,7 +1,8 @@
-"""What one record says: a triple that is set or deleted, or a drop, with the namespace and the commit that it is of.
+"""A statement: what one record says, a triple that is set or deleted, or a drop, with its namespace and commit.
 
-Put here what a statement is made of, and how it is kept small while its neighbours are awaited. Not here: reading one
-(``events``, ``exported``), where it stands in its commit (``places``), and what it does (``triples``).
+Put here what a statement is made of. Not here: reading one (``events``, ``exports``), keeping it while it waits for
+the other events of its object (``waiting``), where it stands in its commit (``places``), and what it does
+(``triples``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/cdc.go (CDCEvent, MutationEvent, DropEvent).
 """

@@ -1,6 +1,7 @@
 """What a statement does to the triples: sets, deletes and drops as events of the one table that gold has.
 
-Not here: reading it (``events``, ``exported``), and where it stands in its commit (``places``).
+Put here what each statement changes, and when an event has a warning. Not here: reading a statement (``events``,
+``exports``), its images (``images``), and where it stands in its commit (``places``).
 
 Vendor: dgraph-io/dgraph v25.3.8, posting/index.go (addMutationHelper), worker/cdc.go (toCDCEvent).
 """

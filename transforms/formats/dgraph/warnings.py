@@ -1,4 +1,7 @@
-"""What a Dgraph feed notices in events that it takes all the same."""
+"""What a Dgraph feed notices in events that it takes all the same.
+
+Put here what each warning means, and what a person does about it. Not here: when an event has one (``triples``).
+"""
 
 from __future__ import annotations
 

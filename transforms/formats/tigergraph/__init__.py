@@ -1,12 +1,14 @@
-"""TigerGraph's change data capture: messages on vertices, vertex types and edges.
+"""TigerGraph's change data capture: one record is one message on a vertex, a vertex type or an edge.
 
-A message is one JSON document, in a Kafka topic, in a dump of one, or in files. It names a type, an operator and ends
-or a uid, and says per attribute what is done to it (``op``, ``value``). Its ``mid`` is its place:
-partition, timestamp, tid, in transactions split_index, index.
+TigerGraph's CDC service writes messages to a Kafka topic; they are read from there, from a dump of the topic, or from
+files. A message is one JSON document. It names a type, an operator (insert, delete and so on), and the vertex by its
+``uid`` or the edge by its two ends; and for each attribute in ``content`` it says the operation (``op``) and the
+``value``. Its ``mid`` says where it stands: partition, timestamp, tid, in transactions a split_index, and index.
 
-What a record goes through: ``decoding`` finds the message in it, ``fields`` reads it by what the feed declares
-(``declarations``, ``tables``), ``message_faults`` and ``contents`` judge it, ``consequences`` and ``reach`` say
-what it changes, ``reached_graphs`` in which graphs, ``far_ends`` where edges stand in the partition of their other end.
+What a record goes through: ``decoding`` finds the message in it; ``fields`` reads it into a ``message`` by what the
+feed declares (``declarations``, ``tables``); ``message_faults`` and ``contents`` say whether it can be taken, with
+``texts`` for its values; ``consequences`` and ``reach`` say what it changes, ``reached_graphs`` in which graphs, and
+``far_ends`` where edges stand in the partition of their other end.
 
 Vendor: TigerGraph documentation, "CDC Message Examples", versions 3.10 to 4.1.1 (attribute maps have two forms).
 """

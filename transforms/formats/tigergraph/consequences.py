@@ -1,8 +1,8 @@
 """What a message does: its own change, and what follows from it without a message.
 
 An edge brings its source vertex with it; a vertex, or all of a type, takes its edges along; a delete-all is for every
-direction in which an edge is stored. Not here: reading the message (``fields``), and which graphs it is for
-(``reached_graphs``).
+direction in which an edge is stored. Put here what one message changes, in its own table and in others. Not here:
+reading the message (``fields``), and which graphs it is for (``reached_graphs``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples" (implicit source vertices, implicit edge deletion).
 """

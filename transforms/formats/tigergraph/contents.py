@@ -1,7 +1,7 @@
 """The attributes that a message mentions: their values, what is done to them, and what is wrong with them.
 
-Not here: how a value becomes a text (``attribute_texts``), and values and operations that the declared types cannot
-take (``silver``).
+Put here what is said of attributes. Not here: how a value becomes a text (``texts``), and values and operations that
+the declared types cannot take (``silver``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", content field.
 """

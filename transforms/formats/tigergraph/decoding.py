@@ -1,6 +1,6 @@
 """From a record to its events: the message in it, and what follows from that.
 
-Not here: each of the steps, which have modules of their own.
+Put here how the steps follow each other. Not here: each of the steps, which have modules of their own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def decoder(
 
     def decode(record: BronzeRecord) -> list[Event]:
         document, fault = _document(record, feed)
-        message = fields.read(document, known)
+        message = fields.read_message(document, known)
         reach = consequences.reached(message, known)
         fault = fault or message_faults.first_fault(message, reach)
         found = _NONE_MENTIONED

@@ -1,8 +1,8 @@
 """Where an edge stands in its far end's partition: a message of its own says so.
 
 An edge is kept where it begins. Its other end is told of it by the mirrored edge's message, or, where the edge has no
-mirror, by an ``insert-only`` of the vertex; all of one request have one timestamp. Not here: what is done with these
-places (``transforms/gold/streams/crossing.py``).
+mirror, by an ``insert-only`` of the vertex; all of one request have one timestamp. Put here which message says it. Not
+here: what is done with these positions (``transforms/gold/streams/crossing.py``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
 """

@@ -1,6 +1,7 @@
 """The fields of a message, as they stand, and which of the declared types it names.
 
-Not here: what is wrong with a message (``message_faults``), and what it does (``consequences``).
+Put here how a field is read. Not here: the message itself (``message``), what is wrong with a message
+(``message_faults``), and what it does (``consequences``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", message format fields.
 """
@@ -23,7 +24,7 @@ _MID: Final = re.compile(
 """partition, timestamp, tid, split_index (of transactions only), index."""
 
 
-def read(document: dict[str, Any], known: Declared) -> Message:
+def read_message(document: dict[str, Any], known: Declared) -> Message:
     """The message that a JSON object is."""
     field = document.get
     operator = as_text(field("operator"))

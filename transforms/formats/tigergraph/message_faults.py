@@ -1,6 +1,7 @@
 """Why a message cannot be taken: the first fault that it has.
 
-Not here: its attributes (``contents``), and values and operations that the declared types cannot take (``silver``).
+Put here each reason why a message cannot be taken. Not here: its attributes (``contents``), and values and operations
+that the declared types cannot take (``silver``).
 """
 
 from __future__ import annotations

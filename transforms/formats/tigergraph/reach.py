@@ -1,7 +1,8 @@
 """Which edges a delete takes along: the tables that it is for, and the end of their edges that it names.
 
 A vertex, or all of a type, takes every edge that begins or ends there; a delete-all takes those that begin there, in
-every direction in which the source stores them. Not here: what such a delete looks like (``consequences``).
+every direction in which the source stores them. Put here where the edges are, by vertex type and by edge type. Not
+here: what such a delete looks like (``consequences``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples" (implicit edge deletion, restrictions for delete-all).
 """

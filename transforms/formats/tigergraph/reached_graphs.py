@@ -2,6 +2,9 @@
 
 Vertices and edges of one graph stay in it. A type that all graphs share (GLOBAL) is one for all of them, and edges of
 any graph may touch its vertices: which ones, only the feed's ``graph`` tells.
+
+Put here what is true where several graphs are in one feed. Not here: what a message changes (``consequences``), and the
+graphs that the feed declares (``tables``).
 """
 
 from __future__ import annotations

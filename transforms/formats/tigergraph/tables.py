@@ -2,7 +2,8 @@
 
 Every type is one table. An edge that the source stores in both directions (undirected, or with a reverse type) has a
 second one for the other direction, under the same keys: each stored direction is folded by itself, and a check compares
-the two. Not here: which of them a delete reaches (``reach``), and what a message does (``consequences``).
+the two. Put here what gold calls its tables and columns of a graph. Not here: which of them a delete reaches
+(``reach``), and what a message does (``consequences``).
 """
 
 from __future__ import annotations

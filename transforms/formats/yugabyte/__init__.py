@@ -1,15 +1,17 @@
-"""YugabyteDB's CDC SDK: GetChanges responses, one JSON document each, as a client wrote them down.
+"""YugabyteDB's CDC SDK: one record is one GetChanges response, as a client wrote it down as JSON.
 
 A response holds the row messages of one tablet from one checkpoint to the next: BEGIN, COMMIT, DDL, INSERT, UPDATE,
-DELETE, TRUNCATE, READ, SAFEPOINT. It does not say which tablet: that is a ``tablet=`` segment of the object's path, the
-folder's name, or a field ``tablet_id`` that the client adds. One record of a response alone may stand in a line, too.
+DELETE, TRUNCATE, READ (a row of the snapshot) and SAFEPOINT. It does not say which tablet: a ``tablet=`` segment of the
+object's path says so, the folder's name, or a field ``tablet_id`` that the client adds. A line may also hold a single
+row message of a response.
 
-Each row message is an event; beside them every response has a note with its checkpoint, also an empty one. Both
-encodings are read: Go's ``encoding/json`` and protojson (``families/yugabyte/messages``).
+Each row message is an event. Besides, every response, even an empty one, gives a note with its checkpoint. Both ways in
+which clients write JSON are read: Go's ``encoding/json`` and protojson (``families/yugabyte/messages``).
 
-Reading a record goes through the modules here in this order: ``get_changes`` (the response and its messages, with
-``tuples`` and ``schemas`` for what is in them), ``batches`` (places within the response), ``positions`` (places in the
-tablet), ``decode`` (what each message does). ``survey`` tells what DDLs of a window say to its other records.
+What a record goes through: ``get_changes`` reads the response into row messages (``row_message``), with ``tuples`` for
+their values, and ``schemas`` and ``column_types`` for what DDLs say of tables. ``batches`` finds the places of messages
+within the response, ``positions`` those in the tablet. ``decode`` says what each message does, ``row_faults`` why one
+cannot be taken. ``survey`` collects what the DDLs of a window say, since other records of the window need it.
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (RowMessage, CDCSDKProtoRecordPB) and src/yb/cdc/cdcsdk_producer.cc.
 """

@@ -2,7 +2,8 @@
 
 One op id may cover a whole batch of rows: the place in the batch orders them, and what they say tells them apart.
 BEGIN, DDL and SAFEPOINT may have no op id; they stand where their neighbours do. Each response is looked at once, from
-its end and from its start. Not here: positions, which follow from these places (``positions``).
+its end and from its start. Put here what is found by comparing the messages of one response. Not here: positions, which
+follow from these places (``positions``).
 """
 
 from __future__ import annotations

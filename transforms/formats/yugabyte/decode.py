@@ -1,6 +1,7 @@
 """What a row message does, and why one cannot be taken.
 
-Not here: the values of its tuples (``tuples``), where it stands (``positions``), and what a DDL says (``schemas``).
+Put here what each operation becomes. Not here: the values of its tuples (``tuples``), where it stands (``positions``),
+what a DDL says (``schemas``), and why one cannot be taken (``row_faults``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.feed.schema_policies import DROP_COLUMN
 from transforms.formats.yugabyte import batches, get_changes, positions, schemas, survey, tuples
-from transforms.formats.yugabyte.row_faults import fault_of
+from transforms.formats.yugabyte.row_faults import row_fault
 from transforms.formats.yugabyte.row_message import ROWS, RowMessage
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
@@ -37,7 +38,7 @@ _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
 _IN_TRANSACTION: Final = frozenset((*ROWS, "BEGIN", "COMMIT"))
 
 
-class Source(NamedTuple):
+class ResponseContext(NamedTuple):
     """What all messages of a response have in common: where it comes from, and what its window says of tables."""
 
     origin: Origin
@@ -48,19 +49,19 @@ class Source(NamedTuple):
 
 def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
     """The function that reads a response: first the note with its checkpoint, then its row messages."""
-    known = declared.tables(feed)
+    known = declared.declared_tables(feed)
     described = {window: survey.newest(facts) for window, facts in surveyed.items()}
 
     def decode(record: BronzeRecord) -> list[Event]:
         said: Mapping[str, Any] = {}
         try:
             said = of_record(record, get_changes.RESPONSE)
-            response = get_changes.read(said, known)
+            response = get_changes.read_response(said, known)
         except UnreadableResponse as unreadable:
             return [_unreadable(tablets.of_response(said, record.object, feed), unreadable.fault)]
         batches.place(response.messages)
         origin = tablets.of_response(said, record.object, feed)
-        source = Source(
+        source = ResponseContext(
             origin, response.checkpoint, record.window, described.get(record.window, {})
         )
         note = checkpoints.note(response.checkpoint, get_changes.reached(response), origin)
@@ -82,10 +83,10 @@ def _unreadable(origin: Origin, fault: Fault) -> Event:
     )
 
 
-def _event(message: RowMessage, source: Source) -> Event:
+def _event(message: RowMessage, source: ResponseContext) -> Event:
     op, tablet = message.op, source.origin.tablet
     place = positions.position(message, source.checkpoint)
-    fault = fault_of(message, place)
+    fault = row_fault(message, place)
     dropped = _dropped(message, source.window)
     transaction = None
     if message.transaction_id is not None and op in _IN_TRANSACTION:
@@ -143,7 +144,7 @@ def _before(message: RowMessage) -> dict[str, Value]:
     return image
 
 
-def _stream_schema(message: RowMessage, source: Source) -> StreamSchema | None:
+def _stream_schema(message: RowMessage, source: ResponseContext) -> StreamSchema | None:
     """What the stream says of the table: a DDL says all, a message only its own columns."""
     described = source.described.get((message.schema_name, message.name))
     if described is None and message.key:

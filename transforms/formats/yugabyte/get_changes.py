@@ -1,6 +1,7 @@
 """A GetChanges response of the CDC SDK: its row messages, as they are written.
 
-Not here: where each stands (``batches``, ``positions``), and what it does (``decode``).
+Put here how a response is read. Not here: where each stands (``batches``, ``positions``), and what it does
+(``decode``).
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (GetChangesResponsePB, CDCSDKProtoRecordPB, RowMessage).
 """
@@ -56,7 +57,7 @@ class Response(NamedTuple):
     messages: Sequence[RowMessage]
 
 
-def read(response: Mapping[str, Any], known: Mapping[str, Declared]) -> Response:
+def read_response(response: Mapping[str, Any], known: Mapping[str, Declared]) -> Response:
     """The response that has these fields; ``known`` are the declared tables.
 
     Raises:
@@ -69,7 +70,7 @@ def read(response: Mapping[str, Any], known: Mapping[str, Declared]) -> Response
     if every is None and response.get("row_message") is not None:
         records = [response]
     messages = [_message(record, known) for record in records]
-    return Response(checkpoints.told(response), messages)
+    return Response(checkpoints.checkpoint_of(response), messages)
 
 
 def _no_response(response: Mapping[str, Any]) -> Fault | None:
@@ -107,7 +108,7 @@ def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
         tuples.read_tuple(row.get("old_tuple"), "old_tuple", texts),
         # Newer servers send their own form of the key (DocKey), in bytes, of which nobody else can tell the values.
         tuples.read_tuple(key, "primary_key", texts) if type(key) is list else (),
-        None if schema is None else schemas.read(schema),
+        None if schema is None else schemas.read_schema(schema),
         table,
     )
 

@@ -1,7 +1,7 @@
 """Where a row message stands in its tablet, and what identifies it there.
 
-The op id (term, index, write_id) is a tablet's own order. Not here: the places within a response that both rest on
-(``batches``).
+The op id (term, index, write_id) is a tablet's own order. Put here what a position and an identity are made of. Not
+here: the places within a response that both rest on (``batches``).
 """
 
 from __future__ import annotations

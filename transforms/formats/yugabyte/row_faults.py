@@ -16,7 +16,7 @@ from transforms.formats.yugabyte.row_message import OPERATIONS, ROWS, RowMessage
 _AT_OP_ID: Final = frozenset((*ROWS, "COMMIT"))
 
 
-def fault_of(message: RowMessage, place: Position | None) -> Fault | None:
+def row_fault(message: RowMessage, place: Position | None) -> Fault | None:
     """Why a row message cannot be read, or put in order."""
     op = message.op
     if message.told is None:

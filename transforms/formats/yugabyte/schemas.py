@@ -1,8 +1,8 @@
 """What DDL messages say of a table: its key and types, the columns that it no longer has, its rows' time to live.
 
 A DDL message holds the whole list of columns as it is from there on (CDCSDKSchemaPB). It is sent once per tablet, at
-the start of every stream and after every ALTER. Not here: where it stands (``positions``), and which of several counts
-(``survey``).
+the start of every stream and after every ALTER. Put here what a description of a table says. Not here: where it stands
+(``positions``), and which of several counts (``survey``).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class TableSchema(NamedTuple):
         return bool(unsigned(self.time_to_live))
 
 
-def read(told: object) -> TableSchema:
+def read_schema(told: object) -> TableSchema:
     """The schema of a message; columns without a name are left out."""
     said = fields(told, _SCHEMA, "schema")
     listing = said.get("column_info")

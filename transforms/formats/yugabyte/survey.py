@@ -1,7 +1,7 @@
 """What row messages need to know of DDLs elsewhere in their window: the table that they are of.
 
-A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet. Not here:
-what a DDL says (``schemas``).
+A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet. Put here
+what is collected from a window's records. Not here: what a DDL says (``schemas``).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MARKS: Final = (b"column_info", b"columnInfo")
 
 def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]]]:
     """The function that tells of each DDL of a record: schema, name, version, position, and the description."""
-    known = declared.tables(feed)
+    known = declared.declared_tables(feed)
 
     def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:
         try:
-            response = get_changes.read(of_record(record, get_changes.RESPONSE), known)
+            response = get_changes.read_response(of_record(record, get_changes.RESPONSE), known)
         except UnreadableResponse:
             return
         batches.place(response.messages)

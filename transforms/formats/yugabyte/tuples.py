@@ -1,7 +1,7 @@
 """The values in a row message's tuples (DatumMessagePB): PostgreSQL's, which the server has turned into plain data.
 
-Not here: the server's own values, which YCQL's tables have (``families/yugabyte/values``), and what a row message does
-with its tuples (``decode``).
+Put here how a value of a tuple is read. Not here: the server's own values, which YCQL's tables have
+(``families/yugabyte/values``), and what a row message does with its tuples (``decode``).
 
 Vendor: yugabyte-db, src/yb/common/value.proto of 2.13 (DatumMessagePB) and AddColumnToMap in cdcsdk_producer.cc.
 """
@@ -85,7 +85,7 @@ def read_tuple(told: object, what: str, text_columns: Collection[str]) -> list[T
         if kind == "datum_string" and type(member) is str and oid not in _BYTEA:
             found.append(Told(name, oid, kind, member))
         elif kind == OWN:
-            found.append(_own(name, oid, values.read(member), text_columns))
+            found.append(_own(name, oid, values.read_value(member), text_columns))
         else:
             value = _value(kind, member, name, text_columns)
             found.append(Told(name, oid, kind, value, kind is None or kind in _READ))
@@ -118,7 +118,7 @@ def _value(kind: str | None, member: Any, name: str, text_columns: Collection[st
     written = as_text(member)
     if written is None or kind not in ("datum_bytes", "datum_string"):
         return written
-    data = octets.decoded(written) if kind == "datum_bytes" else octets.read(written)
+    data = octets.decoded(written) if kind == "datum_bytes" else octets.from_bytea(written)
     return written if data is None else octets.value(data, name, text_columns)
 
 

@@ -1,11 +1,13 @@
-"""YugabyteDB's first form of change capture, xCluster: GetChanges responses with ``records``, one JSON document each.
+"""YugabyteDB's first form of change capture, xCluster: one record is one GetChanges response with ``records``, as JSON.
 
-A record is a CDCRecordPB: WRITE (insert and update look the same), DELETE, APPLY. A WRITE or DELETE of a transaction is
-an intent: it takes effect at the APPLY of that transaction, and only if one comes; an abort says nothing. Leader and
-followers deliver the same records. A stream is of one table, which no record names: the object's path does. One record
-of a response alone may stand in a line, too.
+Each of ``records`` is a CDCRecordPB: WRITE (an insert and an update look the same), DELETE or APPLY. A WRITE or DELETE
+within a transaction is an intent: it takes effect at the APPLY of that transaction, and only if one comes; an abort is
+not in the stream. Leader and followers deliver the same records. A stream is of one table, which no record names: the
+object's path does. A line may also hold a single one of ``records``.
 
-``records`` says what a record is made of and where it stands among those of its time, ``decode`` what it does.
+What a record goes through: the module ``records`` reads the response, with ``columns`` for keys and changes, and finds
+where each of its records stands among those of its time. ``decode`` says what each does, ``record_faults`` why one
+cannot be taken.
 
 Vendor: yugabyte-db, src/yb/cdc/cdc_service.proto (CDCRecordPB) and ent/src/yb/cdc/cdc_producer.cc, 2.11 and 2.13.
 """

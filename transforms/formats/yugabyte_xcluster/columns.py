@@ -33,7 +33,7 @@ def column_of(pair: object, texts: Collection[str]) -> Column:
         return Column(None, None, None, is_read=True, is_base64=True)
     if type(pair) is not dict:
         raise other_shape("a pair of key or changes is no object")
-    kind, value, is_read, is_base64 = values.read(pair.get("value"))
+    kind, value, is_read, is_base64 = values.read_value(pair.get("value"))
     written = as_text(pair.get("key"))
     if not written:
         return Column(None, kind, value, is_read, is_base64)

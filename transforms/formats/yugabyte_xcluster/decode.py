@@ -1,7 +1,8 @@
 """What a record of xCluster does, where it stands, and why one cannot be taken.
 
 A record stands at its hybrid time; one of a transaction at its commit's, which the APPLY tells, in the order of its
-own. Not here: what a record is made of (``records``).
+own. Put here what each operation becomes. Not here: what a record is made of (``records``), and why one cannot be taken
+(``record_faults``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte_xcluster.columns import image
-from transforms.formats.yugabyte_xcluster.record_faults import ROWS, fault_of
+from transforms.formats.yugabyte_xcluster.record_faults import ROWS, record_fault
 from transforms.formats.yugabyte_xcluster.records import RESPONSE, Record, of_response
 from transforms.json_values import as_text
 from transforms.record import BronzeRecord
@@ -36,7 +37,7 @@ EFFECTS: Final[Mapping[str | None, str]] = {"WRITE": "merge", "DELETE": "remove"
 """What operations do to the current row; all others are notes."""
 
 
-class Source(NamedTuple):
+class ResponseContext(NamedTuple):
     """What every record of a response has in common: where it comes from, and which table it is of."""
 
     origin: Origin
@@ -46,7 +47,7 @@ class Source(NamedTuple):
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """The function that reads a response: first the note with its checkpoint, then its records."""
-    known = declared.tables(feed)
+    known = declared.declared_tables(feed)
 
     def decode(record: BronzeRecord) -> list[Event]:
         response: Mapping[str, Any] = {}
@@ -55,7 +56,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
             source = _source(response, record, feed, known)
             if fault := _no_response(response):
                 raise UnreadableResponse(fault)
-            checkpoint = checkpoints.told(response)
+            checkpoint = checkpoints.checkpoint_of(response)
             records = of_response(response, source.text_columns)
         except UnreadableResponse as unreadable:
             return [_unreadable(_source(response, record, feed, known), unreadable.fault)]
@@ -71,7 +72,7 @@ def _source(
     record: BronzeRecord,
     feed: Feed,
     known: Mapping[str, declared.Declared],
-) -> Source:
+) -> ResponseContext:
     name = (
         filled(response.get("table"))
         or filled(response.get("table_name"))
@@ -80,7 +81,7 @@ def _source(
     )
     table = declared.of_message(known, None, name)
     origin = tablets.of_response(response, record.object, feed)
-    return Source(origin, name, table.text_columns if table else declared.NOT_DECLARED)
+    return ResponseContext(origin, name, table.text_columns if table else declared.NOT_DECLARED)
 
 
 def _no_response(response: Mapping[str, Any]) -> Fault | None:
@@ -95,7 +96,7 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
     return None
 
 
-def _unreadable(source: Source, fault: Fault) -> Event:
+def _unreadable(source: ResponseContext, fault: Fault) -> Event:
     return Event(
         operation=None,
         effect="note",
@@ -107,9 +108,9 @@ def _unreadable(source: Source, fault: Fault) -> Event:
     )
 
 
-def _event(record: Record, source: Source) -> Event:
+def _event(record: Record, source: ResponseContext) -> Event:
     op, tablet = record.op, source.origin.tablet
-    fault = fault_of(record)
+    fault = record_fault(record)
     is_apply = op == "APPLY"
     at = record.commit_at if is_apply else record.at
     place = (*checkpoints.START, *at) if is_apply else (*checkpoints.START, *at, record.place)

@@ -17,7 +17,7 @@ from transforms.formats.yugabyte_xcluster.records import (
 ROWS: Final = frozenset(("WRITE", "DELETE"))
 
 
-def fault_of(record: Record) -> Fault | None:
+def record_fault(record: Record) -> Fault | None:
     """Why a record cannot be read, or put in order."""
     op, is_apply = record.op, record.op == "APPLY"
     if record.told is None:

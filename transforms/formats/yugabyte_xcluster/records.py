@@ -1,6 +1,7 @@
 """The records of an xCluster response (CDCRecordPB): what each says, and its place among those of its time.
 
-Not here: what a record does (``decode``), and the values of columns (``families/yugabyte/values``).
+Put here how a response is read. Not here: what a record does (``decode``), and the values of columns
+(``families/yugabyte/values``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Attribute operations: what a column's value becomes, by operation and declared type.
 
 Everything here is canonical texts in, canonical text out: a change's images are such texts, and so is the row that is
-being folded. The table of operations and types is in docs/change_model.md. Not here: the row around the column
-(``fold``), and which operations a column can take (``transforms/feed/attribute_operations.py``).
+being folded. The table of operations and types is in docs/change_model.md. Put here which type has which operations.
+Not here: what is computed (``numbers``, ``containers``), the row around the column (``transforms/gold/fold.py``), and
+which operations a feed may ask for (``transforms/feed/attribute_operations.py``).
 
 Vendor: TigerGraph documentation, "Change Data Capture" (attribute operators) and "Creating a loading job" (reducers).
 """

@@ -1,7 +1,7 @@
 """Clocks of streams: up to which place of a stream nothing was newer than some moment.
 
 Positions of two streams do not compare, so that time has to: roughly, since clocks of machines differ. Put here what
-places and times of one stream say. Not here: where scoped changes of another stream then stand (``streams``).
+places and times of one stream say. Not here: where scoped changes of another stream then stand (``crossing``).
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ event up to it, in its own stream's order, is newer. A change that has a place i
 where that place is. The scoped change is put right behind the last of the key's changes that it is after, so that it
 stands where it does whatever comes later.
 
-Not here: which keys a scope has (``scopes``), and which formats want this (``formats/spec.SourceFormat``).
+Put here where a scoped change of another stream stands among a key's changes. Not here: the clocks of streams
+(``clocks``), which keys a scope has (``transforms/gold/scopes.py``), and which formats want this
+(``SourceFormat.crosses_streams``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rows that an event becomes in silver, one for each key that it changes, with what is to be counted of it.
 
-Not here: the declarations that were applied before (``conform``), and which of several deliveries counts
-(``duplicates``).
+Put here what a row of silver is before it is written. Not here: the declarations that are applied before (``conform``),
+and which of several deliveries counts (``transforms/silver/duplicates.py``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from transforms.event import Event, Transaction
 from transforms.fault import Fault
 
 KEY_CHANGE: Final = "key_change"
-"""Why the delete exists that a key change is for the old key."""
+"""Why a row is derived that removes the old key of a key change."""
 
 CHANGE, CONTROL_ROW, HELD, DERIVED = "changes", "control", "held", "derived"
-"""How a row is counted that silver keeps."""
+"""How the accounting counts a row that silver keeps."""
 
 Key = tuple[str | None, ...]
 Texts = Mapping[str, str | None]
@@ -28,10 +28,11 @@ Texts = Mapping[str, str | None]
 class Row:
     """One row on its way to silver or to quarantine.
 
-    The fields are those of ``change.CHANGE`` and ``change.QUARANTINE``; ``fault`` is None for what silver takes.
-    ``tally``: how the row is counted. ``facts``: what the window's accounting has to know beside counts, or None.
-    ``segment``: as in ``Event``. ``is_first``: whether it is the first of its bronze record. ``payload``: the record's
-    bytes, where the row is refused or may yet be.
+    The fields are the columns of silver and of quarantine (``CHANGE`` and ``QUARANTINE`` in
+    ``assets/columns/silver.py``), and these: ``fault``: why the row goes into quarantine; None for a row of silver.
+    ``payload``: the record's bytes, where the row is refused or may still be (too late). ``tally``: how the row is
+    counted. ``facts``: what the window's accounting needs besides counts, as JSON; None for most rows. ``segment``: as
+    in ``Event``. ``is_first``: whether it is the first row of its bronze record.
     """
 
     window: str
@@ -68,7 +69,7 @@ class Row:
 
 
 def tally_of(event: Event) -> str:
-    """How an event is counted where silver keeps it: what the source sent counts once, what follows from it apart."""
+    """How an event that silver keeps is counted: events of the source as events, derived ones by themselves."""
     if event.derived is not None:
         return DERIVED
     if event.effect in CONTROL:
@@ -77,7 +78,7 @@ def tally_of(event: Event) -> str:
 
 
 def new_row(event: Event, before: Texts, after: Texts) -> Texts:
-    """What both images of a key change say of the new row: a replace is the whole of it, an update a part."""
+    """The new row of a key change, as far as both images say it: a replace says all of it, an update perhaps a part."""
     if event.operation != "update":
         return after
     return {**{name: value for name, value in before.items() if name not in after}, **after}

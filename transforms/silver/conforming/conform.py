@@ -1,7 +1,8 @@
 """Apply the feed's declarations to events: which table, which key, do the values fit; and the rows that they become.
 
-Not here: what a record means (``formats``), what a declaration is (``declarations``), why an event does not fit
-(``faults``), and which of several deliveries counts (``duplicates``).
+Put here what becomes of one event. Not here: all events of a record together (``conformer``), what a declaration is
+(``declarations``), why an event does not fit (``faults``), and which of several deliveries counts
+(``transforms/silver/duplicates.py``).
 """
 
 from __future__ import annotations

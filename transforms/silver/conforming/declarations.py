@@ -1,7 +1,8 @@
 """What the feed declares of the table that an event names: its gold table, key, types, earlier names and policies.
 
-A declaration is looked up once for each way in which a stream names a table, and is then kept. Not here: applying it to
-an event (``conform``).
+A declaration is looked up once for each way in which a stream names a table, and is then kept. Put here what is looked
+up for a table. Not here: applying it to an event (``conform``), and names that no table can have
+(``table_name_faults``).
 """
 
 from __future__ import annotations

@@ -50,6 +50,6 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
 
 
 def _widest(kinds: Collection[str]) -> str:
-    """The type that holds the values of all, whichever was told first."""
+    """The type that holds the values of all these types, in whichever order the stream said them."""
     fit = [one for one in sorted(kinds) if all(widens(other, one) for other in kinds)]
     return fit[0] if fit else "string"

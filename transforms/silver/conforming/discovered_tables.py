@@ -1,6 +1,8 @@
 """Tables that the stream itself describes: what gold makes of them where the feed file says nothing.
 
-Not here: how a format finds the description (``formats``), and where it is kept (``accounting``).
+Put here which of the described tables gold makes, and what stops others. Not here: what the descriptions of one table
+come to (``described_tables``), how a format finds a description (``formats``), and where it is kept
+(``transforms/silver/accounting.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from transforms.silver.conforming.described_tables import Description, table
 
 
 class Met(NamedTuple):
-    """Changes that some window has of a gold table: the source's name of it, and the one under ``declared``."""
+    """A gold table that some window has changes of: gold's name, the source's name, and silver's ``declared``."""
 
     gold: str
     source_table: str
@@ -66,10 +68,17 @@ MOST_TABLES: Final = "WEIR_MOST_TABLES"
 def within(
     feed: Feed, found: Tables, met: Collection[Met], most: int, in_gold: Collection[str]
 ) -> Tables:
-    """The tables, without new ones beyond so many: each costs two Delta tables, and a name costs a source nothing.
+    """The tables, without new ones beyond ``most``: each costs two Delta tables, and a name costs the source nothing.
 
-    Those that gold has already (``in_gold``, by gold's name) go on; of the others the first by name are made. So
-    whatever stands in gold is right, and none is stopped by names that came later.
+    Tables that gold has already go on; of the new ones, the first by name are made. So whatever is in gold is right,
+    and no table is stopped by names that came later.
+
+    Args:
+        feed: The feed.
+        found: The tables that the stream describes.
+        met: The gold tables that windows have changes of.
+        most: How many described tables the feed may have in gold (``MOST_TABLES``).
+        in_gold: The described tables that gold has, by gold's names.
     """
     if len(found.described) <= most:
         return found
@@ -91,8 +100,8 @@ def within(
     )
 
 
-def told(stopped: Mapping[str, Stopped]) -> list[str]:
-    """What is stopped in words, one line per reason: the gold tables' names, and the reason."""
+def stopped_in_words(stopped: Mapping[str, Stopped]) -> list[str]:
+    """Sentences on what is stopped, one for each reason: the gold tables' names, and the reason."""
     by_fault: dict[str, list[str]] = defaultdict(list)
     for name, one in sorted(stopped.items()):
         by_fault[str(one.fault)].append(name)

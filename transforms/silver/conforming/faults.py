@@ -1,6 +1,7 @@
 """Why an event does not fit what the feed declares: each function gives a fault, or None where there is none.
 
-Not here: the declarations (``declarations``) and the key (``conform``), and records that cannot be read (``formats``).
+Put here each reason why a declaration refuses an event. Not here: the declarations (``declarations``) and the key
+(``conform``), and records that cannot be read (``formats``).
 """
 
 from __future__ import annotations

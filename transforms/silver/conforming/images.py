@@ -1,6 +1,7 @@
-"""Images as canonical texts, and the key that they tell.
+"""Images as canonical texts, and the key that images hold.
 
-Not here: what is canonical (``transforms/types.py``), and what a value that does not fit means (``faults``).
+Put here what is done with an image by the types of its columns. Not here: what is canonical (``transforms/types.py``),
+and what a value that does not fit means (``faults``).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from transforms.types import Judge
 
 
 def canonical(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequence[str]]:
-    """An image as canonical texts, and the names of the values that do not fit: these stay as they came.
+    """An image as canonical texts, and the names of the columns whose values do not fit their type.
 
-    So do the values of columns of which nobody tells the type; their bytes are base64.
+    Values that do not fit, and values of columns whose type nobody declares, stay as they came; bytes are base64.
     """
     texts: dict[str, str | None] = {}
     unfit: Sequence[str] = ()
@@ -36,7 +37,7 @@ def canonical(image: Image, judges: Mapping[str, Judge]) -> tuple[Texts, Sequenc
 
 
 def as_text(value: Value) -> str | None:
-    """A value that nobody judges as text: bytes as base64."""
+    """A value of unknown type as text: bytes as base64."""
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 

@@ -1,7 +1,8 @@
 """Earlier names: the events of a table and the values of a column that once had another name.
 
-An event is told apart from others under the names of today, so that a delivery under the old name and one under the
-new name are one event. Not here: a column that is gone or new (``transforms/feed/schema_policies.py``).
+An event's identity is made under the names of today, so that a delivery under the old name and one under the new
+name are one event. Put here what earlier names mean. Not here: a column that is gone or new
+(``transforms/feed/schema_policies.py``).
 """
 
 from __future__ import annotations

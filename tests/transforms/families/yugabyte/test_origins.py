@@ -58,7 +58,7 @@ OLDER = {"op_id": {"term": 1, "index": 4}}
     ],
 )
 def test_the_checkpoint_of_a_response(older: Any, own: Any, checkpoint: Checkpoint) -> None:
-    assert checkpoints.told({"checkpoint": older, "cdc_sdk_checkpoint": own}) == checkpoint
+    assert checkpoints.checkpoint_of({"checkpoint": older, "cdc_sdk_checkpoint": own}) == checkpoint
 
 
 def test_notes_order_as_checkpoints_do() -> None:
@@ -90,7 +90,7 @@ def test_the_most_exact_name_finds_the_declared_table() -> None:
             ("zoo.pets", "binary", ()),
         )
     }
-    known = declared.tables(Feed("yuga", "yugabyte", "/landing", tables=tables))
+    known = declared.declared_tables(Feed("yuga", "yugabyte", "/landing", tables=tables))
     found = {
         (schema, name): one.table.name
         for schema in ("public", "zoo", "old", None)
@@ -107,6 +107,8 @@ def test_the_most_exact_name_finds_the_declared_table() -> None:
 def test_bytes_are_the_text_that_postgresql_writes_where_the_column_is_declared_as_text() -> None:
     assert octets.value(b"\xde\xad", "raw", {"raw"}) == "\\xdead"
     assert octets.value(b"\xde\xad", "raw", {"other"}) == b"\xde\xad"
-    assert octets.read("\\xdeAD") == b"\xde\xad"
-    assert octets.read("\\x") == b""
-    assert [octets.read(one) for one in ("dead", "\\xd", "\\xde ad", "\\xzz", "")] == [None] * 5
+    assert octets.from_bytea("\\xdeAD") == b"\xde\xad"
+    assert octets.from_bytea("\\x") == b""
+    assert [octets.from_bytea(one) for one in ("dead", "\\xd", "\\xde ad", "\\xzz", "")] == [
+        None
+    ] * 5

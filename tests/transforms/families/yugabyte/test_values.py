@@ -11,7 +11,7 @@ import pytest
 
 from transforms.event import Value
 from transforms.families.yugabyte import octets, values
-from transforms.families.yugabyte.hybrid_times import day, instant, moment, timestamp
+from transforms.families.yugabyte.hybrid_times import day_text, instant, moment, timestamp
 from transforms.families.yugabyte.messages import UnreadableResponse
 from transforms.families.yugabyte.transactions import transaction_id
 from transforms.families.yugabyte.values import NULL, Own
@@ -62,12 +62,12 @@ def test_both_encodings_say_the_same(
         {kind: protojson},
         {camel: protojson},
     ]
-    assert [values.read(one) for one in written] == [Own(kind, value)] * 3
+    assert [values.read_value(one) for one in written] == [Own(kind, value)] * 3
 
 
 @pytest.mark.parametrize("value", [None, {}, {"Value": None}, {"Value": {}}, {"int32Value": None}])
 def test_a_value_without_a_member_is_null(value: object) -> None:
-    assert values.read(value) == NULL
+    assert values.read_value(value) == NULL
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_value_without_a_member_is_null(value: object) -> None:
     ],
 )
 def test_what_is_not_read_is_not_taken_for_null(value: object, kind: str) -> None:
-    own = values.read(value)
+    own = values.read_value(value)
     assert (own.kind, own.is_read) == (kind, False)
 
 
@@ -99,7 +99,7 @@ def test_what_is_not_read_is_not_taken_for_null(value: object, kind: str) -> Non
 )
 def test_a_value_of_another_shape_is_told(value: object) -> None:
     with pytest.raises(UnreadableResponse, match="another shape"):
-        values.read(value)
+        values.read_value(value)
 
 
 def test_a_collection_is_json_whatever_is_in_it() -> None:
@@ -107,31 +107,33 @@ def test_a_collection_is_json_whatever_is_in_it() -> None:
     numbers: list[object] = [Number("0.10"), "NaN", "-Infinity", "5"]
     elements: list[object] = [{"string_value": b64(one.encode())} for one in texts]
     elements += [{"double_value": one} for one in numbers]
-    written = values.read({"set_value": {"elems": elements}}).value
+    written = values.read_value({"set_value": {"elems": elements}}).value
     assert isinstance(written, str)
     assert json.loads(written) == [*texts, 0.1, "NaN", "-Infinity", 5]
     assert "0.10" in written
 
 
 def test_a_text_that_is_no_base64_is_taken_as_it_stands() -> None:
-    assert values.read({"string_value": "Österreich"}) == Own(
+    assert values.read_value({"string_value": "Österreich"}) == Own(
         "string_value", "Österreich", is_base64=False
     )
     # Base64 of bytes that are no text.
-    assert values.read({"string_value": "/w=="}) == Own("string_value", "/w==", is_base64=False)
+    assert values.read_value({"string_value": "/w=="}) == Own(
+        "string_value", "/w==", is_base64=False
+    )
     assert [octets.decoded_text(one) for one in ("YQ", "YQ=", "Y Q==", "Y_-=")] == [None] * 4
 
 
 def test_a_day_is_the_calendars_far_beyond_the_years_of_a_date() -> None:
     known = [date.min, date(1969, 12, 31), date(1970, 1, 1), date(2000, 2, 29), date.max]
     days = [(one - date(1970, 1, 1)).days for one in known]
-    assert [day(one) for one in days] == [one.isoformat() for one in known]
-    assert day(days[-1] + 1) == "+10000-01-01"
-    assert day(days[0] - 1) == "+0000-12-31"
-    assert day(days[0] - 367) == "-0001-12-31"
+    assert [day_text(one) for one in days] == [one.isoformat() for one in known]
+    assert day_text(days[-1] + 1) == "+10000-01-01"
+    assert day_text(days[0] - 1) == "+0000-12-31"
+    assert day_text(days[0] - 367) == "-0001-12-31"
     # The first and the last day that an unsigned number of 32 bits can say.
-    assert day(-(2**31)) == "-5877641-06-23"
-    assert day(2**31 - 1) == "+5881580-07-11"
+    assert day_text(-(2**31)) == "-5877641-06-23"
+    assert day_text(2**31 - 1) == "+5881580-07-11"
 
 
 def test_dates_and_moments_that_no_column_can_hold_say_what_the_source_has() -> None:
@@ -139,7 +141,9 @@ def test_dates_and_moments_that_no_column_can_hold_say_what_the_source_has() -> 
         "date_value": [4_294_967_295, 4_294_967_296, -1, "9223372036854775808", "x"],
         "timestamp_value": [2**63 - 1, -(2**63), 2**63, "x"],
     }
-    found = {kind: [values.read({kind: one}).value for one in ones] for kind, ones in told.items()}
+    found = {
+        kind: [values.read_value({kind: one}).value for one in ones] for kind, ones in told.items()
+    }
     assert found == {
         "date_value": ["+5881580-07-11", "4294967296", "-1", "9223372036854775808", "x"],
         "timestamp_value": [

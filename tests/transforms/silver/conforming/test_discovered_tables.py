@@ -91,7 +91,7 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
         assert sorted(some.stopped) == [name[-1] for name in said if name not in made]
         if not some.stopped:
             continue
-        (line,) = discovered_tables.told(some.stopped)
+        (line,) = discovered_tables.stopped_in_words(some.stopped)
         assert f"WEIR_MOST_TABLES={most}: the stream of feed zoo describes 4 tables" in line
 
 
@@ -99,7 +99,9 @@ def test_thousands_of_tables_that_stop_are_one_line() -> None:
     said = {f"t{number:05}": [(("id",), COLUMNS, ())] for number in range(10_000)}
     met = [Met(name, name, name) for name in said]
     found = discovered_tables.tables(FEED, said, met)
-    (line,) = discovered_tables.told(discovered_tables.within(FEED, found, met, 9, ()).stopped)
+    (line,) = discovered_tables.stopped_in_words(
+        discovered_tables.within(FEED, found, met, 9, ()).stopped
+    )
     assert line.startswith("t00009, t00010, t00011, t00012, t00013 and 9,986 more: ")
 
 

@@ -1,7 +1,7 @@
 """Decimals as Kafka Connect writes them: the unscaled number in big-endian two's complement, and a scale.
 
-Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal; Debezium's VariableScaleDecimal. Not here: which column is
-a decimal (``values``).
+Vendor: Kafka Connect, org.apache.kafka.connect.data.Decimal; Debezium's VariableScaleDecimal. Put here how the bytes of
+a decimal become its text. Not here: which column is a decimal (``values``).
 """
 
 from __future__ import annotations

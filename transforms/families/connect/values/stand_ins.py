@@ -1,7 +1,7 @@
 """Debezium's stand-in for a value that the database did not log, because it is large and did not change.
 
-Vendor: Debezium documentation, connector for PostgreSQL, ``unavailable.value.placeholder``. Not here: what becomes of a
-column whose value was not sent (``images``).
+Vendor: Debezium documentation, connector for PostgreSQL, ``unavailable.value.placeholder``. Put here in which forms the
+stand-in comes. Not here: what becomes of a column whose value was not sent (``families/connect/images``).
 """
 
 from __future__ import annotations

@@ -16,13 +16,13 @@ _FIRST_DAY: Final = date(1970, 1, 1).toordinal()
 _SINCE: Final = datetime(1970, 1, 1)
 
 
-def day(number: int) -> str | None:
+def day_text(number: int) -> str | None:
     """Days since 1970 as a date; None outside the years 1 to 9999."""
     first, last = _DAYS_OF_YEARS_1_TO_9999
     return date.fromordinal(_FIRST_DAY + number).isoformat() if first <= number <= last else None
 
 
-def moment(number: int, per_second: int) -> str | None:
+def moment_text(number: int, per_second: int) -> str | None:
     """A count since 1970 as a timestamp without zone; None outside the years 1 to 9999."""
     seconds, rest = divmod(number, per_second)
     first, last = _SECONDS_OF_YEARS_1_TO_9999
@@ -32,7 +32,7 @@ def moment(number: int, per_second: int) -> str | None:
     return whole + _fraction(rest, per_second)
 
 
-def clock(number: int, per_second: int) -> str:
+def clock_text(number: int, per_second: int) -> str:
     """A count since midnight as hours, minutes and seconds; MySQL's may be negative, and more than a day."""
     seconds, rest = divmod(abs(number), per_second)
     minutes, second = divmod(seconds, 60)

@@ -3,7 +3,9 @@
 What cannot be read stays as it is written, so that the column's type refuses it and says what stood there.
 
 Facts: Kafka Connect's JsonConverter (bytes are base64, struct and array stay JSON); Debezium's documentation, "Data
-type mappings" (what the logical names of ``io.debezium`` count, and from when). Not here: images (``images``).
+type mappings" (what the logical names of ``io.debezium`` count, and from when). Put here how a column's values are
+read, by its type. Not here: images (``families/connect/images``), and what counts and bytes stand for (``times``,
+``decimals``).
 """
 
 from __future__ import annotations
@@ -69,8 +71,8 @@ def _of_count(name: str) -> Reader:
     if name in logical_types.DATES:
         return _day
     if name in logical_types.CLOCKS:
-        return _counting(times.clock, logical_types.CLOCKS[name])
-    return _counting(times.moment, logical_types.MOMENTS[name])
+        return _counting(times.clock_text, logical_types.CLOCKS[name])
+    return _counting(times.moment_text, logical_types.MOMENTS[name])
 
 
 def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Reader:
@@ -84,7 +86,7 @@ def _counting(meaning: Callable[[int, int], str | None], per_second: int) -> Rea
 
 def _day(value: Any) -> Value:
     number = whole(value)
-    text = None if number is None else times.day(number)
+    text = None if number is None else times.day_text(number)
     return as_text(value) if text is None else text
 
 

@@ -1,7 +1,7 @@
 """Exports of Dgraph as JSON: one triple a document, with the node, the namespace, and facets beside it.
 
-JSON tells texts from numbers and no more, so that the type of a value has to be declared. Not here: exports as RDF
-(``rdf``), and what a triple means (``exported``).
+JSON tells texts from numbers and no more, so that the type of a value has to be declared. Put here how a document of an
+export is recognised and read. Not here: exports as RDF (``rdf``), and what a triple means (``exported``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toJSON). Dgraph without namespaces exports none.
 """

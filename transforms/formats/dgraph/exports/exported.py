@@ -1,8 +1,9 @@
 """What an export says: a triple that the cluster had at the export's timestamp.
 
 An export is the baseline of a stream that starts late. Its folder is named ``dgraph.r<timestamp>.u<date>.<time>``: what
-was committed up to that timestamp is in it. Not here: reading its lines and documents (``rdf``, ``documents``), and
-what a triple becomes (``triples``).
+was committed up to that timestamp is in it. Put here what every triple of an export says, in either form. Not here:
+reading its lines and documents (``rdf``, ``documents``), and what a triple becomes
+(``transforms/formats/dgraph/triples.py``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/export.go.
 """

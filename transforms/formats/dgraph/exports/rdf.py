@@ -1,6 +1,6 @@
 """Exports of Dgraph as RDF: one triple a line.
 
-Not here: exports as JSON (``documents``), and what a triple means (``exported``).
+Put here how a line is read. Not here: exports as JSON (``documents``), and what a triple means (``exported``).
 
 Vendor: dgraph-io/dgraph v25.3.8, worker/export.go (toRDF, rdfTypeMap), chunker/rdf_parser.go (what its loaders read).
 """

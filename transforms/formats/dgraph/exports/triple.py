@@ -1,4 +1,8 @@
-"""One triple as an export of Dgraph writes it, before anything is judged."""
+"""One triple as an export of Dgraph writes it, before anything is judged.
+
+Put here the parts of a triple, as they are written. Not here: reading them (``rdf``, ``documents``), and whether they
+can be taken (``exported``).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The values of attributes: from TigerGraph's JSON to texts that the declared types read.
 
 A map is an object, or (4.1.1 and later) two lists; a tuple is one text (``i: 2, s: m2``), or (announced for 4.2) two
-lists as well. What has not the form of its type stays as it is, for silver to refuse. Not here: values without parts
-(``simple_texts``), whether a value fits its type (``silver``), and which attributes a message mentions (``contents``).
+lists as well. What has not the form of its type stays as it is, for silver to refuse. Put here how arrays, sets, maps
+and tuples are spelled. Not here: values without parts (``simple_texts``), which attributes a message mentions
+(``transforms/formats/tigergraph/contents.py``), and whether a value fits its type (``silver``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
 """
@@ -21,7 +22,7 @@ from transforms.formats.tigergraph.texts.simple_texts import (
     TIMES,
     WHOLE,
     text_reader,
-    whole,
+    whole_text,
 )
 from transforms.formats.tigergraph.texts.two_lists import entries_of, is_two_lists
 from transforms.json_values import as_text
@@ -71,10 +72,10 @@ def _one_speller(type_name: str) -> Spell:
     if fields:
         return _tuple_speller(fields)
     if type_name in WHOLE:
-        return whole
+        return whole_text
     if type_name == "boolean" or type_name in TIMES:
         read = text_reader(type_name)
-        return lambda value: read(whole(value))
+        return lambda value: read(whole_text(value))
     return _text_or_tuple if type_name == "string" else as_text
 
 

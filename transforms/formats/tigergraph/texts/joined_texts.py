@@ -3,6 +3,8 @@
 The values stand in the schema's order, those of a key with commas between them, those of a discriminator with colons.
 Where a value has that sign in it, nothing says which part is whose.
 
+Put here how such a text is cut. Not here: single values (``simple_texts``).
+
 Vendor: TigerGraph documentation, "CDC Message Examples", uid and discriminator.
 """
 

@@ -1,7 +1,8 @@
 """Simple values: from TigerGraph's JSON to texts that the declared types read.
 
 A DATETIME is a text, or, in containers always, a number of seconds; a BOOL may be 0 or 1. Texts of a type that they do
-not fit stay as they are, for silver to refuse. Not here: lists, sets, maps and tuples (``attribute_texts``).
+not fit stay as they are, for silver to refuse. Put here how a single value is spelled. Not here: lists, sets, maps and
+tuples (``attribute_texts``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples"; "Attribute Data Types".
 """
@@ -32,7 +33,7 @@ _YEARS_1_TO_9999 = range(
 _TRUTHS = {"1": "true", "0": "false"}
 
 
-def whole(value: Any) -> str | None:
+def whole_text(value: Any) -> str | None:
     """The text of a number that is to be a whole one: 2.0 is one, whoever writes it so."""
     if type(value) is int:
         return str(value)
