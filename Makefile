@@ -28,7 +28,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check bench ui lock clean
+.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -58,13 +58,14 @@ test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and
 		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
 
 lint: $(READY) ## style, format, types and import contracts
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.check style format types imports
 
-check: lint ## lint, and the tests without Spark
-	@$(BIN)/python -m pytest -q -n $(or $(WORKERS),2) --dist worksteal -m "not spark and not services and not journey"
+check: $(READY) ## what one runs all day, in a minute: lint, and the quick tests, which need no Spark
+	@WORKERS=$(WORKERS) $(BIN)/python -m tests.check
+
+format: $(READY) ## put the code into its format, imports in order, and mend what else can be mended by itself
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
 
 bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
 	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)
@@ -94,9 +95,10 @@ $(READY): requirements.lock pyproject.toml
 		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi
 	@echo "Setting up in $(VENV) with $$($(PYTHON) --version): some minutes and 1 GB, once."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on \
-		--require-hashes -r requirements.lock
+	@$(BIN)/python -I orchestration/installation.py requirements.lock
+	@echo "installing Weir itself, and the jars that Spark needs"
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 		--no-build-isolation --no-deps -e .
 	@$(BIN)/python -m orchestration.spark.jars
 	@touch $@
+	@echo "Weir is set up."

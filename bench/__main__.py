@@ -1,4 +1,7 @@
-"""``make bench``: one command, one run. Progress goes to stderr, the table to stdout, every figure to a JSON file."""
+"""``make bench``: one command, one run. Progress goes to stderr, the table to stdout, every figure to a JSON file.
+
+Put here the options of the bench. Not here: what is timed (``lines``), and how it is shown (``report``).
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from pathlib import Path
 import click
 
 from bench import report
-from bench.lines import ASKED_FOR, LINES, lines
+from bench.finding import Finding
+from bench.lines.wanted import ASKED_FOR, LINES, wanted_lines
 from bench.machine import machine
 from bench.made.restoring import Workspace
 from bench.measuring import measured, peak_resident, say
-from bench.others import environments as others
-from bench.report import Finding
+from bench.others.environments import FOLDER
 from bench.sizes import SCALES, Sizes
 from orchestration.resources import lake_of
 
@@ -25,44 +28,64 @@ from orchestration.resources import lake_of
 def run(
     folder: Path, sizes: Sizes, wanted: Sequence[str], environments: Path
 ) -> tuple[str, dict[str, object]]:
-    """Measure in this folder; returns the table and what goes into the JSON file."""
-    found_on = machine()
+    """Measure in this folder.
+
+    Args:
+        folder: Where drops and tables go.
+        sizes: How much work the lines are.
+        wanted: The names of the lines.
+        environments: The folder of the other tools' environments.
+
+    Returns:
+        The table as Markdown, and what goes into the JSON file.
+    """
+    taken_on = machine()
     work = Workspace(folder, lake_of(str(folder)))
     spark = work.session.spark
     findings = [
         Finding.of(line, measured(spark, line, sizes.repeats))
-        for line in lines(work, sizes, wanted, environments)
+        for line in wanted_lines(work, sizes, wanted, environments)
     ]
     resident = peak_resident(spark)
-    found_on["driver memory"] = spark.conf.get("spark.driver.memory")
-    found_on["peak resident MB of Java"] = resident and round(resident / 2**20)
-    return report.table(findings, found_on), report.as_json(findings, found_on, asdict(sizes))
+    taken_on["driver memory"] = spark.conf.get("spark.driver.memory")
+    taken_on["peak resident MB of Java"] = resident and round(resident / 2**20)
+    return report.table(findings, taken_on), report.as_json(findings, taken_on, asdict(sizes))
 
 
 @click.command(name="bench")
-@click.option("--scale", type=click.Choice(list(SCALES)), default="small", show_default=True)
-@click.option("--rows", type=click.IntRange(min=100), help="of the table that changes go into")
-@click.option("--changes", type=click.IntRange(min=10), help="applied to it in one window")
-@click.option("--tables", type=click.IntRange(min=1), help="small ones, in one window")
-@click.option("--repeats", type=click.IntRange(min=1), help="that count; one more is a warm-up")
-@click.option("--seed", type=int, help="of the drops")
+@click.option(
+    "--scale",
+    type=click.Choice(list(SCALES)),
+    default="small",
+    show_default=True,
+    help="How much work.",
+)
+@click.option(
+    "--rows", type=click.IntRange(min=100), help="Rows of the table that changes go into."
+)
+@click.option("--changes", type=click.IntRange(min=10), help="Changes applied to it in one window.")
+@click.option("--tables", type=click.IntRange(min=1), help="Small tables in one window.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), help="Timed turns; one more before them is a warm-up."
+)
+@click.option("--seed", type=int, help="What the drops are drawn from.")
 @click.option(
     "--line",
     "wanted",
     type=click.Choice((*LINES, *ASKED_FOR)),
     multiple=True,
-    help=f"only this one ({', '.join(ASKED_FOR)}: only if named, for it downloads)",
+    help=f"Only this line. {', '.join(ASKED_FOR)} runs only if it is named, for it downloads tools.",
 )
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="where drops and tables go while it runs (default: the system's folder for such files)",
+    help="Where drops and tables go while it runs (default: the system's folder for temporary files).",
 )
 @click.option(
     "--environments",
     type=click.Path(file_okay=False, path_type=Path),
-    default=others.FOLDER,
-    help="where other tools' environments are kept (default: .bench-environments)",
+    default=FOLDER,
+    help="Where the other tools' environments are kept (default: .bench-environments).",
 )
 @click.option(
     "--json",
@@ -70,6 +93,7 @@ def run(
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("bench.json"),
     show_default=True,
+    help="The file that gets every figure.",
 )
 def bench(
     scale: str,
@@ -79,14 +103,14 @@ def bench(
     json_file: Path,
     **given: int | None,
 ) -> None:
-    """Time Weir against the textbook and against the floor, on drops that are made from a seed."""
+    """Time Weir against the textbook's way and against the least that any way has to do, on drops drawn from a seed."""
     numbers = {name: number for name, number in given.items() if number is not None}
     sizes = replace(SCALES[scale], **numbers)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="weir-bench-", dir=folder) as name:
-        table, found = run(Path(name), sizes, wanted or LINES, environments)
-    json_file.write_text(json.dumps(found, indent=2) + "\n")
+        table, figures = run(Path(name), sizes, wanted or LINES, environments)
+    json_file.write_text(json.dumps(figures, indent=2) + "\n")
     click.echo(table)
     say(f"every figure is in {json_file}")
 

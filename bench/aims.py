@@ -1,7 +1,7 @@
 """What each line of the bench should cost, and whether a run of it did.
 
-An aim is of the work that a line stands for, whatever the sizes of the run: docs/bench.md says for which sizes it was
-set. Not here: taking the time (``measuring``), and the table (``report``).
+An aim is for the work that a line stands for, whatever the sizes of the run: docs/bench.md says for which sizes it was
+set. Put here what is asked of Weir. Not here: taking the time (``measuring``), and the table (``report``).
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bench.report import Finding
+from bench.finding import Finding
 
 DEFAULTS = "textbook, Spark's defaults"
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """Of one line: how many times faster than others Weir should be, how many times slower than the floor it may be.
+    """What is asked of Weir in one line; None asks for nothing.
 
-    ``seconds`` and ``jobs``: at most, by the median; ``each``: they are of one unit of the line's size.
+    - ``textbook``, ``defaults``: how many times faster than these it should be at least.
+    - ``floor``: how many times slower than the floor it may be at most.
+    - ``seconds``, ``jobs``: how many it may take at most, by the median of all turns.
+    - ``each``: the seconds and jobs are for one unit of the line's size, and not for all.
     """
 
     textbook: float | None = None
@@ -66,7 +67,9 @@ def reached_aims(finding: Finding) -> Iterator[ReachedAim]:
     for rival, times in (("textbook", aim.textbook), (DEFAULTS, aim.defaults)):
         found = finding.ratio(rival, "weir")
         if times is not None and found is not None:
-            yield ReachedAim(f"{times:g} times as fast as {_told(rival)}", found, found >= times)
+            yield ReachedAim(
+                f"{times:g} times as fast as {_in_words(rival)}", found, found >= times
+            )
     slower = finding.slower_than_floor
     if aim.floor is not None and slower is not None:
         yield ReachedAim(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
@@ -74,13 +77,13 @@ def reached_aims(finding: Finding) -> Iterator[ReachedAim]:
     parts = finding.size if aim.each else 1
     per = f" {finding.unit.removesuffix('s')}" if aim.each else ""
     if aim.seconds is not None:
-        took = median(one.seconds for one in samples) / parts
+        took = median(sample.seconds for sample in samples) / parts
         yield ReachedAim(f"{aim.seconds:g} s{per and ' a' + per}", took, took <= aim.seconds)
-    jobs = [one.jobs for one in samples if one.jobs is not None]
+    jobs = [sample.jobs for sample in samples if sample.jobs is not None]
     if aim.jobs is not None and jobs:
         ran = median(jobs) / parts
         yield ReachedAim(f"{aim.jobs:g} jobs{per and ' a' + per}", ran, ran <= aim.jobs)
 
 
-def _told(rival: str) -> str:
+def _in_words(rival: str) -> str:
     return "the textbook" if rival == "textbook" else "it on Spark's defaults"

@@ -1,4 +1,7 @@
-"""What the figures were taken on: nothing that names the machine."""
+"""What the figures were taken on.
+
+Put here what a figure depends on. Not here: anything that names the machine or its owner.
+"""
 
 from __future__ import annotations
 

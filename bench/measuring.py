@@ -1,4 +1,7 @@
-"""Taking the time of one thing: seconds, Spark jobs, and the peak of Java's heap meanwhile."""
+"""Taking the time of one thing: seconds, Spark jobs, and the peak of Java's heap meanwhile.
+
+Put here how something is measured. Not here: what is measured (``lines``), and what follows from it (``finding``).
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 Prepared = Callable[[], object]
-"""What is timed; all that must be there before is there."""
+"""What is timed; everything that it needs is there already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One timed run. ``heap`` is in bytes: the peaks of all parts of the heap, whenever each was, garbage included.
+    """One timed run. ``heap`` is in bytes: the sum of the peaks of the heap's parts, garbage included.
 
-    Of what runs in a process of its own, jobs and heap are not known.
+    Jobs and heap are None for what runs in a process of its own.
     """
 
     seconds: float
@@ -30,18 +33,21 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What work returns that was done by a process of its own which took the time itself, without its start."""
+class OwnTime:
+    """What work returns that a process of its own has done and timed, without its start."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the table: the same work by ``weir`` and by others; each is prepared anew for every repeat.
+    """One line of the table: the same work by ``weir`` and by others.
 
-    ``size`` says how much work it is, in ``unit``. ``is_warm``: its making has run the same code, so that no warm-up
-    is needed. ``is_process``: what is timed is a process of its own. ``notes`` are sentences for who reads the figures.
+    - ``size``: how much work it is, in ``unit``.
+    - ``competitors``: by name, what prepares the work; it is called before every repeat.
+    - ``is_warm``: the preparation has run the same code, so that no warm-up is needed.
+    - ``is_process``: what is timed is a process of its own.
+    - ``notes``: sentences for people who read the figures.
     """
 
     name: str
@@ -54,7 +60,7 @@ class Line:
 
 
 def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sample]]:
-    """Each competitor's samples. All take turns, so that a machine that slows down slows them all."""
+    """Each competitor's samples, by name. All take turns, so that a machine that slows down slows them all."""
     samples: dict[str, list[Sample]] = {name: [] for name in line.competitors}
     for repeat in range(1 if line.is_warm else 0, repeats + 1):
         for name, prepare in line.competitors.items():
@@ -64,14 +70,14 @@ def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sa
             # The first run of each pays for Java's warming up.
             if repeat > 0:
                 samples[name].append(sample)
-            told = "warm-up" if repeat == 0 else f"{repeat} of {repeats}"
+            turn = "warm-up" if repeat == 0 else f"{repeat} of {repeats}"
             jobs = "" if sample.jobs is None else f", {sample.jobs} jobs"
-            say(f"{line.name}: {name}, {told}: {sample.seconds:.2f} s{jobs}")
+            say(f"{line.name}: {name}, {turn}: {sample.seconds:.2f} s{jobs}")
     return samples
 
 
 def timed(spark: SparkSession, work: Prepared, group: str) -> Sample:
-    """Do the work once. Of a process that tells its own time, that is what counts."""
+    """Do the work once. Where a process of its own has taken the time, that time counts."""
     context = spark.sparkContext
     java: Any = context._jvm
     pools = [
@@ -87,7 +93,7 @@ def timed(spark: SparkSession, work: Prepared, group: str) -> Sample:
     started = perf_counter()
     outcome = work()
     seconds = perf_counter() - started
-    if isinstance(outcome, Told):
+    if isinstance(outcome, OwnTime):
         return Sample(outcome.seconds, None, None)
     heap = sum(pool.getPeakUsage().getUsed() for pool in pools)
     jobs = len(context.statusTracker().getJobIdsForGroup(group))
@@ -105,5 +111,5 @@ def peak_resident(spark: SparkSession) -> int | None:
 
 
 def say(text: str) -> None:
-    """Progress, for who waits."""
+    """Print a line of progress."""
     print(text, file=sys.stderr, flush=True)

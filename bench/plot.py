@@ -1,7 +1,7 @@
 """A picture of what runs of the bench found: ``python -m bench.plot bench.json --out docs/bench.svg``.
 
-One panel for each line, one bar for each competitor in it, as an SVG that is plain text and suits light pages and dark
-ones. It draws what the files say and nothing else. Not here: taking the time, and the table (``report``).
+One panel for each line, one bar for each competitor in it. It draws what the files have and nothing else. Put here what
+the picture shows. Not here: its shapes (``svg``), taking the time (``measuring``), and the table (``report``).
 """
 
 from __future__ import annotations
@@ -15,34 +15,19 @@ from pathlib import Path
 from statistics import median
 from textwrap import wrap
 from typing import Any
-from xml.sax.saxutils import escape
 
 import click
 
+from bench.svg import page, stroke, written
+
 WIDTH, MARGIN = 860, 24
 LEFT, RIGHT = 130, 690
-"""Where bars begin, and where the longest ends: names stand before, and numbers behind."""
+"""Where bars begin, and where the longest ends: names are left of them, numbers right."""
 
 BAR, PITCH, LINE = 18, 26, 18
 """The height of a bar, from one bar to the next, and from one line of text to the next."""
 
 SHOWN = {"weir": "Weir"}
-
-STYLE = """
-  svg { --page: #ffffff; --ink: #1f2328; --quiet: #59636e; --rule: #d1d9e0; --own: #0969da; --other: #8c959f }
-  @media (prefers-color-scheme: dark) {
-    svg { --page: #0d1117; --ink: #f0f6fc; --quiet: #9198a1; --rule: #3d444d; --own: #4493f8; --other: #656c76 }
-  }
-  text { font: 13px system-ui, sans-serif; fill: var(--ink) }
-  .title { font-size: 18px; font-weight: 600 }
-  .line { font-weight: 600 }
-  .quiet { font-size: 12px; fill: var(--quiet) }
-  .page { fill: var(--page) }
-  .own { fill: var(--own) }
-  .other { fill: var(--other) }
-  .rule { stroke: var(--rule) }
-  .range { stroke: var(--ink); stroke-width: 1.5 }
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +53,7 @@ def panels(run: Mapping[str, Any]) -> list[Panel]:
         Panel(
             f"{line['name']} ({line['size']:,} {line['unit']}{_of_rows(line['unit'], run['sizes'])})",
             tuple(
-                Bar(SHOWN.get(name, name), tuple(float(one["seconds"]) for one in samples))
+                Bar(SHOWN.get(name, name), tuple(float(sample["seconds"]) for sample in samples))
                 for name, samples in line["samples"].items()
             ),
             tuple(line.get("notes", ())),
@@ -77,42 +62,33 @@ def panels(run: Mapping[str, Any]) -> list[Panel]:
     ]
 
 
-def machine(run: Mapping[str, Any]) -> str:
+def taken_on(run: Mapping[str, Any]) -> str:
     """What the run's figures were taken on, and how often."""
-    told = ", ".join(
+    facts = ", ".join(
         f"{name} {value}" for name, value in run["machine"].items() if value is not None
     )
-    return f"{told}; each run {run['sizes']['repeats']} times."
+    return f"{facts}; each run {run['sizes']['repeats']} times."
 
 
 def picture(runs: Sequence[Mapping[str, Any]]) -> str:
     """The SVG of all lines of all runs, one below the other."""
     drawn, y = [], MARGIN + 18
-    drawn.append(_text(MARGIN, y, "Weir's bench: seconds, less is better", "title"))
+    drawn.append(written(MARGIN, y, "Weir's bench: seconds, less is better", "title"))
     y += LINE + 2
     legend = "A bar is the median, the stroke on it goes from the least to the most. Each line has its own scale."
-    drawn.append(_text(MARGIN, y, legend, "quiet"))
+    drawn.append(written(MARGIN, y, legend, "quiet"))
     for run in runs:
         for panel in panels(run):
             y += 2 * LINE
             parts, y = _panel(panel, y)
             drawn += parts
         y += LINE
-        for sentence in wrap(machine(run), 125):
+        for sentence in wrap(taken_on(run), 125):
             y += LINE
-            drawn.append(_text(MARGIN, y, sentence, "quiet"))
+            drawn.append(written(MARGIN, y, sentence, "quiet"))
     height = y + MARGIN
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
-            f' width="{WIDTH}" height="{height}" role="img">',
-            "<title>Weir's bench: seconds of each competitor, line by line</title>",
-            f"<style>{STYLE}</style>",
-            f'<rect class="page" width="{WIDTH}" height="{height}"/>',
-            *drawn,
-            "</svg>\n",
-        ]
-    )
+    title = "Weir's bench: seconds of each competitor, line by line"
+    return page(WIDTH, height, title, drawn)
 
 
 def ticks(most: float) -> list[float]:
@@ -129,47 +105,40 @@ def _panel(panel: Panel, y: int) -> tuple[list[str], int]:
     """The panel from this height on, and the height where it ends."""
     most = max((second for bar in panel.bars for second in bar.seconds), default=0.0)
     scale = (RIGHT - LEFT) / most if most else 0.0
-    drawn, top = [_text(MARGIN, y, panel.title, "line")], y + 10
+    drawn, top = [written(MARGIN, y, panel.title, "line")], y + 10
     bottom = top + PITCH * len(panel.bars)
     for at in ticks(most):
         x = LEFT + at * scale
-        drawn.append(_stroke("rule", x, top, x, bottom))
-        drawn.append(_text(x, bottom + 14, f"{at:g}", "quiet", "middle"))
-    drawn.append(_text(RIGHT + 40, bottom + 14, "seconds", "quiet"))
+        drawn.append(stroke("rule", x, top, x, bottom))
+        drawn.append(written(x, bottom + 14, f"{at:g}", "quiet", "middle"))
+    drawn.append(written(RIGHT + 40, bottom + 14, "seconds", "quiet"))
     for number, bar in enumerate(panel.bars):
         drawn += _bar(bar, top + PITCH * number + (PITCH - BAR) // 2, scale)
-    drawn.append(_stroke("rule", LEFT, bottom, RIGHT, bottom))
+    drawn.append(stroke("rule", LEFT, bottom, RIGHT, bottom))
     y = bottom + 14
     for note in panel.notes:
         for sentence in wrap(note, 125):
             y += LINE
-            drawn.append(_text(MARGIN, y, sentence, "quiet"))
+            drawn.append(written(MARGIN, y, sentence, "quiet"))
     return drawn, y
 
 
 def _bar(bar: Bar, y: int, scale: float) -> Iterator[str]:
     middle, text = y + BAR / 2, y + BAR / 2 + 4.5
-    yield _text(LEFT - 8, text, bar.name, "", "end")
+    yield written(LEFT - 8, text, bar.name, "", "end")
     if not bar.seconds:
         return
     half, least, most = median(bar.seconds), min(bar.seconds), max(bar.seconds)
     kind = "own" if bar.name == SHOWN["weir"] else "other"
     yield f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{half * scale:.1f}" height="{BAR}"/>'
-    yield _stroke("range", LEFT + least * scale, middle, LEFT + most * scale, middle)
-    yield _text(LEFT + most * scale + 8, text, f"{half:.2f} s" if half >= 0.1 else f"{half:.3f} s")
+    yield stroke("range", LEFT + least * scale, middle, LEFT + most * scale, middle)
+    yield written(
+        LEFT + most * scale + 8, text, f"{half:.2f} s" if half >= 0.1 else f"{half:.3f} s"
+    )
 
 
 def _of_rows(unit: str, sizes: Mapping[str, Any]) -> str:
     return f" to {sizes['rows']:,} rows" if unit == "changes" else ""
-
-
-def _stroke(kind: str, x: float, y: float, x2: float, y2: float) -> str:
-    return f'<line class="{kind}" x1="{x:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 @click.command(name="bench.plot")
@@ -186,7 +155,7 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
     show_default=True,
 )
 def plot(files: tuple[Path, ...], out: Path) -> None:
-    """Draw what these files of the bench say, in their order."""
+    """Draw the figures of these files of the bench, in their order."""
     out.write_text(picture([json.loads(file.read_text()) for file in files]))
 
 

@@ -1,4 +1,7 @@
-"""How much a run of the bench does."""
+"""How much a run of the bench does.
+
+Put here what ``--scale`` and the options beside it mean. Not here: the sizes of single lines (``lines``).
+"""
 
 from __future__ import annotations
 

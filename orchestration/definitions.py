@@ -1,16 +1,21 @@
-"""The code location: everything that the feed files ask for, and nothing else."""
+"""Dagster's code location: the assets, jobs, schedules and sensors of every feed.
+
+Put here what exists once a feed file exists. Not here: how an asset is made (``assets``), and what starts a run
+(``automation``).
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import dagster as dg
 
-from assets.bookkeeping import progress_asset, yugabyte_checkpoints_asset
+from assets.bookkeeping import progress_asset
 from assets.bronze import bronze_asset
-from assets.gold import dgraph_nodes_asset, gold_asset, tigergraph_checks, undeclared_asset
+from assets.gold import gold_asset, undeclared_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
@@ -19,36 +24,40 @@ from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.source_format import ExtraAsset
 
 
 def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
-    """Landing to gold of one feed."""
+    """The assets of one feed, from its landing to gold, and its upkeep."""
     landing = dg.AssetSpec(
         ["landing", feed.name],
         group_name=feed.name,
         kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
+    source = FORMATS[feed.format]
     tables = [gold_asset.build(feed)] if feed.tables else []
-    if FORMATS[feed.format].tells_tables:
+    if source.tells_tables:
         tables.append(undeclared_asset.build(feed))
-    if feed.vertices:
-        tables.append(tigergraph_checks.build(feed))
-    if feed.types:
-        tables.append(dgraph_nodes_asset.build(feed))
     chain = [
         bronze_asset.build(feed),
         silver_asset.build(feed),
         *tables,
         progress_asset.build(feed),
     ]
-    if FORMATS[feed.format].has_checkpoints:
-        chain.append(yugabyte_checkpoints_asset.build(feed))
-    return [landing, *chain, upkeep_asset.build(feed)]
+    extras = [made(extra, feed) for extra in source.extras_of(feed)]
+    return [landing, *chain, *extras, upkeep_asset.build(feed)]
+
+
+def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:
+    """One of the assets that only feeds of this format have."""
+    build_asset = import_module(f"assets.{extra.module}").build
+    asset: dg.AssetsDefinition = build_asset(feed)
+    return asset
 
 
 def kind_of(feed: Feed) -> str:
-    """Where the drops lie, as the UI shows it."""
+    """What kind of place the landing is, as the UI shows it."""
     if feed.reads_topics:
         return "kafka"
     return "s3" if feed.landing.startswith("s3://") else "file"
@@ -66,9 +75,9 @@ def build(
         assets=assets,
         jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
         schedules=[
-            one
+            schedule
             for feed in feeds
-            for one in (schedules.build(feed, lake), schedules.build_upkeep(feed))
+            for schedule in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
             topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)

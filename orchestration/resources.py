@@ -1,4 +1,8 @@
-"""Which feeds, which warehouse, which Spark: the only reader of the environment."""
+"""Which feeds, which warehouse, which Spark: the values that the environment gives to everything else.
+
+Put here whatever is read from the environment, Kafka's and S3's client settings apart, which their clients read. Not
+here: what Spark is given (``spark/settings``).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assets.lake import Lake
-from orchestration.spark.session import WeirSpark, s3a_config, session_config, warehouse_uri
+from orchestration.spark.session import WeirSpark
+from orchestration.spark.settings import s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
 from transforms.silver.conforming.discovered_tables import MOST_TABLES
 from transforms.splitting.limits import DEFAULTS, Limits
@@ -53,7 +58,11 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
 
 
 def limits_of(environment: Mapping[str, str]) -> Limits:
-    """``WEIR_LARGEST_OBJECT`` and ``WEIR_LARGEST_RECORD``, else the defaults."""
+    """``WEIR_LARGEST_OBJECT`` and ``WEIR_LARGEST_RECORD``, else the defaults.
+
+    Raises:
+        SettingMisdeclared: one of them is no size, or larger than Spark and Arrow can hold.
+    """
     largest_object = size_of(environment, OBJECT, DEFAULTS.largest_object)
     largest_record = size_of(environment, RECORD, DEFAULTS.largest_record)
     if largest_record > LARGEST_CELL:
@@ -63,7 +72,11 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
 
 
 def number_of(environment: Mapping[str, str], name: str, default: int) -> int:
-    """A whole number."""
+    """The whole number that a variable holds, or the default.
+
+    Raises:
+        SettingMisdeclared: it holds something else.
+    """
     text = environment.get(name, "").strip()
     if not text:
         return default
@@ -73,7 +86,11 @@ def number_of(environment: Mapping[str, str], name: str, default: int) -> int:
 
 
 def size_of(environment: Mapping[str, str], name: str, default: int) -> int:
-    """A number of bytes, with ``k``, ``m`` or ``g`` behind it for KiB, MiB or GiB."""
+    """The bytes that a variable names (a number, or one with ``k``, ``m`` or ``g`` for KiB, MiB, GiB), or the default.
+
+    Raises:
+        SettingMisdeclared: it holds something else.
+    """
     text = environment.get(name, "").strip().lower()
     if not text:
         return default

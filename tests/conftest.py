@@ -1,9 +1,11 @@
-"""What all tests share: one Spark session, the mark of those that use it, and one Kafka broker."""
+"""What all tests share: one Spark session, the marks of those that use it or are slow, and one Kafka broker."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from orchestration.spark.jars import ensure_jars
-from orchestration.spark.session import session_config
+from orchestration.spark.settings import session_config
 from tests.services.kafka import broker
 
 # Of a fixture that modules import by themselves each would have its own.
@@ -24,6 +26,39 @@ settings.load_profile("weir")
 
 FAULTS = ("fault", "times", "lost events", "wrong rows")
 """The columns of the faults' table."""
+
+
+SLOW = {
+    # Memory and time that must not grow: large inputs, most of them in processes of their own.
+    "test_a_line_that_is_too_long_takes_little_memory": 0,
+    "test_an_object_that_inflates_without_end_takes_no_more_than_it_may": 0,
+    "test_large_texts_take_time_in_proportion": 0,
+    "test_malformed_lines_take_time_in_proportion": 0,
+    "test_a_hundred_thousand_events_of_one_value_in_one_commit_take_their_places": 0,
+    "test_thousands_of_tables_that_stop_are_one_line": 0,
+    "test_the_ledger_of_many_commits_stays_few_files": 0,
+    # Processes that import Dagster or Great Expectations anew, or make an environment.
+    "test_it_judges_in_a_process_whose_main_module_has_no_file": 0,
+    "test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file": 0,
+    "test_it_loads_with_no_environment_and_from_any_folder": 0,
+    "test_a_reader_who_has_seen_enough_gets_no_stack": 0,
+    "test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named": 0,
+    # Runs of Dagster over several windows or tables.
+    "test_tables_that_fail_leave_the_others_done_and_are_told_by_name": 0,
+    "test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream": 0,
+    "test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting": 0,
+    "test_a_landing_that_cannot_be_read_leaves_the_window_that_ended": 0,
+    # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
+    "test_gold_is_the_graph_that_the_store_has": 0,
+    "test_gold_is_the_graph_whatever_the_windows_and_the_runs": 9,
+    "test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds": 6,
+    "test_an_event_of_the_cdc_sdk_is_one_event_however_it_is_delivered": 0,
+    "test_any_part_of_a_batch_that_comes_again_changes_nothing": 0,
+    "test_an_event_of_xcluster_is_one_event_however_it_is_delivered": 0,
+    "test_each_event_of_a_cluster_is_one_and_stands_where_its_commit_has_it": 0,
+}
+"""Tests without Spark that take a second of a processor or more: ``make check`` leaves them to ``make test``. Behind a
+name stands which of its cases are run all the same: 9 is every ninth, and 0 is none."""
 
 
 UNCOMPILED = {
@@ -62,10 +97,22 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the session, directly or through a fixture, so that ``-m "not spark"`` is quick."""
+    """Mark what uses the session, directly or through a fixture, and what is slow: ``make check`` leaves out both."""
+    seen: Counter[str] = Counter()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        name = getattr(item, "originalname", item.name)
+        if name in SLOW:
+            if SLOW[name] == 0 or seen[name] % SLOW[name]:
+                item.add_marker(pytest.mark.slow)
+            seen[name] += 1
+
+
+def pytest_collection_finish() -> None:
+    """Set aside what is loaded now: it stays to the end, and the search for garbage need not walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -5,15 +5,20 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests import check
+from tests.conftest import SLOW
+
 TOP_LEVEL = (
     *("bench", "orchestration", "assets", "expectations", "transforms", "tests"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "pyproject.toml"),
     *("requirements.lock", "workspace.yaml", "orchestration/dagster.yaml", ".gitignore", ".ci/run"),
+    ".pre-commit-config.yaml",
 )
 TARGETS = (
     "help",
@@ -25,6 +30,7 @@ TARGETS = (
     "test-faults",
     "lint",
     "check",
+    "format",
     "bench",
     "ui",
     "lock",
@@ -89,7 +95,7 @@ def test_make_alone_lists_the_commands(root: Path, arguments: tuple[str, ...]) -
     assert tuple(listed) == TARGETS
 
 
-@pytest.mark.parametrize("target", ["run", "test", "check", "ui"])
+@pytest.mark.parametrize("target", ["run", "test", "check", "format", "ui"])
 def test_without_java_make_says_so_before_anything_else(
     tmp_path: Path, tree: Path, target: str
 ) -> None:
@@ -121,3 +127,69 @@ def test_dagster_finds_the_code_location(root: Path) -> None:
         }
     ]
     assert "[tool.dagster]" not in (root / "pyproject.toml").read_text()
+
+
+def test_hooks_are_tools_of_the_environment_and_have_no_address(root: Path) -> None:
+    text = (root / ".pre-commit-config.yaml").read_text()
+    assert "://" not in text
+    hooks = [hook for repo in yaml.safe_load(text)["repos"] for hook in repo["hooks"]]
+    programs = {hook["id"]: hook["entry"].split()[0] for hook in hooks}
+    # What make lint tries, and the same tools; these are the environment's own.
+    assert programs == {
+        name: f".venv/bin/{Path(command[0]).name}"
+        for name, command in check.STEPS.items()
+        if name != "tests"
+    }
+    assert {hook["language"] for hook in hooks} == {"system"}
+    folder = Path(sys.executable).parent
+    assert [name for name in programs.values() if not (folder / Path(name).name).exists()] == []
+    assert (folder / "pre-commit").exists()
+
+
+def test_each_slow_test_is_there(root: Path) -> None:
+    """Where one has another name, ``make check`` would run it."""
+    text = "".join(file.read_text() for file in (root / "tests").rglob("test_*.py"))
+    assert [name for name in SLOW if f"def {name}(" not in text] == []
+
+
+def test_each_package_says_that_it_has_types(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    packages = [
+        name.rstrip("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]
+    ]
+    assert [name for name in packages if not (root / name / "py.typed").exists()] == []
+    assert project["tool"]["setuptools"]["package-data"]["*"] == ["py.typed"]
+
+
+def said(line: str, code: int) -> tuple[str, ...]:
+    return (sys.executable, "-c", f"print({line!r}); raise SystemExit({code})")
+
+
+def test_check_tells_each_step_in_a_line_and_tries_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = "........ [ 50%]\n==== laws ====\nitem: 7 histories\n"
+    steps = {"style": said("x.py is ugly", 1), "tests": said(f"{progress}3 passed", 0)}
+    monkeypatch.setattr(check, "STEPS", steps)
+    assert check.main([]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == "failed: style\n"
+    assert "\n    x.py is ugly\n" in captured.out
+    told = [line.split() for line in captured.out.splitlines() if line[:1].strip()]
+    assert sorted((line[0], line[1], *line[4:]) for line in told) == [
+        ("FAILED", "style"),
+        ("ok", "tests", "3", "passed"),
+    ]
+    assert check.main(["tests"]) == 0
+    assert check.main(["test"]) == 2
+
+
+def test_check_leaves_out_what_is_marked_and_draws_fewer_histories(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marks = "not spark and not services and not journey and not slow"
+    assert check.STEPS["tests"][-2:] == ("-m", marks)
+    monkeypatch.delenv("WEIR_LAW_HISTORIES", raising=False)
+    assert check.environment()["WEIR_LAW_HISTORIES"] == "1000"
+    monkeypatch.setenv("WEIR_LAW_HISTORIES", "20000")
+    assert check.environment()["WEIR_LAW_HISTORIES"] == "20000"

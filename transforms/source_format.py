@@ -93,42 +93,53 @@ def no_tables(feed: Feed) -> Mapping[str, Table]:
     return feed.tables
 
 
+def always(feed: Feed) -> bool:
+    """True for every feed."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraAsset:
+    """A Dagster asset that only feeds of this format have, beside those that all feeds have.
+
+    Args:
+        key: The first part of the asset's key; the second is the feed's name.
+        module: The module below ``assets`` that makes it: its ``build(feed)`` gives the asset.
+        is_needed: Whether a feed of the format has it.
+        follows_progress: It comes after the window is written down as finished; by default it has to be made before.
+    """
+
+    key: str
+    module: str
+    is_needed: Callable[[Feed], bool] = always
+    follows_progress: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFormat:
-    """One source format: facts and plain functions. Only ``name``, ``files``, ``split`` and ``decoder`` are required.
+    """One source format: facts and plain functions. Only the first four have to be given.
 
-    Reading:
-
-    - ``name``: that of its module, and what a feed file says under ``format``.
-    - ``files``: globs of the objects that usually hold it, for feeds that name no files of their own.
-    - ``split``: cuts the bytes of one object into records.
-    - ``decoder``: makes the function that says what a record means.
-    - ``reads_kafka``: whether its records may come from a topic, or from a dump of one (``families/kafka_records``).
-    - ``needs_whole_objects``: whether what a record means depends on other records of its object.
-    - ``resolver``: for a format whose records decide each other's meaning, makes the function that turns a group of
-      ``Pending`` into events.
-    - ``surveyor``: for a format whose records need to know what others of their window say, makes the function that
-      collects those facts. It is asked only about records with one of ``survey_marks`` in their payload.
-
-    Tables:
-
-    - ``tables``: the gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
-      from other declarations (predicates, vertex and edge types).
-    - ``declares``: the keys of a feed file that say which tables there are.
-    - ``tells_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
-
-    What events may do:
-
-    - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
-    - ``crosses_streams``: whether scoped changes reach rows of other streams, by time, and not only of their own.
-    - ``far_places``: makes what says where a table's changes stand in other streams; None where nothing does.
-    - ``has_checkpoints``: whether events leave notes of how far the consumer has come
-      (``families/yugabyte/tablet_checkpoints``).
-
-    What a user should know:
-
-    - ``warnings``: what the format may notice in events that it takes all the same.
-    - ``unknowable``: sentences on what nobody can know from such a stream.
+    Args:
+        name: The format's name in feed files; the module has it, too.
+        files: The globs of its usual objects.
+        split: Cuts the bytes of one object into records.
+        decoder: Gives the function that says what a record means, for a feed and for what was surveyed in each window.
+            It is called once in each process.
+        transactional: Whether events can be part of transactions.
+        tables: The gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
+            from other keys of the feed file.
+        declares: The keys of a feed file that say which tables there are.
+        warnings: What the format may notice in events that it takes all the same; each becomes a check.
+        needs_whole_objects: What a record becomes depends on other records of its object.
+        tells_tables: The stream may describe tables (``event.StreamSchema``).
+        reads_kafka: The records may be those of a topic (``families/kafka_records``).
+        unknowable: Sentences on what nobody can tell from such a stream; ``weir status`` shows them.
+        extra_assets: The Dagster assets that only feeds of this format have. Definitions and progress read this list.
+        resolver: Gives the function that says what pending events of one group mean, for a feed.
+        surveyor: Gives the function that reads what other records of the window need to know, for a feed.
+        survey_marks: Only records with one of these in their payload are surveyed.
+        crosses_streams: Scoped changes reach other streams by time, and not their own stream only.
+        far_places: Which messages say where a table's changes stand in other streams; None where none do.
     """
 
     name: str
@@ -143,12 +154,16 @@ class SourceFormat:
     tells_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
-    has_checkpoints: bool = False
+    extra_assets: tuple[ExtraAsset, ...] = ()
     resolver: Callable[[Feed], Resolve] | None = None
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
     far_places: Callable[[Feed, str], FarPlaces | None] | None = None
+
+    def extras_of(self, feed: Feed) -> list[ExtraAsset]:
+        """The extra assets that this feed has."""
+        return [extra for extra in self.extra_assets if extra.is_needed(feed)]
 
     @property
     def reaches_everywhere(self) -> bool:

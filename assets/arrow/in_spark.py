@@ -1,7 +1,7 @@
 """How Spark runs a function over Arrow batches, and in how many tasks.
 
-Put here what every stage needs of Spark, whatever it does. Not here: the functions themselves (beside this module), and
-which rows they get (``silver/spark_stages``, ``gold/apply``).
+Put here what every stage needs of Spark, whatever it does. Not here: the functions themselves (``silver``, ``gold``),
+and which rows they get (``assets/silver/spark_stages.py``, ``assets/gold/fold``).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 ROWS_OF_A_TASK = 250_000
-"""So many rows are one task's work of sorting: a few hundred megabytes."""
+"""How many rows one task sorts: a few hundred megabytes."""
 
 SMALL = 5_000
-"""So few rows are one task's work: a second one costs more than it saves."""
+"""Up to so many rows are sorted by a single task: a second one costs more than it saves."""
 
 
 def tasks_for(frame: DataFrame, records: int) -> int:
-    """Into how many tasks the rows of so many records are shuffled."""
+    """Into how many tasks the rows of this number of records are shuffled."""
     if records <= SMALL:
         return 1
     parallel = frame.sparkSession.sparkContext.defaultParallelism
@@ -33,11 +33,11 @@ def staged(
     stage: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: Any,
 ) -> DataFrame:
-    """The frame through one stage, in Spark's tasks."""
+    """The frame that one stage makes of another, in Spark's tasks."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # Rows refer to nothing that refers to them, so that none waits for the collector, and looking through hundreds
-        # of thousands of them for such as do takes a tenth of the time.
+        # Rows are in no reference cycles, so that the garbage collector finds nothing, and to look for cycles among
+        # hundreds of thousands of them takes a tenth of the time.
         gc.disable()
         try:
             yield from stage(batches)

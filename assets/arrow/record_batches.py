@@ -1,6 +1,7 @@
-"""Batches as records: those of bronze in lists of bounded size, pending ones in groups; and how errors leave a task.
+"""Batches of bronze as records, in lists of bounded size; pending records in groups; and how errors leave a task.
 
-Not here: what a record means (``transforms/formats``), and what becomes of it (``silver_stages``).
+Put here how records are taken out of batches. Not here: what a record means (``transforms/formats``), and what becomes
+of it (``assets/arrow/silver``).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord
 
 BATCH_BYTES = 8 << 20
-"""About so many bytes of records go into one batch of rows."""
+"""About how many bytes of records go into one batch of rows."""
 
 
 @contextmanager
-def told_clearly(feed: Feed) -> Iterator[None]:
-    """Errors leave a task as Weir's own, which name the feed."""
+def with_clear_errors(feed: Feed) -> Iterator[None]:
+    """Let errors leave a task as Weir's own, which name the feed."""
     try:
         yield
     except WeirError as error:
@@ -35,12 +36,12 @@ def told_clearly(feed: Feed) -> Iterator[None]:
 
 
 def place_of(feed: Feed, record: BronzeRecord) -> Place:
-    """Where a record stands, for whoever has to be told."""
+    """Where a record is, for a message about it."""
     return Place(feed.name, record.object, record.line)
 
 
 def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
-    """The records of a batch of bronze; the mark of an object without any is none."""
+    """The records of a batch of bronze, without the rows that mark an object as empty (``line`` 0)."""
     columns = [_column(batch, name) for name in _RECORD_FIELDS]
     tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
     records = [BronzeRecord(*cells) for cells in zip(*columns, strict=True) if cells[3] > 0]
@@ -82,7 +83,7 @@ def bounded(feed: Feed, batches: Iterable[pa.RecordBatch]) -> Iterator[list[Bron
 def groups(
     feed: Feed, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[list[tuple[BronzeRecord, Any]]]:
-    """The items of each group, in order: batches are sorted."""
+    """The records of each group, with what the format says of them; batches are sorted by group."""
     last: bytes | None = None
     held: list[tuple[BronzeRecord, Any]] = []
     for batch in batches:

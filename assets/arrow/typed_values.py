@@ -1,13 +1,13 @@
-"""Canonical texts and typed values, as Arrow arrays: what a text of silver is as a value of a declared type, and back.
+"""Typed values as Arrow arrays: what a canonical text of silver is as a value of a declared type.
 
-The same for Spark is in ``assets/columns/types.py``; a contract test holds the two together. Not here: whether a
-value fits its type, and what its canonical text is (``transforms/types.py``).
+The same for Spark is in ``assets/columns/types.py``; a test holds the two together. Put here how a text becomes a
+value. Not here: texts of values (``canonical_texts``), whether a value fits its type, and what its canonical text is
+(``transforms/types.py``).
 """
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,10 +15,8 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from transforms.json_values import read, written
-from transforms.types import judge_of
+from transforms.json_values import read
 from transforms.value_types.type_names import element, entries, fields
 
 _Value: TypeAlias = "Callable[[Any], Any]"
@@ -37,7 +35,8 @@ _SIMPLE: Final = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-_AS_THEY_ARE: Final = ("tinyint", "smallint", "int", "bigint")
+AS_THEY_ARE: Final = ("tinyint", "smallint", "int", "bigint")
+"""Types whose values have the text that Arrow gives them."""
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +59,7 @@ def typed(texts: Sequence[str | None], type_name: str) -> pa.Array:
     """The values of canonical texts in the declared type.
 
     Raises:
-        ValueError: A text is not canonical: it has not been judged by this type.
+        ValueError: A text is not a canonical text of this type.
     """
     value = _value_of_text(type_name)
     return pa.array(
@@ -74,7 +73,7 @@ def _value_of_text(type_name: str) -> _Value:
         of_json = _value_of_json(type_name)
         return lambda text: of_json(read(text))
     name = "".join(type_name.lower().split())
-    if name in _AS_THEY_ARE:
+    if name in AS_THEY_ARE:
         return int
     if name in ("float", "double"):
         return float
@@ -97,13 +96,13 @@ _OF_TEXTS: Final[dict[str, _Value]] = {
 def _value_of_json(type_name: str) -> _Value:
     """From what JSON has in place of a value of the type."""
     if (inner := element(type_name)) is not None:
-        one = _or_null(_value_of_json(inner))
+        one = or_null(_value_of_json(inner))
         return lambda value: [one(part) for part in value]
     if pair := entries(type_name):
-        key, item = _value_of_text(pair[0]), _or_null(_value_of_json(pair[1]))
+        key, item = _value_of_text(pair[0]), or_null(_value_of_json(pair[1]))
         return lambda value: [(key(name), item(part)) for name, part in value.items()]
     if (named := fields(type_name)) is not None:
-        each = {name: _or_null(_value_of_json(kind)) for name, kind in named.items()}
+        each = {name: or_null(_value_of_json(kind)) for name, kind in named.items()}
         return lambda value: {name: part(value[name]) for name, part in each.items()}
     name = "".join(type_name.lower().split())
     if name == "boolean":
@@ -114,91 +113,11 @@ def _value_of_json(type_name: str) -> _Value:
     return lambda value: of_text(str(value))
 
 
-def _or_null(value: _Value) -> _Value:
+def or_null(value: _Value) -> _Value:
+    """The same function for values that may be null."""
     return lambda part: None if part is None else value(part)
 
 
-def texts(values: pa.Array | pa.ChunkedArray, type_name: str) -> list[str | None]:
-    """The canonical texts of typed values."""
-    name = "".join(type_name.lower().split())
-    if name == "string":
-        return values.to_pylist()  # type: ignore[no-any-return]
-    if name in _AS_THEY_ARE:
-        return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
-    text = _text_of(type_name)
-    if pa.types.is_timestamp(values.type):
-        values = pc.cast(values, pa.timestamp("us", values.type.tz))
-    return [None if one is None else text(one) for one in values.to_pylist()]
-
-
-@lru_cache(maxsize=4096)
-def _text_of(type_name: str) -> Callable[[Any], str]:
-    judge = judge_of(type_name)
-
-    def judged(text: str | bytes) -> str:
-        found = judge(text)
-        assert found is not None  # it is a value of the type
-        return found
-
-    if element(type_name) is not None or entries(type_name) or fields(type_name) is not None:
-        in_json = _json_of(type_name)
-        return lambda value: judged(written(in_json(value)))
-    plain = _plain_text(type_name)
-    return lambda value: judged(plain(value))
-
-
-def _plain_text(type_name: str) -> Callable[[Any], str | bytes]:
-    """A text from which the judge of a simple type makes the canonical one."""
-    name = "".join(type_name.lower().split())
-    if name == "boolean":
-        return lambda value: "true" if value else "false"
-    if name in ("float", "double"):
-        return repr
-    if name.startswith("decimal"):
-        return lambda value: f"{value:f}"
-    if name == "binary":
-        return lambda value: bytes(value)
-    if name in ("timestamp", "timestamp_ntz"):
-        return lambda value: value.replace(tzinfo=None).isoformat(sep=" ")
-    return str
-
-
-def _json_of(type_name: str) -> _Value:
-    """What the judge of a type that holds others reads in place of a value: lists, dicts, texts and numbers."""
-    if (inner := element(type_name)) is not None:
-        one = _or_null(_json_of(inner))
-        return lambda value: [one(part) for part in value]
-    if pair := entries(type_name):
-        key, item = _text_of(pair[0]), _or_null(_json_of(pair[1]))
-        return lambda value: {key(name): item(part) for name, part in value}
-    if (named := fields(type_name)) is not None:
-        each = {name: _or_null(_json_of(kind)) for name, kind in named.items()}
-        return lambda value: {name: part(value[name]) for name, part in each.items()}
-    name = "".join(type_name.lower().split())
-    if name == "boolean":
-        return lambda value: value
-    if name == "binary":
-        return lambda value: b64encode(value).decode()
-    text = _text_of(type_name)
-    if name == "timestamp":
-        return lambda value: text(value).replace(" ", "T") + "Z"
-    if name.startswith("decimal") or name in ("string", "date", "timestamp_ntz"):
-        return text
-    return lambda value: read(_number(text(value)))
-
-
-def _number(text: str) -> str:
-    """A number's canonical text as JSON has it."""
-    return f'"{text}"' if text in ("NaN", "Infinity", "-Infinity") else text
-
-
-def key_text(key: Sequence[str | None]) -> str:
-    """A key as one text, as Spark writes it."""
-    text = judge_of("array<string>")(json.dumps(key, ensure_ascii=False))
-    assert text is not None  # a list of texts and nulls
-    return text
-
-
 def rows_at(table: pa.Table, places: Iterable[int]) -> pa.Table:
-    """The rows at these places."""
+    """The rows with these numbers, counted from 0."""
     return table.take(pa.array([*places], pa.int64()))

@@ -18,14 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import digests
-from assets.columns.gold import (
-    EVENT_AT,
-    EVENT_ID,
-    POSITION,
-    key_columns,
-    tombstone_columns,
-)
-from assets.gold import history
+from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, key_columns, tombstone_columns
+from assets.gold.apply import history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.lake import Lake
 from assets.layers import Layer

@@ -18,10 +18,13 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import decisions
 from assets.columns import silver_rows, spelling
 from assets.columns.silver import CHANGE
-from assets.gold.apply import spark_apply
-from assets.gold.changes import cross_stream_deletes, new_changes
-from assets.gold.changes.silver_files import SilverFiles, TooLarge
-from assets.gold.changes.table_changes import TableChanges, kinds_and_counts
+from assets.gold.changes import new_changes, streams
+from assets.gold.changes.change_counts import kinds_and_counts
+from assets.gold.changes.silver_files import SilverFiles
+from assets.gold.changes.silver_parts import TooLarge
+from assets.gold.changes.table_changes import TableChanges
+from assets.gold.fold import whole_history
+from assets.gold.gold_table import GoldTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.change import HOLD
@@ -67,12 +70,13 @@ def read(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents
 
 
 def _here(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
+    gold = GoldTable(lake, feed, table, name)
     kinds, _ = kinds_and_counts(lake, feed, name, [])
-    silver, kinds = new_changes.silver_of(lake, feed, table, name, [], kinds)
+    silver, kinds = new_changes.silver_of(gold, [], kinds)
     epochs = new_changes.epochs(feed, silver)
     run = new_changes.run(silver, silver.everything, epochs, kinds)
-    if cross_stream_deletes.crosses(feed, kinds):
-        run, _ = new_changes.crossing(lake, feed, run, silver, table)
+    if streams.crosses(feed, kinds):
+        run, _ = new_changes.crossing(gold, run, silver)
     wanted = with_linked({key}, silver.links()) if run.new.moves else {key}
     stories, before = steps(Fold.of(table), run.new, silver, wanted)
     changes = stories.get(key, [])
@@ -126,7 +130,7 @@ def _is_open(batch: pa.RecordBatch) -> pa.Array:
 
 def _by_spark(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyEvents:
     table_changes = TableChanges.read(lake, feed, table, name, [])
-    before, changes = spark_apply.story_of(feed, table_changes, key)
+    before, changes = whole_history.story_of(feed, table_changes, key)
     counted = sorted({one.event_id for one in changes})
     may_be = silver_rows.may_be_of([silver_rows.text_of(key)])
     silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())

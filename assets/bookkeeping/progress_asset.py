@@ -13,18 +13,18 @@ from transforms.formats import FORMATS
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
-    """The feed's progress asset: downstream of every gold table."""
+    """The feed's progress asset: downstream of every gold table, and of what only its format has beside these."""
     upstream = [
         ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
         for table in feed.tables.values()
     ]
 
-    if FORMATS[feed.format].tells_tables:
+    source = FORMATS[feed.format]
+    if source.tells_tables:
         upstream.append(["undeclared", feed.name])
-    if feed.vertices:
-        upstream.append(["graph", feed.name])
-    if feed.types:
-        upstream.append(["nodes", feed.name])
+    upstream += [
+        [extra.key, feed.name] for extra in source.extras_of(feed) if not extra.follows_progress
+    ]
 
     @dg.asset(
         key=["progress", feed.name],

@@ -1,6 +1,7 @@
-"""Base rows: what a key is after all changes up to a horizon, in place of those changes.
+"""The columns of base rows: what a key is after all changes up to a horizon, in place of those changes.
 
-Every later fold of the key begins with its base row. Not here: the horizon itself (``transforms/horizons.py``).
+Every later fold of the key begins with its base row. Put here what base rows consist of. Not here: the horizon itself
+(``transforms/horizons.py``), and how base rows are read and written (``assets/bookkeeping/bases.py``).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ BASE = f"table string, key array<string>, streams array<string>, state {STATE}, 
 
 
 def of_states(states: DataFrame, table: str) -> DataFrame:
-    """``BASE`` rows of the keys that are there: ``key``, ``streams`` and ``state`` of each."""
+    """One row of ``BASE`` per row of ``states`` (``key``, ``streams``, ``state``)."""
     return states.select(
         F.lit(table).alias("table"),
         *("key", "streams", "state"),
@@ -45,7 +46,14 @@ def of_states(states: DataFrame, table: str) -> DataFrame:
 def marker(
     frame: DataFrame, table: str, horizon: Horizon, facts: Mapping[str, Column]
 ) -> DataFrame:
-    """The one row that says up to where a table's base goes; ``facts`` are the other fields of ``HORIZON``."""
+    """The one row of ``BASE`` that says up to where a table's base goes.
+
+    Args:
+        frame: Any frame of the session.
+        table: The gold table.
+        horizon: Up to where the base goes.
+        facts: The other fields of ``HORIZON``, but ``drawn_at``, which is now.
+    """
     position = F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")
     drawn = {"position": position, "drawn_at": F.current_timestamp(), **facts}
     names = ("position", "drawn_at", "newest_window", "declared", "judged_by", "added")

@@ -1,6 +1,7 @@
-"""The columns of bronze: one record of a drop, verbatim, with the place where it stood.
+"""The columns of bronze: one record of a landed object, verbatim, with where in the object it was.
 
-Not here: what a record means (``transforms/formats``), and how it is read and written (``bronze``).
+Put here a column of bronze. Not here: what a record means (``transforms/formats``), and how bronze is written
+(``assets/bronze``).
 """
 
 from __future__ import annotations

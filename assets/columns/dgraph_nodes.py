@@ -1,7 +1,7 @@
-"""Nodes of a graph of triples as wide rows: what a feed declares under ``types``.
+"""Nodes of Dgraph's graph as wide rows, made from its triples: what a feed declares under ``types``.
 
-Not here: the triples themselves (``transforms/formats/dgraph``), and when the tables are written
-(``assets/gold/dgraph_nodes_asset.py``).
+Put here how triples become columns. Not here: the triples themselves (``transforms/formats/dgraph``), and when the
+tables are written (``assets/gold/dgraph_nodes_asset.py``).
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _STORED: Final = {
     "uid": "decimal(20,0)",
     "float32vector": "array<float>",
 }
-"""The Spark SQL types of Dgraph's; all others are texts."""
+"""The Spark SQL type for each of Dgraph's types; values of other types are texts."""
 
 
 def column_of(node_type: str, predicate: str) -> str:
-    """The column of a predicate: without the type's name in front, and with ``_`` for signs that no column can have."""
+    """The column of a predicate: its name without the type's in front, and ``_`` for signs that no column can have."""
     return UNFIT_IN_COLUMN.sub("_", predicate.removeprefix(f"{node_type}."))
 
 
 def type_of(predicate: Predicate) -> str:
     """The Spark SQL type of a predicate's column."""
-    one = _STORED.get(predicate.type or "", "string")
-    return f"array<{one}>" if predicate.list else one
+    stored = _STORED.get(predicate.type or "", "string")
+    return f"array<{stored}>" if predicate.list else stored
 
 
 def wide(triples: DataFrame, node_type: str, predicates: Sequence[Predicate]) -> DataFrame:
@@ -58,8 +58,8 @@ def wide(triples: DataFrame, node_type: str, predicates: Sequence[Predicate]) ->
 
 
 def _values(predicate: Predicate) -> Column:
-    one = _STORED.get(predicate.type or "", "string")
-    value = F.when(F.col("predicate") == predicate.name, types.typed(F.col("value"), one))
+    stored = _STORED.get(predicate.type or "", "string")
+    value = F.when(F.col("predicate") == predicate.name, types.typed(F.col("value"), stored))
     if not predicate.list:
         return F.first(value, ignorenulls=True)
     # Sorted, so that the same triples make the same row.

@@ -1,6 +1,7 @@
-"""Row digests: what two gold tables are compared by, whoever made them.
+"""Digests of rows, by which two gold tables are compared.
 
-Not here: which tables (``assets/audit/verify.py``, ``assets/upkeep/compaction.py``).
+Put here what a digest is made of. Not here: which tables are compared (``assets/audit/comparing.py``,
+``assets/upkeep/compaction.py``), and digests that are made in this process (``assets/audit/comparing.py``).
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def of_rows(gold: DataFrame, table: Table) -> DataFrame:
 
 
 def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataFrame:
-    """The same for tombstones, the newest of each key, without those whose key is back.
+    """One row per key that is deleted, by its newest tombstone: ``key`` and ``digest`` as in ``of_rows``.
 
-    Compaction may drop the others at any time.
+    Older tombstones, and those of keys that are present again, may be dropped by compaction at any time.
     """
     own = tombstone_columns(table)
     newest = newest_tombstones(tombstones, table)
@@ -40,7 +41,7 @@ def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataF
 
 
 def of_versions(history: DataFrame, table: Table) -> DataFrame:
-    """The same for the versions of a table's history."""
+    """One row per version of a table's history: ``key`` and ``digest`` as in ``of_rows``."""
     own = (*table.key, VALID_FROM, BEGAN_BY)
     return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OWN))))
 
@@ -61,8 +62,8 @@ def _ordered(rows: DataFrame, name: str) -> Column:
 
 
 def of_table(digests: DataFrame) -> DataFrame:
-    """One row: ``rows``, and ``digest``, the same for the same rows in whatever order."""
-    # Sums of parts of the digests do not depend on order, and count a row that stands twice twice.
+    """One row for all: ``rows``, their number, and ``digest``, which does not depend on their order."""
+    # Sums of parts of the digests do not depend on order, and a row that comes twice counts twice.
     part = F.conv(F.substring("digest", 1, 12), 16, 10).cast("decimal(38,0)")
     other = F.conv(F.substring("digest", 13, 12), 16, 10).cast("decimal(38,0)")
     return digests.agg(

@@ -1,6 +1,6 @@
 """Which changes a horizon covers, and what is kept of their identity, as Spark columns.
 
-Not here: the horizon itself (``transforms/horizons.py``).
+Put here a question about a horizon that Spark answers. Not here: the horizon itself (``transforms/horizons.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def covers(
     position: str | Column = "position",
     stable_prefix: str | Column = "stable_prefix",
 ) -> Column:
-    """True for a change at or below the horizon; only what is the same in every delivery of it is compared."""
+    """True for a change at or below the horizon, by the numbers of its position that every delivery has in common."""
     whole = F.array(*[F.lit(number) for number in horizon.position]).cast("array<bigint>")
     size = F.col(stable_prefix) if isinstance(stable_prefix, str) else stable_prefix
     return F.slice(position, F.lit(1), size) <= F.slice(whole, F.lit(1), size)

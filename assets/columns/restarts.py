@@ -1,6 +1,7 @@
-"""Streams whose places began anew, as a source's do that was restored: found by their times.
+"""Streams whose positions started over, as after the restore of a source: recognized by the events' times.
 
-Not here: what a reader of the check is told (``assets/gold/tigergraph_checks.py``).
+Put here how that is recognized in silver. Not here: what a reader of the check sees
+(``assets/gold/tigergraph_edges.py``).
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from transforms.gold.streams.clocks import PLACE
 
 
 def of_streams(silver: DataFrame, tolerance: str) -> DataFrame:
-    """One row per stream whose places began anew: ``stream``, ``place``, ``newest`` from there on, ``newest_before``.
+    """One row per stream that started over: ``stream``, ``place`` (where), ``newest`` from there on, ``newest_before``.
 
-    All that stands from that place on is older, by more than ``tolerance``, than something before it. One event that is
-    older than those before it means nothing: the source may have begun it long before.
+    All events from that place on are older, by more than ``tolerance`` (as a Spark SQL interval: ``1 HOUR``), than some
+    event before it. A single older event means nothing: the source may have begun it long before.
     """
     of_epoch = Window.partitionBy("stream", F.get("place", F.lit(0))).orderBy("place")
     return (

@@ -1,6 +1,7 @@
-"""The columns of the tables around silver, and of the frames between its stages, for Spark and for Arrow.
+"""The columns of silver and quarantine, and of the frames between silver's stages, for Spark and for Arrow.
 
-Not here: what they mean (``transforms/change.py``, ``transforms/silver/conforming/changes.py``).
+Put here a column of these. Not here: what they mean (``transforms/change.py``,
+``transforms/silver/conforming/changes.py``).
 """
 
 from __future__ import annotations
@@ -109,14 +110,14 @@ QUARANTINE = T.StructType(
 
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
 ``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
-``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it stood.
+``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it was.
 """
 
 CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
 COVERED, IN_BASE = "covered", "in base"
 """What a row of ``OUTPUT`` is: a row of silver, one of quarantine, or a part of the window's accounts.
 
-Or a change at or below its table's horizon, of which it is still to be told whether the base has it (``COVERED``), and
+Or a change at or below its table's horizon, of which it is still open whether the base has it (``COVERED``), and
 one that the base has (``IN_BASE``).
 """
 
@@ -158,12 +159,12 @@ ROWS_SCHEMA = _nullable(
         T.StructField("commit", T.ArrayType(T.LongType())),
     ]
 )
-"""One row per change or refused event, before repeats are told apart: packed (``assets/arrow/packed_rows.py``).
+"""One row per change or refused event, before duplicates are found: packed (``assets/arrow/silver/packed_rows.py``).
 
-``row`` is the ``transforms/silver/changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's, ``shard``
-says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and name,
-``part`` what it tells of it (``transactions.Part``), and ``commit`` the place of its commit, where the window holds all
-of it.
+``row`` is the ``transforms.silver.conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's,
+``shard`` says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and
+name, ``part`` what it says of it (``transactions.Part``), and ``commit`` the place of its commit, where the window
+holds all of it.
 """
 
 PENDING_SCHEMA = _nullable(
@@ -174,10 +175,10 @@ PENDING_SCHEMA = _nullable(
         T.StructField("blob", T.BinaryType()),
     ]
 )
-"""One row per record that its neighbours decide about."""
+"""One row per record that cannot be decoded without its neighbours, pickled in ``blob``."""
 
 OUTPUT_SCHEMA = _nullable([T.StructField("kind", T.StringType()), *_OF_CHANGE, *_REASON, *_COUNTED])
-"""What becomes of a window: silver's rows, quarantine's, and accounts (their text in ``payload``)."""
+"""One row per row of silver, per row of quarantine, and per task's accounts (their text in ``payload``)."""
 
 
 def _arrow(schema: T.StructType) -> pa.Schema:

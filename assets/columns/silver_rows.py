@@ -1,8 +1,9 @@
-"""Which rows of silver count for gold, and which wait: the one place that says so, and every reader of silver asks it.
+"""Which rows of silver count for gold, and which wait: every reader of silver asks this module.
 
 Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and change
-nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares. Not here: which of
-the changes that count are visible yet (``assets/columns/transactions.py``).
+nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares. Put here a
+condition on silver's rows. Not here: which of the changes that count are visible yet
+(``assets/columns/transactions.py``).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from assets.columns.silver import KEY_TEXT
 from transforms.change import CONTROL, HOLD
 
 BETWEEN: Final = "\x1f"
-"""What stands between the parts of a key in ``key_text``."""
+"""The sign between the parts of a key in ``key_text``."""
 MOST_KEYS: Final = 1_000
-"""So many keys are looked for by their texts at most; of more, most pages of a file have one."""
+"""How many keys are looked for by their texts at most: of more, most pages of a file have one."""
 
 
 def count_for_gold() -> Column:
@@ -30,7 +31,7 @@ def count_for_gold() -> Column:
 def are_of(name: str, declared: str | None = None) -> Column:
     """True for the rows of one gold table that count; ``declared``: those of this declared table only.
 
-    What the feed does not declare has no key, and waits, even under a name that gold has.
+    Changes of a table that the feed does not declare have no key, and wait, even if the name is a gold table's.
     """
     mine = (F.col("table") == name) & count_for_gold()
     return mine if declared is None else mine & (F.col("declared") == declared)
@@ -56,11 +57,11 @@ def key_text(key: Column) -> Column:
 
 
 def text_of(key: Sequence[str | None]) -> str | None:
-    """The same of a key at hand."""
+    """The same text of a key in this process."""
     parts = [part for part in key if part is not None]
     return BETWEEN.join(parts) if len(parts) == len(key) else None
 
 
 def may_be_of(texts: Collection[str | None]) -> Column:
-    """False for rows that are of other keys than these for sure: Parquet's pages tell between which texts they lie."""
+    """False only for rows of other keys: Parquet's pages know their least and greatest text, and can be passed over."""
     return F.col(KEY_TEXT).isNull() | F.col(KEY_TEXT).isin([*texts])

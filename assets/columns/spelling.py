@@ -1,6 +1,7 @@
-"""Columns that gold spells otherwise than the source: images under gold's names, base rows under the source's.
+"""Columns that gold spells differently from the source: the expressions that rename them, in both directions.
 
-Not here: which columns those are, and how they are spelled (``transforms/feed/column_names.py``).
+Put here what renames columns within maps. Not here: which columns those are, and how they are spelled
+(``transforms/feed/column_names.py``).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def base_of_source(base: DataFrame, table: Table) -> DataFrame:
 
 
 def both(table: Table) -> dict[str, str]:
-    """Every name that another one takes the place of; an undescribed column may have the very name of a spelling."""
+    """Every name that is replaced, with the new one; an undescribed column may have the very name of a spelling."""
     taken = [name for name in table.spelled.values() if name not in table.spelled]
     return {**table.spelled, **{name: spelled([name])[name] for name in taken}}
 

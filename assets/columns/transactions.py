@@ -1,6 +1,7 @@
-"""Which changes of transactions count, and where they stand (docs/change_model.md, Transactions).
+"""Which changes of transactions count, and at which position (docs/change_model.md, Transactions).
 
-Not here: which transactions are complete (``transforms/silver/open_transactions.py``).
+Put here what Spark works out about them. Not here: which transactions are complete
+(``transforms/silver/open_transactions.py``).
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from pyspark.sql import functions as F
 
 
 def visible(changes: DataFrame, released: DataFrame | None) -> DataFrame:
-    """The changes that count, each at its place, with ``is_new`` true for those of ``released`` that were not before.
+    """One row per change that counts, at its position; ``is_new``: its transaction has been released by the run.
 
-    ``changes``: rows that count for gold. ``released``: ``id``, ``commit`` and ``is_new`` of the complete transactions
-    that no window holds whole; None where there are none.
+    ``changes``: rows that count for gold. ``released``: one row per complete transaction that no window holds whole,
+    with ``id``, ``commit`` and ``is_new``; None where there are none.
     """
     at_once = changes.where(F.col("transaction").isNull() | F.col("transaction.commit").isNotNull())
     found = placed(at_once, F.col("transaction.commit")).withColumn("is_new", F.lit(False))
@@ -30,7 +31,7 @@ def waiting(changes: DataFrame) -> DataFrame:
 
 
 def placed(changes: DataFrame, commit: Column) -> DataFrame:
-    """Changes that take effect at their commit stand there, in their own order."""
+    """The changes, those that take effect at their commit moved to its position, in their own order."""
     moves = F.coalesce(F.col("transaction.at_commit"), F.lit(False))
     return changes.withColumn(
         "stable_prefix",

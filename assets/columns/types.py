@@ -1,6 +1,7 @@
 """Canonical texts and typed values, as Spark columns: what a text of silver is as a value of a declared type, and back.
 
-Not here: whether a value fits its type, and what its canonical text is (``transforms/types.py``).
+Put here a conversion of single values. Not here: whether a value fits its type, and what its canonical text is
+(``transforms/types.py``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What an apply did to gold, for the log, the UI, the checks and the summary.
+"""What an apply did to gold, in numbers, for the log, the UI, the checks and the summary.
 
-Not here: the apply (``apply_table``).
+Put here a number that an apply gives. Not here: the apply itself (``apply_table``), and how the numbers are put into
+words (``apply_reports``).
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from transforms.silver.conforming.discovered_tables import Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class GoldTable:
-    """One gold table after an apply: its sizes, and how many of the run's events had come before.
+class AppliedTable:
+    """One gold table after an apply.
 
-    ``scoped``: what its scoped changes did.
+    ``rows``, ``tombstones``: how many it has. ``repeats``: how many of the run's events had come before. ``scoped``:
+    what its scoped changes did.
     """
 
     name: str
@@ -31,16 +33,17 @@ class GoldTable:
 class Applied:
     """What an apply did, summed over the gold tables of one declared table.
 
-    ``changes`` counts the run's silver rows; ``repeats`` those of them that are known to have come before, and
-    ``superseded`` those that stand before their key's last change and change nothing: late ones or repeats, which are
-    not told apart. ``refolded``: keys that were folded anew from their history; ``keys_with_late_events``: those of
-    them of which an event came late, and that changed what the table has. ``ties``: keys with two events at one place.
-    ``rows`` and ``tombstones`` are the tables' sizes afterwards. ``waits_for`` are windows to be derived anew under a
-    changed declaration before gold can follow it. ``stopped``: gold tables that stay as they were, each with the
-    reason.
+    ``changes``: events that the run brings. ``repeats``: those of them that are known to have come before.
+    ``superseded``: those that are at an earlier position than their key's last change and change nothing; they are late
+    or repeats, and nothing tells which. ``keys``: keys that changed. ``refolded``: keys that were folded from all their
+    changes; ``keys_with_late_events``: those of them of which an event came late and changed what the table has.
+    ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows, which somebody else has
+    written. ``rows``, ``tombstones``: the tables' sizes afterwards. ``rebuilt``: a table was made from all of silver
+    again. ``waits_for``: windows to be derived under a changed declaration before gold can follow it. ``stopped``: gold
+    tables that stay as they were, each with the reason.
     """
 
-    tables: tuple[GoldTable, ...] = ()
+    tables: tuple[AppliedTable, ...] = ()
     changes: int = 0
     repeats: int = 0
     superseded: int = 0
@@ -56,7 +59,7 @@ class Applied:
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
 
     def plus(self, other: Self) -> Self:
-        """Both together."""
+        """The sums of both."""
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in self.__slots__

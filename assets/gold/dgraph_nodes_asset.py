@@ -1,6 +1,6 @@
-"""Triples to wide tables of nodes: one table for each of a feed's ``types``, made anew by each run.
+"""Dgraph's triples to wide tables of nodes: one table for each of a feed's ``types``, written again by each run.
 
-Not here: what a row is (``assets/columns/dgraph_nodes.py``).
+Put here the asset and when its tables are written. Not here: what a row is (``assets/columns/dgraph_nodes.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -18,19 +18,19 @@ from transforms.feed.feed import Feed
 from transforms.feed.table_names import asset_name, gold_name
 
 
-def key_of(feed: Feed) -> list[str]:
+def nodes_key(feed: Feed) -> list[str]:
     """The asset of a feed's tables of nodes."""
     return ["nodes", feed.name]
 
 
-def write(lake: Lake, feed: Feed) -> dict[str, int]:
-    """Write every table of nodes from the triples that gold has now; returns their sizes by name."""
+def write_nodes(lake: Lake, feed: Feed) -> dict[str, int]:
+    """Write every table of nodes from the triples that gold has now; returns how many nodes each has, by name."""
     (triples,) = feed.tables.values()
     source = lake.table(Layer.GOLD, feed.name, gold_name(triples.name, feed.table_names))
     sizes = {}
     for node_type, names in feed.types.items():
         name = f"{dgraph_nodes.TABLE}{node_type}"
-        predicates = [feed.predicates[one] for one in names]
+        predicates = [feed.predicates[predicate] for predicate in names]
         table = lake.table(Layer.GOLD, feed.name, name)
         with writing(lake, Layer.GOLD, feed.name, name):
             table.create(dgraph_nodes.wide(source.read(), node_type, predicates), {})
@@ -42,7 +42,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     """The asset of all tables of nodes of one feed."""
 
     @dg.asset(
-        key=key_of(feed),
+        key=nodes_key(feed),
         deps=[
             ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
             for table in feed.tables.values()
@@ -56,7 +56,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
-        sizes = write(lake, feed)
+        sizes = write_nodes(lake, feed)
         for name, rows in sizes.items():
             context.log.info(f"gold.{feed.name}.{name}: {counted(rows, 'node')}")
         return dg.MaterializeResult(metadata={"seconds": round(monotonic() - started, 1), **sizes})

@@ -1,6 +1,7 @@
-"""What ends a step in which some of a feed's gold tables failed: each was tried, and the others are done.
+"""The error that ends a step in which some of a feed's gold tables failed, after all of them were tried.
 
-Not here: what is tried (``apply_feed``, ``compaction``).
+Put here how several errors become one. Not here: what is tried (``assets/gold/apply/apply_feed.py``,
+``assets/upkeep/compaction.py``).
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ def refuse(feed: str, faults: Mapping[str, Exception]) -> None:
     """End the step, if any table failed.
 
     Raises:
-        TablesFailed: with the name of each. A single error of Weir's own names its table, and is raised as it is; one
-            that is none of Weir's is the cause of what is raised, with all that Python knows of it.
+        TablesFailed: Some tables failed; it names each of them. Its cause is the first error that is not Weir's own.
+        WeirError: A single table failed, with an error of Weir's own, which names the table.
     """
-    strange = [one for one in faults.values() if not isinstance(one, WeirError)]
-    if len(faults) == 1 and not strange:
+    unexpected = [fault for fault in faults.values() if not isinstance(fault, WeirError)]
+    if len(faults) == 1 and not unexpected:
         raise next(iter(faults.values()))
     if faults:
-        told = TablesFailed(feed, {name: in_words(one) for name, one in faults.items()})
-        raise told from next(iter(strange), None)
+        failed = TablesFailed(feed, {name: in_words(fault) for name, fault in faults.items()})
+        raise failed from next(iter(unexpected), None)
 
 
 def in_words(fault: Exception) -> str:
-    """What an error says; of one that is none of Weir's own also of what kind it is, for its words may be few."""
+    """The message of an error, with its type where it is not Weir's own, since such a message may be short."""
     return str(fault) if isinstance(fault, WeirError) else f"{type(fault).__name__}: {fault}"

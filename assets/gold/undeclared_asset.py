@@ -1,7 +1,11 @@
-"""Silver to gold for all tables that a feed does not declare and its stream describes: one catch-all asset."""
+"""Silver to gold for all tables that a feed does not declare and its stream describes: one catch-all asset.
+
+Put here what differs from declared tables. Not here: declared tables (``gold_asset``), and how the stream describes a
+table (``transforms/silver/conforming/discovered_tables.py``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import monotonic
 
 import dagster as dg
@@ -12,10 +16,11 @@ from assets.gold import gold_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import Brought
+from assets.gold.apply_reports import facts, samples_of, tell, violations_of
 from assets.lake import Lake
 from assets.wording import counted
 from expectations import gold as rules
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 
@@ -41,44 +46,46 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         windows = partitions.keys_of(context)
         started = monotonic()
         met = discovered_tables.look(lake, feed)
-        tables = met.described
-        done = Applied(stopped=stopped_in(feed, met))
-        failed: list[Brought] = []
-        for one in apply_feed.apply_all(lake, feed, [*tables.values()], windows):
-            if one.error is not None:
-                context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
-                failed.append(one)
-            elif one.done.tables or one.done.waits_for:
-                gold_asset.tell(context, feed, one.table.name, one.done)
-            done = done.plus(one.done)
-        gold_asset.refuse(feed, failed)
+        done = _applied(context, lake, feed, met, windows)
         context.log.info(
-            f"{feed.name}: {counted(len(tables), 'table')} that only the stream describes"
+            f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
+        violations, samples = violations_of(done), samples_of(done)
         yield dg.MaterializeResult(
             metadata={
-                **gold_asset.facts(done, monotonic() - started),
-                "described": dg.MetadataValue.md(
-                    "\n".join(
-                        f"- {name}: key ({', '.join(table.key) or 'none'}), columns"
-                        f" {', '.join(f'{column} {kind}' for column, kind in table.columns.items())}"
-                        for name, table in tables.items()
-                    )
-                    or "none"
-                ),
+                **facts(done, monotonic() - started),
+                "described": dg.MetadataValue.md(_in_words(met.described)),
             },
-            check_results=list(
-                checks.results(
-                    key,
-                    rules.RULES,
-                    gold_asset.violations_of(done),
-                    windows,
-                    gold_asset.samples_of(done),
-                )
-            ),
+            check_results=list(checks.results(key, rules.RULES, violations, windows, samples)),
         )
 
     return undeclared
+
+
+def _applied(
+    context: dg.AssetExecutionContext, lake: Lake, feed: Feed, met: Tables, windows: list[str]
+) -> Applied:
+    """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
+    done = Applied(stopped=stopped_in(feed, met))
+    failed: list[Brought] = []
+    for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):
+        if one.error is not None:
+            context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
+            failed.append(one)
+        elif one.done.tables or one.done.waits_for:
+            tell(context, feed, one.table.name, one.done)
+        done = done.plus(one.done)
+    gold_asset.end_if_failed(feed, failed)
+    return done
+
+
+def _in_words(described: Mapping[str, Table]) -> str:
+    """The tables with the keys and types that the stream gives them, a line of Markdown each."""
+    lines = []
+    for name, table in described.items():
+        columns = ", ".join(f"{column} {kind}" for column, kind in table.columns.items())
+        lines.append(f"- {name}: key ({', '.join(table.key) or 'none'}), columns {columns}")
+    return "\n".join(lines) or "none"
 
 
 def stopped_in(feed: Feed, met: Tables) -> dict[str, Stopped]:

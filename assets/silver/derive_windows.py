@@ -17,7 +17,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow import in_spark, outcomes
+from assets.arrow import in_spark
+from assets.arrow.silver import covered_changes
 from assets.bookkeeping import bases, open_transactions
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
 from assets.columns.silver import (
@@ -128,7 +129,7 @@ def _with_covered(
     Their accounts are added.
     """
     known = bases.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
-    stage = outcomes.JudgeCovered(feed, keeps_known=keeps_known)
+    stage = covered_changes.JudgeCovered(feed, keeps_known=keeps_known)
     judged = in_spark.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     for text in spark_stages.texts_of(judged, ACCOUNT):
         accounts.read(text)

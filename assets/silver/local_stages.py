@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import outcomes, silver_stages
-from assets.arrow.packed_rows import part_of
+from assets.arrow.silver import outcomes, pending_stages, silver_stages
+from assets.arrow.silver.packed_rows import part_of
 from assets.columns.silver import OUTPUT, PENDING, ROWS
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -40,11 +40,11 @@ def _rows(
     surveyed, source = _surveyed(feed, bronze), FORMATS[feed.format]
     if source.resolver is None:
         return _through(silver_stages.DecodeRows(feed, source, surveyed, horizons), bronze, ROWS)
-    pending = _through(silver_stages.DecodePending(feed, source, surveyed), bronze, PENDING)
+    pending = _through(pending_stages.DecodePending(feed, source, surveyed), bronze, PENDING)
     keys = zip(pending["group"].to_pylist(), pending["order"].to_pylist(), strict=True)
     order = [at for _, at in sorted((key, at) for at, key in enumerate(keys))]
     groups = pending.take(pa.array(order, pa.int64())).combine_chunks()
-    return _through(silver_stages.ResolveRows(feed, source, horizons), groups.to_batches(), ROWS)
+    return _through(pending_stages.ResolveRows(feed, source, horizons), groups.to_batches(), ROWS)
 
 
 def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> silver_stages.Surveyed:

@@ -14,8 +14,8 @@ from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow import outcomes, silver_stages
 from assets.arrow.in_spark import staged, tasks_for
+from assets.arrow.silver import outcomes, pending_stages, silver_stages, transaction_commits
 from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -52,9 +52,9 @@ def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Hori
         return staged(
             bronze, silver_stages.DecodeRows(feed, source, surveyed, horizons), ROWS_SCHEMA
         )
-    pending = staged(bronze, silver_stages.DecodePending(feed, source, surveyed), PENDING_SCHEMA)
+    pending = staged(bronze, pending_stages.DecodePending(feed, source, surveyed), PENDING_SCHEMA)
     groups = pending.repartition(tasks, "shard").sortWithinPartitions("group", "order")
-    return staged(groups, silver_stages.ResolveRows(feed, source, horizons), ROWS_SCHEMA)
+    return staged(groups, pending_stages.ResolveRows(feed, source, horizons), ROWS_SCHEMA)
 
 
 def _surveyed(feed: Feed, bronze: DataFrame) -> silver_stages.Surveyed:
@@ -77,7 +77,7 @@ def _with_commits(rows: DataFrame, tasks: int) -> DataFrame:
     """The rows, those of transactions that their window holds whole with the commit's position."""
     parts = rows.where(F.col("transaction").isNotNull()).select("transaction", "part")
     together = parts.repartition(tasks, "transaction").sortWithinPartitions("transaction")
-    whole = staged(together, silver_stages.commits, _COMMITS)
+    whole = staged(together, transaction_commits.commits, _COMMITS)
     return rows.drop("commit").join(whole, on="transaction", how="left").select(*ROWS_SCHEMA.names)
 
 

@@ -19,15 +19,17 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import bases, decisions, ledger
 from assets.columns import base_rows, digests, silver_rows
 from assets.columns.horizons import covers
-from assets.gold import gold_tables, table_faults
-from assets.gold.apply import commits, spark_apply
-from assets.gold.changes import scoped_delete_effects
+from assets.gold import gold_tables, table_faults, table_properties
+from assets.gold.apply import commits
+from assets.gold.changes import scoping
 from assets.gold.changes.table_changes import TableChanges
+from assets.gold.fold import spark_fold, whole_history
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
 from assets.silver import silver_asset
 from assets.upkeep import horizon_plans
+from assets.upkeep.file_sizes import count_files, tidy
 from assets.upkeep.horizon_plans import Plan
 from assets.upkeep.tombstones import drop, droppable
 from transforms.errors import CompactionRefused
@@ -44,9 +46,6 @@ TIDIED: Sequence[Layer] = tuple(
     one for one in Layer if one is not Layer.GOLD and one not in TIDIED_WITHOUT_SPARK
 )
 """All other layers beside gold, whose tables are compacted one by one."""
-
-KEPT_FILES_FOR_HOURS = 168
-"""Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def compact_feed(
                 yield done
         if not dry_run:
             for layer in TIDIED:
-                _tidy(lake, lake.table(layer, feed.name).path)
+                tidy(lake, lake.table(layer, feed.name).path)
             for layer in TIDIED_WITHOUT_SPARK:
                 lake.small_table(layer, feed.name, pa.schema([])).tidy()
     table_faults.refuse(feed.name, faults)
@@ -126,7 +125,7 @@ def to_horizon(
     """Compact one gold table up to a horizon that somebody has drawn."""
     gold = lake.table(Layer.GOLD, feed.name, name)
     tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES)
-    before = _files(lake, gold.path)
+    before = count_files(lake, gold.path)
     if plan.old is not None and not dry_run:
         finish(lake, feed, name, plan.old)
     folded, base, kept, digest = 0, 0, table_changes.changes.count(), None
@@ -152,18 +151,18 @@ def to_horizon(
     if not dry_run:
         if superseded + expired:
             drop(lake, tombstones, removable, table_changes.table)
-        gold_tables.end_change_feed(gold, table_changes.table)
+        table_properties.end_change_feed(gold, table_changes.table)
         versions = lake.table(Layer.GOLD, feed.name, name + HISTORY)
         for path in (gold.path, tombstones.path, versions.path):
-            _tidy(lake, path)
-    files = before, before if dry_run else _files(lake, gold.path)
+            tidy(lake, path)
+    files = before, before if dry_run else count_files(lake, gold.path)
     return Compacted(name, plan, folded, kept, base, superseded, expired, left, *files, digest)
 
 
 def based(feed: Feed, table_changes: TableChanges, name: str, horizon: Horizon) -> DataFrame:
     """The table's base rows up to a new horizon: the old base, and the changes between the two."""
     old = replace(table_changes, changes=table_changes.changes.where(covers(horizon)))
-    return base_rows.of_states(spark_apply.to_base(feed, old), name)
+    return base_rows.of_states(whole_history.to_base(feed, old), name)
 
 
 def proved(
@@ -184,7 +183,7 @@ def proved(
         changes=table_changes.changes.where(~covers(horizon)),
         base=base.select("key", "streams", "state"),
     )
-    found = spark_apply.folded(feed, rest, scoped_delete_effects.of_changes(feed, rest))
+    found = spark_fold.folded(feed, rest, scoping.of_changes(feed, rest))
     rows = commits.present(found.rows, table_changes.table)
     gold = lake.table(Layer.GOLD, feed.name, name).read()
     ours, theirs = (digests.of_rows(one, table_changes.table) for one in (gold, rows))
@@ -243,15 +242,3 @@ def _covered(lake: Lake, feed: Feed, name: str, horizon: Horizon) -> DataFrame:
 
 def _of_table(lake: Lake, feed: Feed, name: str) -> DataFrame:
     return lake.table(Layer.SILVER, feed.name).read().where(silver_rows.are_of(name))
-
-
-def _tidy(lake: Lake, path: str) -> None:
-    if DeltaTable.isDeltaTable(lake.spark, path):
-        table = DeltaTable.forPath(lake.spark, path)
-        table.optimize().executeCompaction()
-        table.vacuum(KEPT_FILES_FOR_HOURS)
-
-
-def _files(lake: Lake, path: str) -> int:
-    row = DeltaTable.forPath(lake.spark, path).detail().select("numFiles").first()
-    return int(row["numFiles"]) if row else 0

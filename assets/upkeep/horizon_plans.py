@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import bases, dismissals, ledger
 from assets.bookkeeping.transactions import released
 from assets.columns import silver_rows, transactions
-from assets.gold.changes.cross_stream_deletes import has_streams
+from assets.gold.changes.streams import has_streams
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.layers import Layer

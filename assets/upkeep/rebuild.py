@@ -18,7 +18,7 @@ from assets.bookkeeping.accounting import ANNOUNCED
 from assets.gold import gold_tables
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
-from assets.gold.gold_tables import DECLARATION
+from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset

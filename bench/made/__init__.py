@@ -1,4 +1,4 @@
 """The tables that the bench makes: drops, rows, and warehouses that each run starts from.
 
-Not here: what is timed (``lines``, ``everyday``, ``late_events``).
+Put here what is made before anything is timed. Not here: what is timed (``bench/lines``).
 """

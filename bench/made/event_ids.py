@@ -1,6 +1,7 @@
 """The digest of an event as a Spark column: millions of rows of a made table have to have the ids that Weir gives.
 
-Not here: what Weir itself computes (``transforms/silver/identity.py``), which a test holds this against.
+Put here the digest alone. Not here: what Weir itself computes (``transforms/silver/identity``), which a test compares
+this with.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Warehouses for single runs: each starts from the same tables, at a path that Delta has not cached."""
+"""Warehouses for single runs: each starts from the same tables, at a path that Delta has not cached.
+
+Put here where the bench keeps its tables. Not here: what is in them (``base``, ``drops``).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Workspace:
 
 
 def copy(source: Path, target: Path) -> None:
-    """The same tables once more. Data files never change, so they are shared where the file system can do that."""
+    """Copy a warehouse. Data files never change, so they are linked where the file system can do that."""
     shutil.copytree(source, target, copy_function=_linked)
 
 

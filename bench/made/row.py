@@ -1,6 +1,7 @@
 """The benchmark's ten columns: a row's values follow from its key and a version, in Python and in Spark alike.
 
-So drops written by Python and tables written by Spark agree, and no state has to travel from one to the other.
+So drops written by Python and tables written by Spark agree, and no state has to travel from one to the other. Put here
+what a row is. Not here: what happens to it (``changes``).
 """
 
 from __future__ import annotations
@@ -63,5 +64,5 @@ def texts(id: int, version: int) -> dict[str, str]:
 
 
 def text_columns() -> dict[str, Column]:
-    """The same, from a frame's ``id`` and ``version``."""
+    """The same values as Spark columns of a frame that has ``id`` and ``version``."""
     return {name: F.expr(sql) for name, sql in _SQL.items()}

@@ -1,7 +1,7 @@
 """The apply by delta-rs (``deltalake``): newest change of each key by Arrow, then MERGE. Run as a script.
 
 It merges into a copy of the very gold table that the textbook starts from: delta-rs writes to tables that may have
-deletion vectors and that have a constraint. It makes no deletion vectors itself: it writes files anew in which a row
+deletion vectors and that have a constraint. It makes no deletion vectors itself: it rewrites files in which a row
 changes.
 
 Imports nothing of Weir's, for it is run by a Python that has delta-rs and little else.
@@ -43,12 +43,12 @@ def newest(changes: pa.Table) -> pa.Table:
 
 def merge(changes: Path, table: Path) -> None:
     """Apply the changes to the Delta table."""
-    some = newest(ds.dataset(changes, format="parquet").to_table())
-    values = {name: f"new.{name}" for name in some.schema.names if name != "is_delete"}
+    latest = newest(ds.dataset(changes, format="parquet").to_table())
+    values = {name: f"new.{name}" for name in latest.schema.names if name != "is_delete"}
     newer = "new._weir_position > old._weir_position"
     (
         DeltaTable(table)
-        .merge(some, "old.id = new.id", source_alias="new", target_alias="old")
+        .merge(latest, "old.id = new.id", source_alias="new", target_alias="old")
         .when_matched_delete(f"{newer} AND new.is_delete")
         .when_matched_update(values, predicate=newer)
         .when_not_matched_insert(values, predicate="NOT new.is_delete")
@@ -57,7 +57,7 @@ def merge(changes: Path, table: Path) -> None:
 
 
 def counted(table: Path) -> dict[str, int]:
-    """How many rows the table has, and the sum of their quantities."""
+    """How many rows the table has (``rows``), and the sum of their quantities (``quantity``)."""
     query = "SELECT count(*) AS counted, sum(quantity) AS quantity FROM gold"
     answer: Any = QueryBuilder().register("gold", DeltaTable(table)).execute(query).read_all()
     row = pa.table(answer).to_pylist()[0]

@@ -4,8 +4,8 @@ The table is one of dlt's own, which ``prepare`` makes of the same rows before a
 into a table of a dataset that it keeps account of. It has ``is_delete`` besides, which says that a row is to go.
 
 For Delta tables dlt merges by its strategy ``upsert``, which takes every key once and heeds no ``dedup_sort``: so the
-newest change is found before. And it cannot say that a change must be newer than the row that is there: a late change
-wins. So its table is another than the textbook's.
+newest change is found before. And it has no way to demand that a change be newer than the row that is there: a late
+change wins, and the table differs from the textbook's.
 
 Imports nothing of Weir's, for it is run by a Python that has dlt and little else.
 """

@@ -1,7 +1,7 @@
 """The environments of the other tools: a virtual one for each, made from its lock and kept until the lock changes.
 
-The locks hold no address, so packages come from whatever index pip is set up for. Not here: what is run in them
-(``line``), and how locks are made (``make lock``).
+The locks hold no address, so packages come from whatever index pip is set up for. Put here
+how an environment comes to be. Not here: what is run in them (``scripts``), and how locks are made (``make lock``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bench.measuring import say
 from orchestration.resources import ROOT
 
 FOLDER = ROOT / ".bench-environments"
-"""Where they go if nobody says otherwise."""
+"""The folder that environments go to by default."""
 
 SCRIPTS = Path(__file__).resolve().parent
-"""Where the scripts and the locks lie, under one name each."""
+"""Where the scripts and the locks are: each tool has one name for both."""
 
 KEY = "key"
-"""The file in an environment that says what it was made from. Written last: without it, the making was cut short."""
+"""The file in an environment that says what it was made from. It is written last: without it, nothing is whole."""
 
 
 class NoEnvironment(Exception):
@@ -50,13 +50,13 @@ def python(tool: str, folder: Path = FOLDER) -> Path:
 
 
 def key(lock: Path) -> str:
-    """What an environment of this lock follows from: the lock, and the Python that it is made with."""
+    """A digest of what an environment is made from: the lock, and the Python."""
     made_with = f"{platform.python_version()} {Path(sys.executable).resolve()}\n"
     return hashlib.sha256(made_with.encode() + lock.read_bytes()).hexdigest()
 
 
 def is_current(place: Path, wanted: str) -> bool:
-    """Whether a whole environment of this key is there, and its Python too, which lies elsewhere."""
+    """Whether a whole environment of this key is there, and the Python that it links to as well."""
     made_from = place / KEY
     return (place / "bin" / "python").exists() and (
         made_from.is_file() and made_from.read_text() == wanted
@@ -66,5 +66,5 @@ def is_current(place: Path, wanted: str) -> bool:
 def _do(tool: str, *words: str) -> None:
     answer = subprocess.run(words, capture_output=True, text=True, check=False)
     if answer.returncode:
-        said = (answer.stderr or answer.stdout).strip()
-        raise NoEnvironment(f"no environment for {tool}: {said}")
+        reason = (answer.stderr or answer.stdout).strip()
+        raise NoEnvironment(f"no environment for {tool}: {reason}")

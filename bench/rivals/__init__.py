@@ -1,4 +1,4 @@
 """What Weir is compared with in Spark: the textbook's MERGE, and the least that any way has to do.
 
-Not here: other tools, which have environments of their own (``bench/others``).
+Put here what runs in Spark beside Weir. Not here: other tools, which have environments of their own (``bench/others``).
 """

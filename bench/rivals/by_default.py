@@ -1,7 +1,8 @@
 """The textbook in a Spark session of defaults: a process of its own, which stays for all turns, as Weir's session does.
 
 ``python -m bench.rivals.by_default LANDING`` reads a warehouse's folder from each line of its input, applies the
-window's changes there as ``textbook`` does, and answers with a line of seconds. Not here: what the textbook does.
+window's changes there as ``textbook`` does, and answers with a line of seconds. Put here how that process is talked to.
+Not here: what the textbook does (``textbook``).
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from dagster_pyspark import LazyPySparkResource
 from assets.lake import Lake
 from bench.aims import DEFAULTS
 from bench.made import drops, row
-from bench.measuring import Told, say
+from bench.measuring import OwnTime, say
 from bench.rivals import textbook
 from orchestration.resources import ROOT
 from orchestration.spark.jars import ensure_jars
-from orchestration.spark.session import session_config
+from orchestration.spark.settings import session_config
 from transforms.feed.feed import Feed
 
 NAME = DEFAULTS
-"""What it is called in the report."""
+"""The competitor's name in the report."""
 
 NEEDED = (
     "spark.app.name",
@@ -43,11 +44,11 @@ NEEDED = (
     "spark.ui.enabled",
     "spark.ui.showConsoleProgress",
 )
-"""The settings that stay Weir's: Delta, the machine, the clock, what is printed. No other is set."""
+"""The settings that stay Weir's, for Delta, the machine, the time zone and what is printed. No other is set."""
 
 
 class Failed(Exception):
-    """The process ended before it answered; what it said is on stderr."""
+    """The process ended before it answered; its own error is on stderr."""
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ class ByDefault:
     landing: Path
     _process: subprocess.Popen[str] | None = field(default=None)
 
-    def apply(self, warehouse: str) -> Told:
+    def apply(self, warehouse: str) -> OwnTime:
         """Apply the window to the bench's table of this warehouse; returns how long it took.
 
         Raises:
@@ -69,7 +70,7 @@ class ByDefault:
         answer = process.stdout.readline()
         if not answer:
             raise Failed(f"{NAME}: the process ended with {process.wait()}")
-        return Told(float(answer))
+        return OwnTime(float(answer))
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:

@@ -1,4 +1,7 @@
-"""The least that any way has to do, whatever it promises: nothing here would be right on its own."""
+"""The least that any way has to do, whatever it promises: none of these functions makes a right table on its own.
+
+Put here what bounds a time from below. Not here: ways that make right tables (``textbook``).
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def fold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> DataFr
         changes.groupBy("key")
         .agg(newest.alias("newest"))
         .select("key", "newest.*")
-        .transform(lambda some: textbook.typed(some, table))
+        .transform(lambda changes: textbook.typed(changes, table))
     )
 
 
@@ -63,6 +66,6 @@ def apply_again(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) ->
 
 
 def commit(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
-    """Fold, and append to the table: one commit. What a small table costs at least."""
+    """Fold, and append to the table in one commit: what a small table costs at least."""
     changed = fold(lake, feed, table, windows).drop("is_delete")
     lake.table(Layer.GOLD, feed.name, table.name).append(changed)

@@ -1,7 +1,8 @@
 """The textbook's way to apply changes: the newest of each key by a window function, then MERGE.
 
 It starts from the same silver and merges into a table of the same layout. It keeps no tombstones, so a change that is
-older than a delete brings the row back; it takes whole rows, so an update that says only some columns is beyond it.
+older than a delete brings the row back; it takes whole rows, so it cannot apply an update of some columns only. Put
+here the usual way and no improvement of it. Not here: the least that any way costs (``floor``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
         of_windows(lake, feed, table, windows)
         .withColumn("number", F.row_number().over(newest))
         .where("number = 1")
-        .transform(lambda some: typed(some, table))
+        .transform(lambda rows: typed(rows, table))
     )
     same = " AND ".join(f"old.`{name}` = new.`{name}`" for name in table.key)
     newer = f"new.{POSITION} > old.{POSITION}"
@@ -52,7 +53,7 @@ def of_windows(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
 
 
 def typed(changes: DataFrame, table: Table) -> DataFrame:
-    """One row per change, as gold has it, and ``is_delete``."""
+    """One row per change, with gold's columns and ``is_delete``."""
 
     def text(name: str) -> Column:
         if name in table.key:

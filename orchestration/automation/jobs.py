@@ -1,4 +1,8 @@
-"""Two jobs per feed: landing to gold, in one run and one Spark session; and compaction."""
+"""Two jobs per feed: landing to gold, in one run and one Spark session; and compaction.
+
+Put here what a run of a feed consists of. Not here: when it is run (``schedules``, ``object_sensor`` and
+``topic_sensor``).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from transforms.feed.feed import Feed
 
 
 def job_name(feed: Feed) -> str:
-    """The job's name: the feed's, said to be one."""
+    """The name of the job that brings a feed to gold."""
     return f"{feed.name}_to_gold"
 
 

@@ -1,4 +1,8 @@
-"""Two schedules per feed: what is due is run when a window ends, and tables are compacted once a day."""
+"""Two schedules per feed: what is due is run when a window ends, and tables are compacted once a day.
+
+Put here what asks for a run by the clock. Not here: what asks for one because something has landed (``object_sensor``,
+``topic_sensor``).
+"""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections import Counter
@@ -9,8 +13,8 @@ import dagster as dg
 
 from assets import partitions
 from assets.lake import Lake
+from orchestration.automation.failed_runs import LOOKED_AT
 from orchestration.automation.jobs import job_name, upkeep_name
-from orchestration.automation.object_sensor import LOOKED_AT
 from orchestration.runs import planning
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
@@ -18,7 +22,7 @@ from transforms.feed.feed import Feed
 LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
 OLDER_AT_ONCE = 12
-"""So many older windows one tick asks for: the rest follow with the next."""
+"""How many older windows one tick asks for: the rest follow with the next."""
 
 ON_THEIR_WAY = [
     dg.DagsterRunStatus.QUEUED,
@@ -49,7 +53,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         try:
             windows = planning.due_as_noted(lake, feed).windows
         except WeirError as fault:
-            # The run of the window that ended meets the same, and says so where it is seen.
+            # The run of the window that ended meets the same error, and reports it where people look.
             context.log.warning(str(fault))
             return asked
         older = [window for window in windows if window < ended]
@@ -64,9 +68,9 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
 
 
 def chosen(instance: dg.DagsterInstance, feed: Feed, windows: Sequence[str]) -> list[str]:
-    """Some of these windows: none whose run is on its way, and first those that were run least of late.
+    """Some of these windows: none whose run is on its way, and first those that were run least often lately.
 
-    One that fails time and again keeps no other waiting.
+    So a window that fails time and again keeps no other waiting.
     """
     filters = dg.RunsFilter(job_name=job_name(feed), tags={"feed": feed.name})
     tried: Counter[str] = Counter()
@@ -77,7 +81,7 @@ def chosen(instance: dg.DagsterInstance, feed: Feed, windows: Sequence[str]) -> 
         if record.dagster_run.status in ON_THEIR_WAY:
             on_their_way.add(window)
     free = [window for window in windows if window not in on_their_way]
-    return sorted(sorted(free, key=lambda one: (tried[one], one))[:OLDER_AT_ONCE])
+    return sorted(sorted(free, key=lambda window: (tried[window], window))[:OLDER_AT_ONCE])
 
 
 def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:

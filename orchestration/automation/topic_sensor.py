@@ -1,9 +1,9 @@
-"""A sensor per feed of topics: new records ask for their windows.
+"""A sensor per feed of topics: the windows of new records are run.
 
-It reads the timestamps of what is new, a bounded while per tick, and needs no Spark. A run of any window brings all new
-records to bronze; the windows that the others are in are asked for by this sensor, in this tick or a later one. Failed
-runs are asked for again as those of other feeds are (``object_sensor``). Its cursor keeps the windows that it asked for
-last, and as ranges those that it has yet to ask for, so that it does not grow with the topic.
+It reads the timestamps of what is new, for a bounded time per tick, and needs no Spark. A run of any window brings all
+new records to bronze; the sensor asks for the windows of the others in this tick or a later one. Its cursor keeps the
+windows that it asked for last, and as ranges those that it has yet to ask for, so that it does not grow with the topic.
+Put here what topics ask for. Not here: files (``object_sensor``), and runs that failed (``failed_runs``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -16,13 +16,13 @@ import dagster as dg
 
 from assets.landing.kafka import peek
 from assets.partitions import bounds
+from orchestration.automation.failed_runs import LOOKED_AT, RUNS_AT_ONCE, again
 from orchestration.automation.jobs import job_name
-from orchestration.automation.object_sensor import LOOKED_AT, RUNS_AT_ONCE, again
 from transforms.feed.feed import Feed
 from transforms.feed.windows import contiguous_ranges, windows_between
 
 REMEMBERED = LOOKED_AT
-"""Of so many windows the cursor knows by which state they were asked for: no more runs are looked at, either."""
+"""For how many windows the cursor keeps the state they were asked for in: no more runs are looked at, either."""
 
 
 def build(feed: Feed) -> dg.SensorDefinition:
@@ -36,21 +36,21 @@ def build(feed: Feed) -> dg.SensorDefinition:
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         cursor = json.loads(context.cursor) if context.cursor else {}
-        # ``windows``: by which state of the topics a window was asked for; ``waiting``: not asked for yet.
+        # ``windows``: the state of the topics that each was asked for in; ``waiting``: those not asked for yet.
         asked: dict[str, str] = cursor.get("windows", {})
         found, offsets, undecided = peek.new_windows(feed, cursor.get("offsets", {}))
         state = hashlib.sha256(json.dumps(offsets, sort_keys=True).encode()).hexdigest()[:16]
         waiting = found | windows_in(cursor.get("waiting", []), feed)
         first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
-        ready = [one for one in sorted(waiting) if first <= one <= last][:RUNS_AT_ONCE]
+        ready = [window for window in sorted(waiting) if first <= window <= last][:RUNS_AT_ONCE]
         keys = again(context.instance, feed, asked)
         for window in ready:
-            # Behind those that were asked for before.
+            # Last in the order, behind those that were asked for before.
             asked.pop(window, None)
             asked[window] = state
             keys[window] = f"{window}:{state}"
-        told = json.dumps(
+        new_cursor = json.dumps(
             {
                 "offsets": offsets,
                 "windows": dict([*asked.items()][-REMEMBERED:]),
@@ -58,13 +58,13 @@ def build(feed: Feed) -> dg.SensorDefinition:
             }
         )
         if not keys:
-            context.update_cursor(told)
+            context.update_cursor(new_cursor)
             return dg.SkipReason("; ".join([f"no new records in {feed.landing}", *undecided]))
         requests = [
             dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
             for window, key in sorted(keys.items())
         ]
-        return dg.SensorResult(run_requests=requests, cursor=told)
+        return dg.SensorResult(run_requests=requests, cursor=new_cursor)
 
     return drops
 

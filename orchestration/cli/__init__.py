@@ -1,6 +1,7 @@
-"""The commands of ``weir``, a module for each, and what they share.
+"""The commands of ``weir``: one module for each, and what several of them share.
 
-``main`` and ``decisions`` declare the commands' arguments and import a command's module only when it is called, so that
-``weir --help`` needs neither Spark nor Dagster. Not here: answers to questions (``assets/audit``), which commands only
-tell.
+Put a command's work here, in a module of the command's name. Its arguments and its help text go to ``declared``, which
+imports the module only when the command is called: ``weir --help`` needs neither Spark nor Dagster. The commands by
+which a person decides something are in ``decisions``; what ``weir query`` needs is in ``sql``.
+Not here: the answers to questions about a warehouse (``assets/audit``), which the commands only print.
 """

@@ -1,4 +1,7 @@
-"""``weir compact``: what compaction keeps and drops, told class by class with the reason."""
+"""``weir compact``: every gold table of the feeds compacted, and a report of each.
+
+Put here what the command prints. Not here: what compaction keeps and drops (``assets/upkeep/compaction``).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def compact(place: Place, only: Sequence[str], *, dry_run: bool) -> int:
-    """Compact every gold table and say what was kept and dropped.
+    """Compact every gold table of the feeds, and print what was kept and dropped.
 
     Returns the exit code: 0, or 1 where a table could not be compacted; it stays as it was, and the others are done.
     """
@@ -40,14 +43,14 @@ def compact_one(lake: Lake, feed: Feed, *, dry_run: bool) -> None:
         print(f"{feed.name}: nothing in gold yet")
     try:
         for done in compact_feed(lake, feed, names, dry_run=dry_run):
-            print("\n".join(told(feed.name, done, dry_run=dry_run)), flush=True)
+            print("\n".join(report(feed.name, done, dry_run=dry_run)), flush=True)
     finally:
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             print(f"not compacted, since gold stays as it was: {line}", flush=True)
 
 
-def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
-    """One table's report, line by line."""
+def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
+    """What was kept and dropped of one table, and why no more, line by line."""
     would = "would be " if dry_run else ""
     yield f"gold.{feed}.{done.table}" + (" (dry run: nothing is changed)" if dry_run else "")
     horizon = done.plan.new or done.plan.old
@@ -62,9 +65,8 @@ def told(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:
     for reason in done.plan.held_back_by:
         yield f"    no further: {reason}"
     yield (
-        f"  tombstones: {done.superseded:,} whose key is back or was deleted once more, and {done.expired:,}"
-        " that nothing older can come for"
-        f" {would}dropped, {done.tombstones:,} kept for events that may still come"
+        f"  tombstones: {done.superseded:,} whose key is back or was deleted again, and {done.expired:,} whose key"
+        f" no older event can reach any more, {would}dropped; {done.tombstones:,} kept for events that may still come"
     )
     files = counted(done.files_before, "file")
     yield f"  files: {files}" + ("" if dry_run else f" -> {done.files_after:,}")

@@ -1,4 +1,7 @@
-"""``weir demo``: sample drops and their feeds laid out in a folder and run, and what to try next."""
+"""``weir demo``: sample drops and their feed files laid out in a folder and run, and what to try next.
+
+Put here what is copied and what is printed. Not here: the run (``run``), and the sample drops (the folder ``demo``).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from orchestration.spark.java import check_java
 
 
 def demo(folder: Path) -> int:
-    """Lay out the sample drops and their feeds in ``folder`` and run them; returns the exit code."""
+    """Lay out the sample drops and their feed files in ``folder`` and run them; returns the exit code."""
     check_java()
     folder = folder.resolve()
     drops = lay_out(ROOT / "demo", folder / "landing")
@@ -30,7 +33,7 @@ def demo(folder: Path) -> int:
 
 
 def lay_out(source: Path, target: Path) -> int:
-    """Copy every file that is not there yet; returns how many."""
+    """Copy every file of a folder that the other does not have yet; returns how many."""
     copied = 0
     for file in sorted(source.rglob("*")):
         copy = target / file.relative_to(source)
@@ -42,7 +45,7 @@ def lay_out(source: Path, target: Path) -> int:
 
 
 def what_next(warehouse: str) -> str:
-    """Commands that can be copied from the terminal as they are."""
+    """What to try next, with commands that can be copied from the terminal as they are."""
     program = ".venv/bin/weir" if Path(".venv/bin/weir").exists() else "weir"
     is_default = Path(warehouse) == Path("warehouse").resolve() or "WEIR_WAREHOUSE" in os.environ
     where = "" if is_default else f" --warehouse {shlex.quote(warehouse)}"

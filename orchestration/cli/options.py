@@ -1,12 +1,13 @@
 """The options that commands share, and the values that they become.
 
-Not here: options of a single command (``main``, ``decisions``).
+Put an option here when several commands have it. Not here: options of a single command (``declared``). Nothing is
+imported here that needs Spark or Dagster.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -19,7 +20,7 @@ FEEDS = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=lambda: os.environ.get("WEIR_FEEDS", "feeds"),
     show_default="$WEIR_FEEDS, else ./feeds",
-    help="Folder of feed files.",
+    help="The folder of feed files.",
 )
 WAREHOUSE = click.option(
     "--warehouse",
@@ -28,7 +29,11 @@ WAREHOUSE = click.option(
     help="Where the tables are: a folder, or s3://bucket/prefix.",
 )
 FEED = click.option(
-    "--feed", "only", multiple=True, metavar="NAME", help="Only this feed; may be repeated."
+    "--feed",
+    "only",
+    multiple=True,
+    metavar="NAME",
+    help="Only this feed. May be given several times.",
 )
 
 
@@ -40,13 +45,27 @@ class Place:
     warehouse: str
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The entries of a list that a person picks, by the beginnings of their ids or all, and the reason given."""
+
+    ids: Sequence[str] = ()
+    everything: bool = False
+    reason: str | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """False where nothing is picked: then the command prints the list."""
+        return bool(self.ids) or self.everything
+
+
 def in_place(command: Callable[..., None]) -> Callable[..., None]:
     """A command with the options ``--feeds`` and ``--warehouse``, which come as one ``place``."""
 
     @FEEDS
     @WAREHOUSE
     @wraps(command)
-    def placed(feeds: Path, warehouse: str, **told: Any) -> None:
-        command(place=Place(feeds, warehouse), **told)
+    def placed(feeds: Path, warehouse: str, **others: Any) -> None:
+        command(place=Place(feeds, warehouse), **others)
 
     return placed

@@ -1,10 +1,14 @@
-"""``weir query``: one SQL statement over the tables of a warehouse, and its answer printed."""
+"""``weir query``: one SQL statement over the tables of a warehouse, and its answer printed.
+
+Put here what happens in which order. Not here: the statement (``sql/statement``), and its answer (``sql/answer``).
+"""
 
 from __future__ import annotations
 
 import sys
 
-from orchestration.cli import answer, session, statement
+from orchestration.cli import session
+from orchestration.cli.sql import answer, statement
 from orchestration.console import waiting
 from orchestration.spark.java import check_java
 
@@ -16,8 +20,8 @@ def query(sql: str, warehouse: str, style: str) -> None:
         QueryRefused: it is no statement that reads, or Spark does not understand it.
     """
     check_java()
-    # Before Spark starts: what is no statement is said at once.
+    # Before Spark starts, so that a person who mistypes need not wait for it.
     statement.parsed(sql)
     lake = session.opened(warehouse)
     with waiting("reading"):
-        answer.show(statement.query(lake, sql), style, sys.stdout)
+        answer.print_rows(statement.answered(lake, sql), style, sys.stdout)

@@ -1,4 +1,7 @@
-"""``weir rebuild``: a feed's silver and gold made anew from bronze, with progress."""
+"""``weir rebuild``: all of a feed's silver and gold made again from bronze, with progress.
+
+Put here what the command prints. Not here: how tables are rebuilt (``assets/upkeep/rebuild``).
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,16 @@ def rebuild(place: Place, name: str) -> int:
 
 
 def rebuild_in(lake: Lake, feed: Feed) -> int:
-    """The same in an open warehouse."""
+    """Rebuild one feed in an open warehouse; returns the exit code: 0, 1 where a gold table is stopped, 2 for nothing.
+
+    Raises:
+        TablesFailed: gold tables could not be made; the others are, and the windows stay due.
+    """
     windows = windows_of(lake, feed)
     if not windows:
         print(f"{feed.name}: nothing has landed in bronze yet; `weir run` first")
         return 2
-    say(f"{feed.name}: making silver anew from {counted(len(windows), 'window')} of bronze")
+    say(f"{feed.name}: making silver again from {counted(len(windows), 'window')} of bronze")
     for made in rebuild_silver(lake, feed, windows):
         say(f"{feed.name}: {made.windows:,} of {made.of:,} windows in silver")
     faults: dict[str, Exception] = {}
@@ -46,8 +53,8 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
             # Whatever it is, the other tables have nothing to do with it.
             faults[table.name] = fault
             continue
-        for one in done.tables:
-            print(f"gold.{feed.name}.{one.name}: {counted(one.rows, 'row')}", flush=True)
+        for written in done.tables:
+            print(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}", flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in stopped_in_words(stopped):
         print(f"gold stays as it was of {line}", flush=True)

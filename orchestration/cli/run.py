@@ -1,4 +1,8 @@
-"""``weir run``: landing to gold, what is new or the windows asked for, and a summary of what came of it."""
+"""``weir run``: landing to gold, what is new or the windows asked for, and a summary of the outcome.
+
+Put here what the command says and with which exit code it ends. Not here: which windows are due (``runs/planning``),
+how they are run (``runs/execute``), and the summary (``runs/summary``).
+"""
 
 from __future__ import annotations
 
@@ -14,21 +18,25 @@ from assets.lake import Lake
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
-from orchestration.cli.session import choose, some
+from orchestration.cli.session import some
 from orchestration.console import complain, say, waiting
 from orchestration.runs import execute, planning, summary
+from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 
 
 def run(place: Place, only: Sequence[str], windows: str | None) -> int:
-    """Run what is new, or the windows asked for; returns the exit code."""
+    """Run what is new, or the windows asked for.
+
+    Returns the exit code: 0, 1 where a step or a blocking check failed, 2 where a feed could not be planned.
+    """
     check_java()
-    chosen = choose(place.feeds, only)
-    # Before Spark starts: a range that is none is said at once.
+    chosen = session.choose(place.feeds, only)
+    # Before Spark starts, so that a person who mistypes need not wait for it.
     asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
     lake = session.reached(place.warehouse, chosen)
-    plans, faults = (asked, 0) if asked is not None else due(lake, chosen)
+    plans, faults = (asked, 0) if asked is not None else catch_up_and_plan(lake, chosen)
     for plan in plans:
         report_waiting(plan)
     work = [plan for plan in plans if plan.windows]
@@ -39,7 +47,7 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     say(f"the tables are in {lake.warehouse}")
     console = Console(width=None if sys.stdout.isatty() else 120)
 
-    def rest(plan: planning.Plan) -> planning.Plan:
+    def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
         report_waiting(left, [*plan.early, *plan.ancient])
         return left
@@ -52,42 +60,50 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     return 2 if faults else 0
 
 
-def due(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[planning.Plan], int]:
-    """What is new in each feed, and how many feeds could not say: one that cannot be read stops no other."""
+def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[Plan], int]:
+    """Bring the ledgers up to date and plan what is new; also how many feeds could not be planned.
 
-    def plan(feed: Feed) -> planning.Plan | Exception:
+    A feed that cannot be read stops no other: its fault is printed. Planning itself writes nothing.
+    """
+
+    def plan(feed: Feed) -> Plan | Exception:
         try:
-            # So that a ledger that was lost, or that no earlier version had, is made once and not by every plan.
+            # A ledger that was lost, or that an earlier version did not keep, is written once here, so that not every
+            # plan has to read bronze for it.
             bronze_ledger.catch_up(lake, feed)
             return planning.due(lake, feed)
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             return fault
 
     with waiting("looking for new drops"), ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(plan, feeds))
-    for feed, one in zip(feeds, found, strict=True):
-        if isinstance(one, Exception):
-            complain(feed.name, one)
-    plans = [one for one in found if isinstance(one, planning.Plan)]
-    return plans, len(found) - len(plans)
+        results = list(pool.map(plan, feeds))
+    for feed, result in zip(feeds, results, strict=True):
+        if isinstance(result, Exception):
+            complain(feed.name, result)
+    plans = [result for result in results if isinstance(result, Plan)]
+    return plans, len(results) - len(plans)
 
 
-def nothing_to_do(plans: Sequence[planning.Plan]) -> str:
+def nothing_to_do(plans: Sequence[Plan]) -> str:
     """Why there is nothing to do: every drop is in gold already, or there is none yet."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
     if len(empty) < len(plans):
-        rest = ", but for those that wait" if waiting_only else ""
+        rest = ", except for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
     return "".join(f"{line}\n" for line in lines)
 
 
-def report_waiting(plan: planning.Plan, said: Sequence[str] = ()) -> None:
-    """Say which objects are not read and why: nothing is left out in silence; ``said`` are windows told of before."""
+def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
+    """Say which objects are not read and why: nothing is left out in silence.
+
+    Windows in ``reported`` were named before and are not named again.
+    """
     name = plan.feed.name
     early, ancient = (
-        [one for one in windows if one not in said] for windows in (plan.early, plan.ancient)
+        [window for window in windows if window not in reported]
+        for windows in (plan.early, plan.ancient)
     )
     if early:
         say(

@@ -1,4 +1,4 @@
-"""What commands begin with: the feeds that are meant, and the warehouse with a session that suits them.
+"""What commands begin with: the feeds that are meant, and the warehouse with a Spark session that suits them.
 
 Put here what several commands do before their own work. Not here: their options (``options``), and Spark's settings
 (``orchestration/spark``).
@@ -12,12 +12,13 @@ from pathlib import Path
 
 from assets.lake import Lake
 from orchestration.cli.options import Place
-from orchestration.console import say, waiting, without_notices
+from orchestration.console import say, waiting
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import lake_of
 from orchestration.spark import session, small_work
 from orchestration.spark.java import check_java
-from orchestration.spark.session import warehouse_uri
+from orchestration.spark.jvm_notices import without_notices
+from orchestration.spark.settings import warehouse_uri
 from orchestration.spark.warehouse import refuse_unreachable
 from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Feed
@@ -42,51 +43,59 @@ def opened_feed(place: Place, name: str) -> tuple[Feed, Lake]:
 
 
 def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
-    """The warehouse, with its session started."""
+    """The warehouse with its session started; see ``reached``."""
     lake = reached(warehouse, feeds)
     start(lake)
     return lake
 
 
 def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
-    """The warehouse, with a session for these feeds that is not started yet: planning needs none."""
+    """The warehouse with a session for these feeds that is not started yet: planning needs none.
+
+    Raises:
+        UnreadableWarehouse: it is in S3, and cannot be listed.
+    """
     refuse_unreachable(warehouse_uri(warehouse))
-    session.starting = told_of_spark
+    session.starting = announced
     return small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
 
 
 def start(lake: Lake) -> None:
-    """Start the session, and say so."""
+    """Start the session, and say in which warehouse the tables are."""
     say(f"the tables are in {lake.warehouse}")
     with waiting("starting Spark"):
         _ = lake.spark
 
 
 @contextmanager
-def told_of_spark() -> Iterator[None]:
-    """Around the start of a session: it takes seconds, and Java says things that help nobody."""
+def announced() -> Iterator[None]:
+    """Around the start of a Spark session: say that it starts, for it takes seconds, and drop Java's notices."""
     say("starting Spark")
     with without_notices():
         yield
 
 
 def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
-    """The feeds of a folder, or those named."""
+    """The feeds of a folder, or those named.
+
+    Raises:
+        FeedMisdeclared: a feed file is wrong, there is none, or none of a name that is asked for.
+    """
     folder = feeds.expanduser().resolve()
-    found = load_feeds(folder)
-    if not found:
+    feeds_there = load_feeds(folder)
+    if not feeds_there:
         raise FeedMisdeclared(
             str(folder), "the feeds", "there is no feed file here; write <feed>.yaml"
         )
-    known = {feed.name: feed for feed in found}
+    known = {feed.name: feed for feed in feeds_there}
     for name in only:
         if name not in known:
             raise FeedMisdeclared(
                 str(feeds), f"--feed {name}", "there is no such feed here", sorted(known)
             )
-    return [known[name] for name in only] if only else found
+    return [known[name] for name in only] if only else feeds_there
 
 
 def some(texts: Sequence[str]) -> str:
-    """The first five, and that there are more."""
+    """The first five texts in a line, and a sign that there are more."""
     return "; ".join(texts[:5]) + ("; …" if len(texts) > 5 else "")

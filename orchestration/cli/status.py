@@ -1,4 +1,7 @@
-"""``weir status``: how every feed stands, and what its source can never tell."""
+"""``weir status``: how every feed stands, and what its source can never tell.
+
+Put here how the status reads. Not here: how it is found (``assets/audit/status``).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from assets.landing.kafka import topics
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
-from orchestration.cli.session import choose, some
+from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
@@ -19,32 +22,32 @@ from transforms.silver.accounting import OUTCOMES
 
 
 def status(place: Place, only: Sequence[str]) -> int:
-    """Print how the feeds stand; returns the exit code, 0."""
-    chosen = choose(place.feeds, only)
+    """Print how the feeds stand; returns the exit code, which is always 0."""
+    chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
     say(f"the tables are in {lake.warehouse}")
     for feed in chosen:
         with waiting(f"looking at {feed.name}"):
-            lines = [*told(lake, feed)]
+            lines = [*status_lines(lake, feed)]
         print("\n".join(lines), flush=True)
     return 0
 
 
-def told(lake: Lake, feed: Feed) -> Iterator[str]:
-    """One feed, line by line."""
+def status_lines(lake: Lake, feed: Feed) -> Iterator[str]:
+    """How one feed stands, line by line."""
     yield f"{feed.name}: {feed.format} from {feed.landing}"
     found = status_of(lake, feed)
     if found is None:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
-        yield from _of(found)
+        yield from _of_tables(found)
     yield from _of_topics(feed)
     for sentence in FORMATS[feed.format].unknowable:
         yield f"  cannot be known: {sentence}"
 
 
 def _of_topics(feed: Feed) -> Iterator[str]:
-    """What the feed's topics have that no table can tell."""
+    """Why records of the feed's topics cannot be read yet; nothing where it reads no topics."""
     if not feed.reads_topics:
         return
     try:
@@ -54,7 +57,8 @@ def _of_topics(feed: Feed) -> Iterator[str]:
         yield f"  the topics cannot be asked now: {fault}"
 
 
-def _of(found: Status) -> Iterator[str]:
+def _of_tables(found: Status) -> Iterator[str]:
+    """What the feed's tables say: windows, events, gold tables, and what waits or was noticed."""
     newest = f", the newest {found.newest}" if found.newest else ""
     yield f"  windows: {found.windows:,} in gold{newest}" + (
         f"; not yet: {some(found.unfinished)}" if found.unfinished else ""
@@ -66,11 +70,11 @@ def _of(found: Status) -> Iterator[str]:
             if found.outcomes[name] or name == "changes"
         )
         yield f"  events: {found.outcomes['events']:,} = {parts}"
-    for one in found.gold:
-        since = f", changed at the source by {one.newest}" if one.newest else ""
+    for table in found.gold:
+        since = f", newest change at the source {table.newest}" if table.newest else ""
         yield (
-            f"  gold {one.name}: {counted(one.rows, 'row')},"
-            f" {counted(one.tombstones, 'tombstone')}{since}"
+            f"  gold {table.name}: {counted(table.rows, 'row')},"
+            f" {counted(table.tombstones, 'tombstone')}{since}"
         )
     for line in found.stopped:
         yield f"  gold stays as it was of {line}"
@@ -81,11 +85,11 @@ def _of(found: Status) -> Iterator[str]:
         yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
     if found.warnings:
         yield f"  noticed: {_listed(found.warnings)}"
-    for still in found.open:
-        word = "never committed" if still.never_committed else "open"
+    for transaction in found.open:
+        state = "never committed" if transaction.never_committed else "open"
         yield (
-            f"  {word} transaction {still.id}: {counted(still.waiting, 'change')} since window"
-            f" {still.first_window}"
+            f"  {state} transaction {transaction.id}: {counted(transaction.waiting, 'change')} since window"
+            f" {transaction.first_window}"
         )
 
 

@@ -1,4 +1,8 @@
-"""``weir verify``: gold made anew from bronze in another order, and what the comparison says."""
+"""``weir verify``: gold made again from bronze in another order, and compared.
+
+Put here which feeds are proved and with which exit code the command ends. Not here: how a proof is made
+(``assets/audit/verify``), and how it reads (``certificate``).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,16 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from assets.audit import shuffle
-from assets.audit.comparing import Certificate
-from assets.audit.shuffle import Shuffled
 from assets.audit.verify import NotProved, certificates, make_again
 from assets.bookkeeping import decisions, discovered_tables, ledger
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.wording import counted
+from orchestration.cli.certificate import certificate_lines, heading
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
 from orchestration.console import complain, say, waiting
-from orchestration.spark.session import warehouse_uri
+from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
@@ -37,7 +40,7 @@ def verify(place: Place, only: Sequence[str], scratch: str | None, seed: int) ->
 
 
 def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
-    """Prove one feed's gold in a warehouse that is gone afterwards, or in ``scratch``; returns its exit code."""
+    """Prove one feed's gold in a temporary warehouse, or in ``scratch``; returns the exit code for it."""
     if reason := not_yet(lake, feed):
         print(f"{feed.name}: not proved: {reason}", flush=True)
         return 2
@@ -51,7 +54,7 @@ def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
 
 
 def not_yet(lake: Lake, feed: Feed) -> str | None:
-    """Why a feed's gold cannot be proved now."""
+    """Why a feed's gold cannot be proved now; None where it can."""
     known = ledger.read_objects(lake, feed)
     if not known:
         return "nothing has landed in bronze yet; `weir run` first"
@@ -63,64 +66,27 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
 
 
 def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
-    """Make one feed's gold anew in the scratch warehouse, and print a certificate per table."""
+    """Make one feed's gold again in the scratch warehouse, and print a certificate per table; returns the exit code."""
     feed = decisions.with_recorded(lake, feed)
-    say(f"{feed.name}: dealing bronze's records out anew (seed {seed})")
+    say(f"{feed.name}: shuffling bronze's records (seed {seed})")
     shuffled = shuffle.shuffle(lake, scratch, feed, seed)
-    say(f"{feed.name}: making gold anew from {counted(shuffled.records, 'record')}")
+    say(f"{feed.name}: making gold again from {counted(shuffled.records, 'record')}")
     faults = make_again(lake, scratch, feed, shuffled.runs)
     print(heading(feed, shuffled, seed))
     tables = gold_tables.mirrors(lake, feed)
-    found, not_proved = [], 0
-    for one in certificates(lake, scratch, feed, tables, faults):
-        if isinstance(one, NotProved):
+    differs, not_proved = False, 0
+    for certificate in certificates(lake, scratch, feed, tables, faults):
+        if isinstance(certificate, NotProved):
             not_proved += 1
-            print(f"  not proved: gold.{feed.name}.{one.table}: {one.reason}", flush=True)
+            name = f"gold.{feed.name}.{certificate.table}"
+            print(f"  not proved: {name}: {certificate.reason}", flush=True)
         else:
-            found.append(one)
-            print(certificate(feed, one), flush=True)
+            differs = differs or bool(certificate.differing)
+            print(certificate_lines(feed, certificate), flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in stopped_in_words(stopped):
         print(f"  not proved, since gold stays as it was: {line}", flush=True)
     sys.stdout.flush()
-    if any(one.differing for one in found):
+    if differs:
         return 1
     return 2 if stopped or not_proved else 0
-
-
-def heading(feed: Feed, shuffled: Shuffled, seed: int) -> str:
-    """What was done to prove a feed."""
-    where = (
-        "in their own windows (the feed has epochs, or columns with a `since`)"
-        if shuffled.in_own_windows
-        else "dealt out over other windows"
-    )
-    return (
-        f"{feed.name}: {counted(shuffled.records, 'record')} of bronze, {shuffled.repeated:,} of them twice, {where};"
-        f" {counted(len(shuffled.runs), 'run')} in another order, the first of them twice (seed {seed})"
-    )
-
-
-def certificate(feed: Feed, one: Certificate) -> str:
-    """One table's certificate, or the keys that differ."""
-    name = f"gold.{feed.name}.{one.table}"
-    if not one.differing:
-        return (
-            f"  proved   {name}: {counted(one.rows, 'row')} and {counted(one.tombstones, 'tombstone')}, the same"
-            f" row for row; digest {one.digest[:16]}"
-        )
-    lines = [f"  DIFFERS  {name}: {counted(one.differing, 'key')} of {counted(one.rows, 'row')}:"]
-    for difference in one.differences:
-        what = (
-            "another row in gold than its events make"
-            if difference.in_gold and difference.in_proof
-            else "in gold, but not by its events"
-            if difference.in_gold
-            else "not in gold, but by its events"
-        )
-        lines.append(f"    {difference.key}: {what}")
-    lines.append(
-        f"    `weir explain {feed.name} {one.table} <key>` shows a key's events; removing the table and running again"
-        " makes it anew"
-    )
-    return "\n".join(lines)

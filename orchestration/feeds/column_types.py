@@ -1,7 +1,7 @@
 """The column types that a feed file may declare: Spark SQL's, spelt one way.
 
-``canonical_type`` judges a type and gives its one spelling, so that ``INTEGER`` and ``int`` are the same declaration.
-Not here: how a text becomes a value of a type (``transforms/typed_columns.py``).
+``canonical_type`` checks a type and gives its one spelling, so that ``INTEGER`` and ``int`` are the same declaration.
+Put here how a type may be written. Not here: how a text becomes a value of a type (``transforms/types``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LARGEST_PRECISION: Final = 38
 
 
 class UnknownType(ValueError):
-    """A text is not a type: the message says why, as the end of a sentence."""
+    """A text is no type; the message says why, without naming the key."""
 
 
 def canonical_type(text: str) -> str:

@@ -1,6 +1,6 @@
 """Where an epoch begins, as people write it: in a feed file or on the command line.
 
-Not here: what an epoch is (``transforms/feed/decisions.py``).
+Put here what is checked of an epoch. Not here: what an epoch is (``transforms/feed/decisions``).
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str
 
 
 def moment(text: str) -> datetime:
-    """A time in ISO form, in UTC where it names no zone.
+    """The moment that a text in ISO form names, in UTC where it names no zone.
 
     Raises:
-        UnfitEpoch: it is none.
+        UnfitEpoch: it is no such text.
     """
     try:
-        found = datetime.fromisoformat(text)
+        written = datetime.fromisoformat(text)
     except ValueError:
         fault = f"{text!r} is no time such as 2026-11-20T03:15:00Z"
         raise UnfitEpoch("time", fault) from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return written.replace(tzinfo=UTC) if written.tzinfo is None else written.astimezone(UTC)

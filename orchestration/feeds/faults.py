@@ -1,6 +1,7 @@
-"""What pydantic finds wrong with a feed file, said to the person who wrote the file.
+"""What pydantic finds wrong with a feed file, in words for the person who wrote the file.
 
-Not here: faults that only Weir can see, such as a key column that is no column (``feed_files.py``).
+Put here the words for a wrong key or a wrong shape. Not here: faults that only Weir can see, such as a key column that
+is no column (``tables`` and the other modules of this room).
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def first_fault(
     feed: type[BaseModel],
     parts: Mapping[str, type[BaseModel]],
 ) -> FeedMisdeclared:
-    """Tell the fault to mend first: a misspelt key before the missing one that it should have been."""
-    found = faults.errors()
-    details = min(found, key=lambda one: one["type"] != "extra_forbidden")
+    """The error for the fault to mend first: a misspelt key before the missing one that it should have been."""
+    every = faults.errors()
+    details = min(every, key=lambda fault: fault["type"] != "extra_forbidden")
     place = details["loc"]
     known = list(_part(place, feed, parts).model_fields)
     if details["type"] == "extra_forbidden":
@@ -50,8 +51,8 @@ def first_fault(
 def _part(
     place: Sequence[int | str], feed: type[BaseModel], parts: Mapping[str, type[BaseModel]]
 ) -> type[BaseModel]:
-    """What the last key of a path is a key of: parts stand by name or number under their key, or are its value."""
-    return parts.get(".".join(str(one) for one in place[:-1:2]), feed)
+    """The model that the last key of a path is a key of: a part by name or number under a key, or the key's value."""
+    return parts.get(".".join(str(step) for step in place[:-1:2]), feed)
 
 
 def _path(place: Sequence[int | str]) -> str:

@@ -1,6 +1,7 @@
 """Whether the tables of a feed file can stand beside each other in gold.
 
-Not here: how a table's name in gold is made (``transforms/feed/table_names.py``).
+Put here what is checked of all tables' names together. Not here: how a table's name in gold is made
+(``transforms/feed/table_names``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_na
 
 
 def check_gold_names(file: str, feed: Feed) -> None:
-    """Judge the names that the feed's tables have in gold and in Dagster.
+    """Refuse names that the feed's tables cannot have in gold or in Dagster.
 
     Raises:
         FeedMisdeclared: one is no name for a gold table.

@@ -1,6 +1,6 @@
-"""The keys that a feed file may have, and the shape of what stands under each.
+"""The keys that a feed file may have, and the shape of the value of each.
 
-Not here: whether what stands there can be (``feed_files.py``).
+Put a new key here. Not here: whether a value of the right shape can be used (``load``, and the module of its key).
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePo
 from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
 
 _Text = Annotated[str, Field(min_length=1)]
-# The YAML of a feed file is read as texts; the words are those of YAML 1.2.
+# The YAML of a feed file is read as texts; these are the words of YAML 1.2 for yes and no.
 _WORDS = {"true": True, "false": False}
 _YesOrNo = Annotated[
     bool,
-    BeforeValidator(lambda said: _WORDS.get(str(said).lower(), said)),
+    BeforeValidator(lambda text: _WORDS.get(str(text).lower(), text)),
 ]
 _Texts = Annotated[list[_Text], Field(min_length=1)]
 
 
-def _as_list(said: object) -> object:
-    return [said] if isinstance(said, str) else said
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 class _Declared(BaseModel):
@@ -99,7 +99,7 @@ class DeclaredFeed(_Declared):
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
-"""The keys that not every format has: those that say which tables there are, and what only one source knows."""
+"""The keys that not every format has: they declare tables, or what only one kind of source has."""
 
 PARTS: Final[dict[str, type[BaseModel]]] = {
     "tables": DeclaredTable,
@@ -111,4 +111,4 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "schema_changes": DeclaredPolicies,
     "tables.schema_changes": DeclaredTablePolicies,
 }
-"""What stands by name or number under a key, or is its value, and has keys of its own."""
+"""The parts of a file that have keys of their own, by the key that they are found under, by name or number."""

@@ -1,7 +1,8 @@
 """From ``feeds/<feed>.yaml`` to a ``Feed`` that is known to be sound.
 
-Every fault names the file, the key and what is known instead. Not here: which keys there are (``feed_keys.py``),
-reading YAML (``feed_yaml.py``), judging a type (``column_types.py``) and what a feed is (``transforms/feed/feed.py``).
+Every fault names the file, the key and what is known instead. Put here how a whole file becomes a ``Feed``. Not here:
+which keys there are (``keys``), reading YAML (``read_yaml``), what is checked of a single key (the module of its name),
+and what a feed is (``transforms/feed/feed``).
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.feeds.dgraph import predicates_from, types_from
 from orchestration.feeds.epochs import UnfitEpoch, epoch_from
 from orchestration.feeds.faults import first_fault, nearest
 from orchestration.feeds.gold_names import check_gold_names
+from orchestration.feeds.graphs.dgraph import predicates_from, types_from
+from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
+from orchestration.feeds.landings import accepted_losses_from, landing_from
+from orchestration.feeds.misdeclared import check_glob
 from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
 from orchestration.feeds.schema_changes import (
@@ -27,8 +31,7 @@ from orchestration.feeds.schema_changes import (
     check_earlier_names,
     policies_from,
 )
-from orchestration.feeds.tables import TableTexts, check_glob
-from orchestration.feeds.tigergraph import baseline_from, edges_from, vertices_from
+from orchestration.feeds.tables import TableDeclarations
 from transforms.errors import FeedMisdeclared
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed, Table
@@ -36,9 +39,6 @@ from transforms.feed.schema_policies import Policies
 from transforms.formats import FORMATS
 
 _FEED_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
-_KAFKA: Final = re.compile(r"kafka://[^/,\s]+(,[^/,\s]+)*/[A-Za-z0-9._-]+(,[A-Za-z0-9._-]+)*")
 
 
 def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[Feed]:
@@ -74,7 +74,7 @@ def load_feed(file: Path, formats: Collection[str] = tuple(FORMATS)) -> Feed:
 
 @dataclass(frozen=True, slots=True)
 class _FeedFile:
-    """One feed file under judgement."""
+    """One feed file that is being checked."""
 
     file: Path
     formats: Collection[str]
@@ -94,12 +94,12 @@ class _FeedFile:
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
-            landing=self._landing(declared),
+            landing=landing_from(declared, self.file.parent, self._misdeclared),
             files=declared.files,
             window=declared.window,
             table_names=declared.table_names,
             tables=self._tables(declared),
-            accepted_losses=dict(self._accepted_losses(declared)),
+            accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(epochs=tuple(self._epochs(declared))),
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
@@ -127,68 +127,27 @@ class _FeedFile:
         return FeedMisdeclared(str(self.file), key, fault, known)
 
     def _check_format(self, content: dict[str, object]) -> None:
-        found, known = content.get("format"), sorted(self.formats)
+        named, known = content.get("format"), sorted(self.formats)
         if "format" not in content:
             raise self._misdeclared("format", "is missing", known)
-        if not isinstance(found, str):
-            raise self._misdeclared("format", f"must be a text, found {found!r}", known)
-        if found in self.formats:
-            own = self._objects(found)
+        if not isinstance(named, str):
+            raise self._misdeclared("format", f"must be a text, found {named!r}", known)
+        if named in self.formats:
+            own = self._objects(named)
             for key in OBJECTS:
                 if key in content and key not in own:
-                    fault = f"is no key of a feed of format {found}"
+                    fault = f"is no key of a feed of format {named}"
                     raise self._misdeclared(key, fault, own)
             return
-        hint = nearest(found, known)
-        raise self._misdeclared("format", f"{found!r} is not a format{hint}", known)
-
-    def _landing(self, declared: DeclaredFeed) -> str:
-        landing = declared.landing
-        address = _ADDRESS.match(landing)
-        if address is None:
-            return str((self.file.parent / Path(landing).expanduser()).resolve())
-        if address.group(1) == "kafka":
-            return self._topics(declared)
-        if not _S3.fullmatch(landing):
-            fault = f"{landing!r} is neither s3://bucket/prefix/ nor a folder"
-            raise self._misdeclared("landing", fault)
-        # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
-        return landing if landing.endswith("/") else f"{landing}/"
-
-    def _topics(self, declared: DeclaredFeed) -> str:
-        landing, known = declared.landing, FORMATS.get(declared.format)
-        if "@" in landing:
-            # Not quoted: it may hold a password.
-            fault = "has an @, and secrets never stand in a feed file: set WEIR_KAFKA_SASL_USERNAME and _PASSWORD"
-            raise self._misdeclared("landing", fault)
-        if known is None or not known.reads_kafka:
-            fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
-            raise self._misdeclared("landing", f"{fault}: give an s3:// address or a folder")
-        if not _KAFKA.fullmatch(landing):
-            fault = f"{landing!r} is not kafka://broker:port/topic[,topic]"
-            raise self._misdeclared("landing", fault)
-        if declared.files is not None:
-            raise self._misdeclared("files", "is for landings of files, and a topic has none")
-        return landing
-
-    def _accepted_losses(self, declared: DeclaredFeed) -> Iterator[tuple[str, int]]:
-        for name, offset in declared.accept_loss.items():
-            key = f"accept_loss.{name}"
-            if not declared.landing.startswith("kafka://"):
-                raise self._misdeclared("accept_loss", "is for topics, and this landing is none")
-            topics = declared.landing.rpartition("/")[2].split(",")
-            if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
-                raise self._misdeclared(key, "is no partition: write <topic>/<number>", topics)
-            if not offset.isdecimal():
-                raise self._misdeclared(key, f"{offset!r} is no offset")
-            yield name, int(offset)
+        hint = nearest(named, known)
+        raise self._misdeclared("format", f"{named!r} is not a format{hint}", known)
 
     def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
         usual = policies_from(declared.schema_changes, Policies())
         tables = {}
         try:
-            for name, one in declared.tables.items():
-                table = TableTexts(self._misdeclared).table(name, one, usual)
+            for name, entry in declared.tables.items():
+                table = TableDeclarations(self._misdeclared).table(name, entry, usual)
                 check_changes(table, declared.window)
                 tables[name] = table
         except UnfitSchemaChange as unfit:

@@ -1,7 +1,8 @@
-"""The YAML of a feed file, read so that its well-known traps cannot bite.
+"""The YAML of a feed file, read without YAML's well-known traps.
 
 Every scalar is the text that was written: a column may be called ``on``, ``no`` or ``1`` and needs no quotes. The same
-key twice in one mapping is an error. Not here: what the keys mean (``feed_files.py``).
+key twice in one mapping is an error. Put here how a file becomes mappings, lists and texts. Not here: which keys there
+are (``keys``).
 """
 
 from __future__ import annotations
@@ -59,22 +60,22 @@ def read_yaml(file: Path) -> dict[str, object]:
             str(file), _WHOLE_FILE, f"cannot be read: {fault.strerror}"
         ) from fault
     except UnicodeDecodeError as fault:
-        said = f"is not UTF-8: byte {fault.start} is wrong"
-        raise FeedMisdeclared(str(file), _WHOLE_FILE, said) from fault
+        wrong = f"is not UTF-8: byte {fault.start} is wrong"
+        raise FeedMisdeclared(str(file), _WHOLE_FILE, wrong) from fault
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         place = f"line {mark.line + 1}" if mark else _WHOLE_FILE
-        said = f"{fault.problem or fault.context}"
+        wrong = f"{fault.problem or fault.context}"
         if not isinstance(fault, _DuplicateKey):
-            said = f"is not YAML: {said} ({_UNQUOTED})"
-        raise FeedMisdeclared(str(file), place, said) from fault
+            wrong = f"is not YAML: {wrong} ({_UNQUOTED})"
+        raise FeedMisdeclared(str(file), place, wrong) from fault
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
-        said = str(fault).splitlines()[0]
-        raise FeedMisdeclared(str(file), _WHOLE_FILE, f"is not YAML: {said}") from fault
+        wrong = str(fault).splitlines()[0]
+        raise FeedMisdeclared(str(file), _WHOLE_FILE, f"is not YAML: {wrong}") from fault
     if content is None:
         raise FeedMisdeclared(str(file), _WHOLE_FILE, "is empty; a feed needs format and landing")
     if not isinstance(content, dict):
         kind = "list" if isinstance(content, list) else "text"
-        said = f"is a {kind}, not a mapping such as 'format: …'"
-        raise FeedMisdeclared(str(file), _WHOLE_FILE, said)
+        wrong = f"is a {kind}, not a mapping such as 'format: …'"
+        raise FeedMisdeclared(str(file), _WHOLE_FILE, wrong)
     return content

@@ -1,6 +1,7 @@
 """Lengths of time, as people write them in a feed file: how long history is kept, how long a transaction may be open.
 
-Not here: what is kept (``transforms/feed/feed.py``), and what becomes of the rest (``assets/upkeep/compaction.py``).
+Put here what is checked of ``compaction`` and ``transaction_timeout``. Not here: what is kept
+(``transforms/feed/feed``), and what becomes of the rest (``assets/upkeep/compaction``).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class DeclaredCompaction(BaseModel):
 def retention_from(
     declared: DeclaredCompaction, window: WindowSize, refused: Callable[[str, str], Exception]
 ) -> Retention:
-    """What was declared, as a value; ``refused`` makes the error where a part of it is no length of time or window."""
+    """How long history is kept; ``refused`` makes the error that is raised where a part of it cannot be."""
     retired, dismissed = tuple(declared.retired), tuple(declared.dismissed)
     for text in dismissed:
         try:
@@ -50,7 +51,7 @@ def retention_from(
 
 
 def timeout_from(declared: str, refused: Callable[[str, str], Exception]) -> timedelta:
-    """How long a transaction may be open; ``refused`` makes the error where it is no length of time."""
+    """How long a transaction may be open; ``refused`` makes the error that is raised where it is no length of time."""
     timeout = length_from(declared)
     if timeout is None:
         fault = f"{declared!r} is no length of time: write 24h or 2d"

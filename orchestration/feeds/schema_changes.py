@@ -1,6 +1,6 @@
 """Schema changes as a feed file writes them: policies, earlier names, and columns that came later.
 
-Not here: what a policy does (``transforms/feed/schema_policies.py``).
+Put here what is checked of these keys. Not here: what a policy does (``transforms/feed/schema_policies``).
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class UnfitSchemaChange(ValueError):
 
 
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:
-    """The policies that were written, on top of those that hold anyway."""
+    """The policies that were written; ``usual`` has the others."""
     given = declared.model_dump(exclude_unset=True) if declared else {}
     return replace(usual, **given)
 
 
 def check_changes(table: Table, size: WindowSize) -> None:
-    """Judge what a table says of its earlier columns.
+    """Refuse what a table cannot say of its earlier columns.
 
     Raises:
         UnfitSchemaChange: something in it cannot be.
@@ -86,7 +86,7 @@ def check_changes(table: Table, size: WindowSize) -> None:
 
 
 def check_earlier_names(tables: Mapping[str, Table]) -> None:
-    """Judge the earlier names of all tables together.
+    """Refuse earlier names that two tables would share.
 
     Raises:
         UnfitSchemaChange: a name is, or was, another table's.

@@ -1,6 +1,7 @@
 """Tables as a feed file writes them: names, keys, columns and their types.
 
-Not here: earlier names and policies (``schema_texts.py``), and the rest of the file (``feed_files.py``).
+Put here what is checked of ``tables``. Not here: earlier names and policies (``schema_changes``), the types themselves
+(``column_types``), and the rest of the file (``load``).
 """
 
 from __future__ import annotations
@@ -8,49 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from orchestration.feeds.column_types import KNOWN_TYPES, UnknownType, canonical_type
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredTable
+from orchestration.feeds.misdeclared import Misdeclared, check_glob
 from orchestration.feeds.schema_changes import policies_from
-from transforms.errors import FeedMisdeclared
 from transforms.feed.feed import Table
-from transforms.feed.object_paths import matches
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN, Policies
 from transforms.feed.table_names import UNFIT
 
 _UNFIT_IN_NAME: Final = re.compile(UNFIT)
 
 
-class Misdeclared(Protocol):
-    """Makes the error that says what is wrong under which key of the file."""
-
-    def __call__(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
-        """The error, to be raised."""
-        ...
-
-
-def check_glob(misdeclared: Misdeclared, place: str, glob: str | None) -> None:
-    """Judge a glob over object names.
-
-    Raises:
-        FeedMisdeclared: it is none.
-    """
-    try:
-        matches("", glob or "")
-    except re.error as fault:
-        raise misdeclared(place, f"{glob!r} is no glob: {fault}") from None
-
-
 @dataclass(frozen=True, slots=True)
-class TableTexts:
-    """The judge of one file's tables."""
+class TableDeclarations:
+    """Turns the tables of one feed file into values, and refuses what cannot be."""
 
     misdeclared: Misdeclared
 
     def table(self, name: str, declared: DeclaredTable, usual: Policies) -> Table:
-        """The table of one entry.
+        """The table that one entry declares; ``usual`` are the policies that hold where it names none.
 
         Raises:
             FeedMisdeclared: something in it cannot be.

@@ -1,8 +1,8 @@
-"""Whether this machine has the Java and the Python that Weir needs, said before any installing.
+"""Whether this machine has the Java and the Python that Weir needs, checked before anything is installed.
 
-Standard library only and no import of Weir's own, so that ``python3 -I orchestration/spark/java.py``
-works before there is a virtual environment. Not here: fetching jars (``jars.py``) and starting
-Spark (``spark.py``).
+It imports the standard library only and nothing of Weir's own, so that ``python3 -I orchestration/spark/java.py`` works
+before there is a virtual environment. Put here what the machine must have. Not here: fetching jars (``jars``), and
+starting Spark (``session``).
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ def _release_of(program: Path, origin: str) -> int:
         )
     except (OSError, subprocess.SubprocessError) as fault:
         raise JavaMissing(f"{origin}, but it does not start: {fault}.\n{INSTALL_JAVA}") from fault
-    said = (answer.stderr + answer.stdout).strip()
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    output = (answer.stderr + answer.stdout).strip()
+    version = re.search(r'version "(?:1\.)?(\d+)', output)
     # macOS has a stand-in for java that only says that there is no Java.
-    if answer.returncode != 0 or found is None:
-        first = said.splitlines()[0] if said else f"exit code {answer.returncode}"
+    if answer.returncode != 0 or version is None:
+        first = output.splitlines()[0] if output else f"exit code {answer.returncode}"
         raise JavaMissing(f"{origin}, but it does not tell its version: {first}\n{INSTALL_JAVA}")
-    return int(found.group(1))
+    return int(version.group(1))
 
 
 def check_java() -> None:

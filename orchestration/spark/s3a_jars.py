@@ -1,9 +1,9 @@
 """The jars that Spark needs to keep tables on ``s3a://``, pinned.
 
-Only the list: fetching is ``jars.py``'s. It is what ``hadoop-aws`` (of the Hadoop that pyspark
-carries) and the parts of the AWS SDK it was built with need, less what pyspark brings already and
-less the SDK's bundle of all services. Another SDK release does not do: 2.29.52, for one, lacks a
-checksum that hadoop-aws names.
+It is what ``hadoop-aws`` (of the Hadoop that pyspark carries) and the parts of the AWS SDK that it was built with need,
+less what pyspark brings already and less the SDK's bundle of all services. No other SDK release will do: 2.29.52, for
+one, lacks a checksum that hadoop-aws names.
+Put here nothing but the list. Not here: fetching (``ivy``), and Delta's own jars (``jars``).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Measured on two cores with the demo's tables: with Java's first compiler alone, 
 in bronze costs 22 s of CPU, with both 40 s; a first run of one small table takes 43 s where Spark generates no code for
 whole stages, 47 s where it does. On long work both pay for themselves, so they are left out only where all drops and
 tables together are small.
+Put here what is different for little work. Not here: the settings of every session (``settings``).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SMALL_FILES = 5_000
 
 OPTIONS = "spark.driver.extraJavaOptions"
 FIRST_COMPILER = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-"""Alone it would have a cache of 48 MB, which a run fills."""
+"""Java's first compiler alone, with a larger cache: by default it would have 48 MB, which a run fills."""
 
 
 def tuned(lake: Lake, feeds: Sequence[Feed] = ()) -> Lake:
@@ -58,10 +59,10 @@ def sizes(lake: Lake, feeds: Sequence[Feed]) -> Iterator[int]:
             # How much there is, only the broker knows, and it may be slow to say: no small work, then.
             yield SMALL_BYTES + 1
             continue
-        # A landing that cannot be read is told of where the feed is planned.
+        # A landing that cannot be read is reported where the feed is planned.
         with suppress(UnreadableLanding):
-            for one in open_landing(feed, FORMATS[feed.format].files).list():
-                yield one.size
+            for drop in open_landing(feed, FORMATS[feed.format].files).list():
+                yield drop.size
     for folder, _, files in os.walk(lake.warehouse):
         for file in files:
             path = Path(folder, file)

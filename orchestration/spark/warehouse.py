@@ -1,4 +1,7 @@
-"""A warehouse in an object store, asked before Spark starts: Hadoop's client waits long and then shows its stack."""
+"""A warehouse in an object store, tried before Spark starts: Hadoop's client waits long and then shows its stack.
+
+Put here what must be known of a warehouse before Spark starts. Not here: S3 settings for Spark (``settings``).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from transforms.errors import UnreadableWarehouse
 
 
 def refuse_unreachable(warehouse: str) -> None:
-    """Raise where the warehouse is in S3 and its bucket cannot be listed.
+    """Refuse a warehouse in S3 whose bucket cannot be listed.
 
     Raises:
         UnreadableWarehouse: with what the store says, and what to set.

@@ -7,7 +7,7 @@ import pytest
 
 from assets import checks
 from assets.gold.applied import Applied
-from assets.gold.gold_asset import samples_of, violations_of
+from assets.gold.apply_reports import samples_of, violations_of
 from expectations import gold as rules
 from transforms.errors import WeirError
 from transforms.silver.conforming.discovered_tables import Stopped

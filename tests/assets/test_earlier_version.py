@@ -10,7 +10,7 @@ from deltalake import write_deltalake
 
 from assets.bookkeeping import accounting, ledger
 from assets.columns.gold import RESET
-from assets.gold import gold_tables
+from assets.gold import table_properties
 from assets.gold.apply import local_apply
 from assets.lake import Lake
 from assets.layers import Layer
@@ -49,7 +49,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
             table.path, found.rename_columns(renamed), mode="overwrite", schema_mode="overwrite"
         )
     gold = lake.table(Layer.GOLD, feed.name, "pets")
-    gold.set_properties({gold_tables.DECLARATION: "of another version"})
+    gold.set_properties({table_properties.DECLARATION: "of another version"})
 
 
 def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path) -> None:

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from assets.arrow import in_spark
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.landing.objects import open_landing
-from assets.silver import derive_windows, spark_stages
+from assets.silver import derive_windows
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
@@ -44,7 +45,7 @@ def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     """Bronze and silver are made by Spark's tasks, however little there is: by several, in batches of a few rows."""
     monkeypatch.setattr(read_objects, "MOST_BYTES", 0)
     monkeypatch.setattr(derive_windows, "SMALL_RECORDS", 0)
-    monkeypatch.setattr(spark_stages, "SMALL", 0)
+    monkeypatch.setattr(in_spark, "SMALL", 0)
     rows_of_a_batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = lake.spark.conf.get(rows_of_a_batch)
     lake.spark.conf.set(rows_of_a_batch, "7")

@@ -10,8 +10,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.layers import Layer
-from bench import everyday, lines
+from bench.lines import nothing_new
+from bench.lines.agreement import fingerprint
+from bench.lines.wanted import wanted_lines
 from bench.made import drops, row
+from bench.made.changes import LOG
 from bench.made.restoring import Workspace
 from bench.measuring import timed
 from bench.rivals import by_default
@@ -38,7 +41,7 @@ def test_the_textbook_makes_the_same_table_and_what_came_before_is_known_again(
 ) -> None:
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
     # Before it comes to the line, the changes have been applied in both ways and compared.
-    line = next(lines.lines(work, SIZES, ["again"]))
+    line = next(wanted_lines(work, SIZES, ["again"]))
     assert line.name == "apply them again"
     sample = timed(spark, line.competitors["floor"](), line.name)
     assert (sample.seconds > 0, sample.jobs not in (0, None), sample.heap not in (0, None)) == (
@@ -59,12 +62,12 @@ def test_the_textbook_by_spark_s_defaults_makes_the_same_table_in_a_process_of_i
 ) -> None:
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
     tables = []
-    with closing(lines.lines(work, SIZES, ["apply"])) as found:
+    with closing(wanted_lines(work, SIZES, ["apply"])) as found:
         line = next(found)
         for name in ("textbook", by_default.NAME):
             timed(spark, line.competitors[name](), name)
             gold = next(tmp_path.glob("run_*/gold/bench/item"))
-            tables.append(lines.fingerprint(spark.read.format("delta").load(str(gold))))
+            tables.append(fingerprint(spark.read.format("delta").load(str(gold))))
     assert tables[0] == tables[1]
     assert tables[0][0] > 0
 
@@ -72,9 +75,9 @@ def test_the_textbook_by_spark_s_defaults_makes_the_same_table_in_a_process_of_i
 def test_an_ordinary_day_is_timed_to_its_end(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(everyday, "MANY", 2)
+    monkeypatch.setattr(nothing_new, "MANY", 2)
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
-    found = {line.name: line for line in lines.lines(work, SIZES, ["window", "process", "lake"])}
+    found = {line.name: line for line in wanted_lines(work, SIZES, ["window", "process", "lake"])}
     assert [*found] == [
         "one small window",
         "one small window, weir run",
@@ -89,4 +92,4 @@ def test_an_ordinary_day_is_timed_to_its_end(
     found["one small window, weir run"].competitors["weir"]()()
     gold = next(tmp_path.glob("run_*/gold/bench/item"))
     newest = spark.read.format("delta").load(str(gold))
-    assert newest.where(F.col("_weir_position")[2] == drops.LOG).count() > 0
+    assert newest.where(F.col("_weir_position")[2] == LOG).count() > 0

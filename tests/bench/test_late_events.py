@@ -1,4 +1,4 @@
-"""The late keys of the bench do need their history, and the new ones do not."""
+"""The bench's late keys do need their history, and its new keys do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 from assets.columns.gold import POSITION, RESET
 from assets.gold.applied import Applied
 from assets.layers import Layer
-from bench import late_events, lines
+from bench.lines import late_events
+from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
@@ -24,7 +25,7 @@ def test_a_hundred_late_keys_are_folded_from_their_history(
 ) -> None:
     monkeypatch.setattr(late_events, "DAYS", (2,))
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
-    found = {line.name: line for line in lines.lines(work, SIZES, ["late"])}
+    found = {line.name: line for line in wanted_lines(work, SIZES, ["late"])}
     assert [*found] == ["100 late keys over 2 days of silver", "100 new keys over 2 days of silver"]
     days = work.lake("days_2").table(Layer.GOLD, "bench", "item").read()
     # Nothing but the snapshot has said whole rows: what came after it leaves the reset position there.

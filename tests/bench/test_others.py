@@ -1,4 +1,4 @@
-"""Other tools beside Weir: their environments are made anew only if need be, and they make the right tables."""
+"""Other tools beside Weir: an environment is made again only where it must be, and every tool makes the right table."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from bench import lines, report
+from bench import report
+from bench.finding import Finding
+from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace
 from bench.measuring import measured
-from bench.others import delta_rs, environments, line
-from bench.report import Finding
+from bench.others import delta_rs, environments, scripts
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
 
@@ -94,7 +95,7 @@ def test_delta_rs_as_a_script_applies_changes_and_says_what_there_is(tmp_path: P
     )
     (tmp_path / "changes").mkdir()
     pq.write_table(changes, tmp_path / "changes" / "part.parquet")
-    said = line.run(
+    said = scripts.run_script(
         Path(sys.executable),
         "delta_rs",
         tmp_path,
@@ -117,10 +118,14 @@ def test_every_lock_has_hashes_and_no_addresses(lock: Path) -> None:
 
 
 def test_every_tool_has_a_script_a_lock_and_a_sentence_on_its_version(root: Path) -> None:
-    assert [lock.stem for lock in LOCKS] == sorted(line.TOOLS.values())
+    assert [lock.stem for lock in LOCKS] == sorted(scripts.TOOLS.values())
     docs = (root / "docs" / "bench.md").read_text()
-    for name, package in ((line.DELTA_RS, "deltalake"), (line.DLT, "dlt"), (line.DUCKDB, "duckdb")):
-        lock = (environments.SCRIPTS / f"{line.TOOLS[name]}.lock").read_text()
+    for name, package in (
+        (scripts.DELTA_RS, "deltalake"),
+        (scripts.DLT, "dlt"),
+        (scripts.DUCKDB, "duckdb"),
+    ):
+        lock = (environments.SCRIPTS / f"{scripts.TOOLS[name]}.lock").read_text()
         found = re.search(rf"^{package}(?:\[.*?\])?==(\S+)", lock, re.MULTILINE)
         assert found is not None
         assert f"`{package}` {found[1]}" in docs
@@ -157,10 +162,10 @@ def test_an_environment_that_is_not_whole_is_none(tmp_path: Path) -> None:
 def test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripts = tmp_path / "scripts"
-    scripts.mkdir()
-    (scripts / "tool.lock").write_text(f"no-such-package-of-weir==1 --hash=sha256:{'0' * 64}\n")
-    monkeypatch.setattr(environments, "SCRIPTS", scripts)
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "tool.lock").write_text(f"no-such-package-of-weir==1 --hash=sha256:{'0' * 64}\n")
+    monkeypatch.setattr(environments, "SCRIPTS", folder)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(
         environments.NoEnvironment, match=r"no environment for tool: .*no-such-package"
@@ -175,7 +180,7 @@ def test_the_tools_make_the_tables_that_they_should(spark: SparkSession, tmp_pat
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
     sizes = Sizes(rows=400, changes=300, tables=1, repeats=1)
     try:
-        found = next(lines.lines(work, sizes, ["others"], tmp_path / "environments"))
+        found = next(wanted_lines(work, sizes, ["others"], tmp_path / "environments"))
     except environments.NoEnvironment as error:
         pytest.skip(f"no index has the tools' packages: {str(error).splitlines()[-1]}")
     # A tool whose table is not what it should be is an error.

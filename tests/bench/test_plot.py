@@ -1,4 +1,4 @@
-"""The picture is XML that says every figure, to scale, on light pages and dark ones."""
+"""The picture is sound XML, and has every figure to scale."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from bench import plot, report
+from bench.finding import Finding
 from bench.measuring import Sample
-from bench.report import Finding
 
 SVG = "{http://www.w3.org/2000/svg}"
 FINDINGS = [

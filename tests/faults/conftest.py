@@ -1,4 +1,4 @@
-"""What the suite counts: each fault, how often it struck, and what it cost."""
+"""What the fault suite counts: each kind of fault, how often it happened, and what it cost."""
 
 from __future__ import annotations
 

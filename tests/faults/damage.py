@@ -1,4 +1,4 @@
-"""What a fault did to the tables: events lost and rows wrong, against a run that nothing disturbed and the oracle."""
+"""What a fault did to the tables: lost events and wrong rows, compared with an undisturbed run and with the oracle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.faults.drawn import Drawn, Rows
-from tests.laws.histories import COLUMNS
+from tests.laws.drawn.histories import COLUMNS
 
 FEED = "faults"
 EVENTS = (Layer.BRONZE, Layer.SILVER, Layer.QUARANTINE)

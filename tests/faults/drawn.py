@@ -1,7 +1,7 @@
-"""A landing drawn from a seed, and what the oracle makes of its windows.
+"""A landing drawn from a seed, and the tables that the oracle expects of its windows.
 
-Histories of a MySQL source as nasty as those of the laws: late, repeated and tied events, and in each window a record
-that was cut off.
+The histories are those of a MySQL source, as nasty as the laws' own: late, repeated and tied events, and in each window
+a record that was cut off. Not here: the faults (``test_kills`` and the other tests).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from tests.laws import rendering
-from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
-from tests.laws.oracle import Event, current
-from tests.laws.oracle import Table as OracleTable
+from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
+from tests.laws.oracle.oracle import Event, current
+from tests.laws.oracle.oracle import Table as OracleTable
+from tests.laws.rendering import arcion
 from tests.support.pet_feed import lay
 from transforms.feed.feed import Feed, Retention, Table
 
@@ -60,9 +60,7 @@ class Drawn:
         rng = Random(f"objects {self.seed}")
         found = {}
         for window, events in self.delivered.items():
-            texts = [
-                rendering.to_json(event, COLUMNS, seed=rng.getrandbits(32)) for event in events
-            ]
+            texts = [arcion.to_json(event, COLUMNS, seed=rng.getrandbits(32)) for event in events]
             half = len(texts) // 2
             # What is in quarantine is not decided, and would keep the old era from being compacted.
             damaged = [] if window in self.old else [CUT_OFF]

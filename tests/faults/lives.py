@@ -1,4 +1,4 @@
-"""Processes that are ended by SIGKILL at a moment of their own choosing, each with the JVM that it started."""
+"""Processes that are ended by SIGKILL at a drawn moment, each with the JVM that it started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that is full: the run stops and says where there is no room; with more room, the next one goes on."""
+"""A full disk: the run stops and says where there is no room; once there is, the next run goes on."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A run that is killed at any moment and run again gives the tables of one that was not.
+"""A run that is killed at any moment and run again leaves the same tables as one that was not killed.
 
-Every life of the worker is ended by SIGKILL, with its JVM, at a moment drawn from ``WEIR_FAULT_SEED``: so far into a
-step of a drawn layer. The next life goes on where that one died, on the same tables. ``WEIR_FAULT_KILLS`` says how
-many die.
+Every worker process is ended by SIGKILL, with its JVM, at a moment that is drawn from ``WEIR_FAULT_SEED``: some time
+into a step of a drawn layer. The next process goes on with the same tables. ``WEIR_FAULT_KILLS`` says how many are
+killed.
 """
 
 from __future__ import annotations

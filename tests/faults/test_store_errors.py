@@ -1,4 +1,4 @@
-"""An S3 server that answers errors: the run says so, and the next one goes on."""
+"""An S3 server that answers with errors: the run reports them, and the next run goes on."""
 
 from __future__ import annotations
 

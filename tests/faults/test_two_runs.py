@@ -1,4 +1,4 @@
-"""Two runs of the same windows at once: at least one does them, and the other does no harm and says why it stopped."""
+"""Two runs of the same windows at once: at least one does the work; the other does no harm and says why it stopped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A run as a process of its own, in small steps: ``python -m tests.faults.worker``.
 
-It does what the assets do, without Dagster around it, and writes a line to its journal as each step begins, so that
-whoever watches can end it there. Until it is told to go, it only starts Spark and looks around.
+It does what the assets do, without Dagster around it, and writes a line to its journal as each step begins, so that a
+test can end it there. Until the test tells it to go on, it only starts Spark and reads what is there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_feed, local_apply, whole_images
+from assets.gold.apply import apply_feed, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.silver import derive_windows, silver_asset
 from assets.upkeep import compaction

@@ -1,4 +1,4 @@
-"""What the journeys share: one Dagster server over one small feed, with three of its windows run as a backfill."""
+"""What the journeys share: one Dagster server over one small feed, three windows of which were run as a backfill."""
 
 from __future__ import annotations
 

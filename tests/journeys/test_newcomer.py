@@ -1,4 +1,4 @@
-"""An empty folder, a feed file and a few drops typed from Arcion's document: gold is what its statements mean."""
+"""An empty folder, a feed file and a few drops typed from Arcion's documentation: gold has the rows that they mean."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     assert compacted.code == 0, compacted.err
     assert "Deleted" not in compacted.out, "Delta prints of its own accord"
     assert "tombstones: 0 whose key is back" in compacted.out
-    assert "dropped, 1 kept for events that may still come" in compacted.out
+    assert "dropped; 1 kept for events that may still come" in compacted.out
     assert "no further: retention: all windows since 2026-11-20T03 are kept" in compacted.out
 
     feed.write_text(FEED + "window: day\n")

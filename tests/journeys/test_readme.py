@@ -1,4 +1,4 @@
-"""The README's commands in a fresh copy of the project, to the letter."""
+"""The README's commands, copied to the letter, in a fresh copy of the project."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def first(clone: Path) -> Iterator[Done]:
     yield command(clone, "make", "run")
 
 
-def test_make_alone_lists_what_the_readme_lists(clone: Path) -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/commands.md"])
+def test_make_alone_lists_what_the_documentation_lists(clone: Path, page: str) -> None:
     listed = command(clone, "make")
     assert listed.code == 0
-    readme = (clone / "README.md").read_text(encoding="utf-8")
-    promised = re.findall(r"^\| `make (\w+)` \|", readme, re.MULTILINE)
+    text = (clone / page).read_text(encoding="utf-8")
+    promised = re.findall(r"^\| `make ([\w-]+)[^`]*` \|", text, re.MULTILINE)
     assert {"run", "test", "check", "ui"} <= set(promised)
     for target in promised:
         assert f"  make {target} " in listed.out

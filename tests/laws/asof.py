@@ -1,4 +1,4 @@
-"""The law of histories: as of every position, a table's history is what the oracle makes of the events up to there."""
+"""The law of histories: as of every position, a table's history is what the oracle makes of the events up to it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from assets.layers import Layer
-from tests.laws.event import Event, Key, Position, Table
-from tests.laws.oracle import current
+from tests.laws.oracle.event import Event, Key, Position, Table
+from tests.laws.oracle.oracle import current
 from transforms.feed.feed import Feed
 
 Status = dict[Key, tuple[object, ...]]

@@ -1,4 +1,4 @@
-"""Compaction between runs, as the oracle sees it: what is folded, what comes too late, what tombstones go."""
+"""Compaction between runs, by the oracle: which changes are folded, which come too late, which tombstones go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from tests.laws.event import Event, Position, event_id
+from tests.laws.oracle.event import Event, Position, event_id
 from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 

@@ -1,7 +1,7 @@
-"""Runs that end between two commits: the write of a named table is where they die.
+"""Runs that end between two commits: the process stops where a chosen table is to be written.
 
-Every method of the classes that write tables dies, so that a new way to write one cannot slip through. Not here: kills
-of whole processes at random moments (``tests/faults``).
+Every method of the classes that write tables stops it, so that a new way to write one cannot be overlooked. Not here:
+kills of whole processes at random moments (``tests/faults``).
 """
 
 from __future__ import annotations

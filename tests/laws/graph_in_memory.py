@@ -1,6 +1,6 @@
 """A graph's lake in memory: the product's plain functions from windows of silver to gold, run by run.
 
-Every run is told what is new and what gold has, as a real one is. Not here: the graph that gold should be
+Every run gets the new windows and the gold before it, as a real run does. Not here: the graph that gold should be
 (``tests/support/tigergraph_store``).
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets.arrow import read_changes
+from assets.arrow.gold import read_changes
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
 from assets.silver import written_rows
@@ -80,7 +80,7 @@ class Lake:
             (rows.select(cross_stream_deletes.COLUMNS), one not in before)
             for one, rows in self.silver.items()
         )
-        told = cross_stream_deletes.here(self.feed, table, scoped, rows)
+        told = cross_stream_deletes.read_locally(self.feed, table, scoped, rows)
         new = New(own, scoped)
         if told is not None:
             new = replace(

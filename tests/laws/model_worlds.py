@@ -1,4 +1,4 @@
-"""Worlds of many histories side by side, what the oracle makes of them, and what the tables have of them.
+"""Worlds of many histories in the same tables, the oracle's rows for them, and the rows that the tables have.
 
 Not here: runs, and the laws that compare the two (``test_model_laws``).
 """
@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 
 from assets.lake import Lake
 from assets.layers import Layer
-from tests.laws import model_histories
 from tests.laws.compacting import Compacted
-from tests.laws.oracle import Event, Key, current, visible
+from tests.laws.drawn import model_histories
+from tests.laws.oracle.oracle import Event, Key, current, visible
 from transforms.feed.feed import Feed, Table
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))

@@ -1,4 +1,4 @@
-"""Random histories of a Dgraph cluster, as its file sink writes them: gold is what the cluster holds in the end."""
+"""Random histories of a Dgraph cluster, as its file sink writes them: gold has what the cluster has in the end."""
 
 from __future__ import annotations
 

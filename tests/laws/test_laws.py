@@ -1,9 +1,9 @@
-"""The laws of Weir over random histories: what the Spark side makes of drops is what the oracle says.
+"""The laws of Weir over random histories, through Spark: the tables made of drops are those that the oracle expects.
 
-Hundreds of histories lie side by side in one table, told apart by their key, and those of sources with a log in one
-feed, so that a law costs a few Spark jobs and not one per example. What becomes of changes of every kind is the matter
-of ``test_model_laws``; here it is the formats that are under test, with a fortieth of ``WEIR_LAW_HISTORIES`` each, and
-with a fifth of that those on Kafka. The seed of a failing history is in its case id.
+Hundreds of histories share one table, distinguished by their key, and those of sources with a log share one feed, so
+that a law costs a few Spark jobs and not one per example. A fortieth of ``WEIR_LAW_HISTORIES`` is drawn for each
+format, and for those on Kafka a fifth of that. The seed of a failing history is in its case id. Not here: changes of
+every kind (``test_model_laws``).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
-from tests.laws import rendering, rendering_kafka
-from tests.laws.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
-from tests.laws.oracle import Event, current, event_id
-from tests.laws.oracle import Table as OracleTable
+from tests.laws.drawn.histories import COLUMN_TYPES, COLUMNS, KEY_COLUMNS, deliveries, history
+from tests.laws.oracle.oracle import Event, current, event_id
+from tests.laws.oracle.oracle import Table as OracleTable
+from tests.laws.rendering import arcion, kafka
 from transforms.event import Event as DecodedEvent
 from transforms.event import Pending
 from transforms.feed.feed import Feed, Table
@@ -112,14 +112,14 @@ def rendered(kind: str, format_name: str, event: Event, rng: Random) -> str:
     """One delivery as its format writes it."""
     seed = rng.getrandbits(32)
     if format_name == "arcion_kafka":
-        return rendering_kafka.arcion(event, seed=seed)
+        return kafka.arcion(event, seed=seed)
     if format_name == "debezium":
-        return rendering_kafka.debezium(event, seed=seed, has_key=kind == "debezium")
+        return kafka.debezium(event, seed=seed, has_key=kind == "debezium")
     if format_name == "arcion_s3_json":
-        return rendering.to_json(
+        return arcion.to_json(
             event, COLUMNS, seed=seed, snapshot_form=rng.choice(["envelope", "bare"])
         )
-    return rendering.to_csv(
+    return arcion.to_csv(
         event,
         list(COLUMNS if event.source == "snapshot" else TABLE.cdc_columns),
         seed=seed,

@@ -1,8 +1,8 @@
-"""The laws of Weir over random histories of every kind of change: gold is what the oracle says, after every run.
+"""The laws of Weir over random histories of every kind of change: after every run gold is what the oracle expects.
 
-Thousands of histories lie side by side in one table, told apart by their case, so that a law costs a few Spark jobs and
-not one per example. A quarter of ``WEIR_LAW_HISTORIES`` is drawn, from ``WEIR_LAW_SEED`` on; the seed of a failing
-history is in its case id. Many more are drawn without Spark, in ``tests/laws/gold``.
+Thousands of histories share one table, distinguished by their case, so that a law costs a few Spark jobs and not one
+per example. A quarter of ``WEIR_LAW_HISTORIES`` is drawn, from ``WEIR_LAW_SEED`` on; the seed of a failing history is
+in its case id. Many more are drawn without Spark, in ``tests/laws/gold``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets.arrow.gold_rows import Tally
+from assets.arrow.gold.tally import Tally
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_feed, local_apply, whole_images
+from assets.gold.apply import apply_feed, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset
 from orchestration.resources import lake_of
-from tests.laws import asof, compacting, model_format, model_histories
+from tests.laws import asof, compacting
 from tests.laws.compacting import Compacted
 from tests.laws.crashes import killed_at
+from tests.laws.drawn import model_format, model_histories
 from tests.laws.model_worlds import (
     SEED,
     WINDOWS,
@@ -38,7 +40,7 @@ from tests.laws.model_worlds import (
     found,
     world,
 )
-from tests.laws.oracle import event_id
+from tests.laws.oracle.oracle import event_id
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 
@@ -207,15 +209,15 @@ def agrees(
 def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
     """Let Spark tell of keys by their newest changes wherever it may; what it counts goes into the list."""
     found: list[Tally] = []
-    tell = whole_images.told
+    tell = whole_images.by_newest
 
-    def told(*args: Any) -> whole_images.Told:
+    def told(*args: Any) -> whole_images.ByNewest:
         made = tell(*args)
         found.append(replace(made.tally))
         return made
 
     monkeypatch.setattr(whole_images, "LEAST", 0)
-    monkeypatch.setattr(whole_images, "told", told)
+    monkeypatch.setattr(whole_images, "by_newest", told)
     return found
 
 

@@ -1,8 +1,8 @@
-"""Gold is the graph that a store has in the end, which tells what it does as TigerGraph would.
+"""Gold is the graph that a store has in the end, which writes its messages as TigerGraph would.
 
-What it tells is shuffled, and some of it told twice; in one window, or in several that come in any order, so that what
-is known of the streams' times and of the edges' far ends changes from run to run.
-Not here: the store (``tests/support/tigergraph_store``).
+Its messages are shuffled, and some are repeated; they come in one window, or in several in any order, so that what is
+known of the streams' times and of the edges' far ends changes from run to run. Not here: the store
+(``tests/support/tigergraph_store``).
 """
 
 from __future__ import annotations

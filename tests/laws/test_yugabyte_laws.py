@@ -1,7 +1,7 @@
 """The laws over drawn histories of YugabyteDB's tablets, in both forms, over several windows.
 
-Transactions lie in several responses and windows, deliveries repeat, and windows are read in a drawn order: after every
-run gold is what the oracle says of the windows read so far, and at the end it is the database's rows.
+Transactions extend over several responses and windows, deliveries repeat, and windows are read in a drawn order: after
+every run gold is what the oracle expects of the windows read so far, and at the end it has the database's rows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from assets.layers import Layer
 from orchestration.resources import lake_of
-from tests.laws import xcluster_histories, yugabyte_histories
-from tests.laws.oracle import Event, Table, current, visible
+from tests.laws.drawn import xcluster_histories, yugabyte_histories
+from tests.laws.oracle.oracle import Event, Table, current, visible
 from tests.support.pet_feed import bring, lay
 from transforms.feed.feed import Feed
 from transforms.feed.feed import Table as Declared

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,8 +12,10 @@ from dagster._core.definitions.partitions.context import partition_loading_conte
 
 from orchestration import definitions
 from orchestration.feeds.load import load_feeds
-from orchestration.resources import Deployment, lake_of
+from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.source_format import ExtraAsset, SourceFormat
 
 SHOP = """\
 format: arcion_s3_json
@@ -233,42 +232,19 @@ def test_a_range_of_windows_is_one_run(built: dg.Definitions) -> None:
             assert graph.get(key).backfill_policy == dg.BackfillPolicy.single_run(), key
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_without_feeds_there_is_a_code_location_with_nothing_in_it(
-    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+EXTRAS = [(source, extra) for source in FORMATS.values() for extra in source.extra_assets]
+
+
+# backfill_policy is marked beta in Dagster 1.13.
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+@pytest.mark.parametrize(("source", "extra"), EXTRAS, ids=[extra.module for _, extra in EXTRAS])
+def test_what_only_a_format_has_is_made_where_its_list_says(
+    source: SourceFormat, extra: ExtraAsset
 ) -> None:
-    folder = tmp_path / "feeds"
-    if there:
-        folder.mkdir()
-    monkeypatch.setenv("WEIR_FEEDS", str(folder))
-    loaded = definitions.defs()
-    assert loaded.resolve_asset_graph().get_all_asset_keys() == set()
-
-
-def test_the_deployment_is_what_the_environment_names(tmp_path: Path, root: Path) -> None:
-    assert Deployment.from_environment({}) == Deployment(root / "feeds", str(root / "warehouse"))
-    named = {"WEIR_FEEDS": str(tmp_path / "feeds"), "WEIR_WAREHOUSE": "s3://lake/weir"}
-    assert Deployment.from_environment(named) == Deployment(tmp_path / "feeds", "s3a://lake/weir")
-
-
-LOAD = """
-import warnings
-warnings.simplefilter("error")
-from orchestration.definitions import defs
-graph = defs().resolve_asset_graph()
-print(*sorted(key.to_user_string() for key in graph.get_all_asset_keys()))
-"""
-
-
-def test_it_loads_with_no_environment_and_from_any_folder(tmp_path: Path, root: Path) -> None:
-    answer = subprocess.run(
-        [sys.executable, "-c", LOAD],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(root), "PATH": os.defpath},
-        capture_output=True,
-        text=True,
-        check=False,
+    feed = Feed("town", source.name, "/landing")
+    made = definitions.made(extra, feed)
+    assert made.key == dg.AssetKey([extra.key, "town"])
+    (behind,) = [spec.deps for spec in made.specs]
+    assert extra.follows_progress == (
+        dg.AssetKey(["progress", "town"]) in [dep.asset_key for dep in behind]
     )
-    assert answer.returncode == 0, answer.stderr
-    assert {"landing/shop", "gold/shop/customers", "gold/tpch/nation"} <= set(answer.stdout.split())
-    assert list(tmp_path.iterdir()) == []

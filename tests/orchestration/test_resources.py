@@ -1,4 +1,4 @@
-"""The environment says how large a drop may be, and what it cannot say is refused."""
+"""The environment says how large a drop may be, and a value that is no size is refused."""
 
 from __future__ import annotations
 

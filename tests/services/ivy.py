@@ -1,6 +1,6 @@
-"""Java programs for tests: their jars with all that these need, fetched once by the Ivy that pyspark carries.
+"""Java programs for tests: their jars with all dependencies, fetched once by the Ivy that pyspark carries.
 
-They are kept beside the environment, as Delta's are (``orchestration/spark/jars.py``), so that ``make clean`` removes
+They are kept beside the environment, as Delta's are (``orchestration/spark/jars``), so that ``make clean`` removes
 them.
 """
 
@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import pyspark
 
-from orchestration.spark.jars import IVY_SETTINGS, jar_folder
+from orchestration.spark.ivy import IVY_SETTINGS
+from orchestration.spark.jars import jar_folder
 from orchestration.spark.java import find_java
 
 

@@ -1,4 +1,4 @@
-"""The tests' own broker: it is one, and keeps what it has been told."""
+"""The tests' own broker works, and keeps its records when it is started again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a format makes of records, without Spark: those that wait for their neighbours are put together here."""
+"""The events that a format makes of records, without Spark: records that need their neighbours are resolved, too."""
 
 from __future__ import annotations
 

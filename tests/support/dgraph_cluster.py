@@ -1,8 +1,8 @@
-"""A Dgraph cluster in plain Python, which shares no code with the packages, and deliveries of what it sends.
+"""A Dgraph cluster in plain Python, which shares no code with the packages, and deliveries of its stream.
 
-The cluster has values of a node's predicate, single or many, and commits that change them. What is drawn besides is the
-delivery: where a restart sends commits again and a crash cuts them, how the lines are cut into files, and how the files
-are named.
+The cluster has values of a node's predicate, single or many, and commits that change them. The delivery is drawn, too:
+where a restart sends commits again and a crash cuts them, how the lines are cut into files, and how the files are
+named.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The drops of all golden cases of a format in one landing, each case in a window of its own.
 
-What the real assets make of them can be held against what the same functions make of them in one process. Not here:
-what a case is and what it is to become (``tests/transforms/formats/test_golden.py``).
+So the tables that the real assets make of them can be compared with the results of the same functions in one process.
+Not here: what a case is, and what it must become (``tests/transforms/formats/test_golden``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.runs import execute
+from orchestration.runs.outcome import reasons
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
 from tests.transforms.formats.test_golden import Case, cases, feed
 from transforms.feed.feed import Feed
@@ -81,8 +82,8 @@ def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int
             raise_on_error=False,
         )
     failed = [event for event in done.all_events if event.is_step_failure]
-    reasons = [reason for event in failed for reason in execute.reasons(event)]
-    assert not reasons, reasons
+    faults = [reason for event in failed for reason in reasons(event)]
+    assert not faults, faults
     return {
         check.check_name: int(str(check.metadata["violations"].value))
         for check in done.get_asset_check_evaluations()

@@ -1,4 +1,4 @@
-"""A small zoo: drops of its pets as Arcion writes them, and what a run does with them, without Dagster around it."""
+"""A small zoo: drops of its pets as Arcion writes them, and the steps of a run over them, without Dagster."""
 
 from __future__ import annotations
 

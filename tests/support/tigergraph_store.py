@@ -1,6 +1,7 @@
-"""A small graph store that tells what it does as TigerGraph would: plain Python that shares no code with the packages.
+"""A small graph store that writes messages as TigerGraph would: plain Python that shares no code with the packages.
 
-It keeps its vertices in up to three partitions, each with tids of its own. Not here: what the messages mean for gold.
+It keeps its vertices in up to three partitions, each with tids of its own. Not here: what the messages mean for gold
+(``tests/laws/events/tigergraph``).
 """
 
 from __future__ import annotations

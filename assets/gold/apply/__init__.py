@@ -1,6 +1,11 @@
-"""Bringing new changes to gold: which rows meet, who folds them, and the commits that come of it.
+"""Bringing new changes to gold tables and committing them.
 
-``apply_feed`` does all tables of a feed, ``apply_table`` one of them: in this process where that is less work
-(``local_apply``), else in Spark's tasks (``spark_apply``). Not here: what a change means (``transforms/gold``), and
-reading silver (``changes``).
+In the order of an apply: ``apply_feed`` takes all tables of a feed at once, and ``read_once`` reads their accounts
+once; ``apply_table`` takes one declared table; ``full_rebuilds`` says whether a gold table is made from all of silver.
+Small ones are folded in this process: ``local_apply`` with ``local_changes``, ``local_history``, and the files that are
+rewritten (``gold_files``, ``gold_file_rows``, ``history_files``). Larger ones are folded in Spark's tasks:
+``spark_apply``, with the commits in ``history`` and ``commits``.
+
+Put a step of an apply here. Not here: what a change means (``transforms/gold``), reading silver
+(``assets/gold/changes``), and the fold in Spark (``assets/gold/fold``).
 """

@@ -1,6 +1,7 @@
-"""All gold tables of a feed in one step: side by side, each alone at its table, what all of them ask for read once.
+"""An apply for many declared tables of a feed in one step: several at a time, each under its own lock.
 
-Not here: what becomes of one table (``apply_table``), and what Dagster is told of it (``gold``).
+Put here what concerns many tables at once. Not here: what becomes of one table (``apply_table``), and what Dagster
+reports of it (``assets/gold/gold_asset.py``).
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from transforms.errors import TableBusy
 from transforms.feed.feed import Feed, Table
 
 AT_ONCE = 4
-"""So many tables of a feed are worked on side by side: while one waits for the store, or for Spark, another goes on.
+"""How many tables of a feed are worked on at a time: while one waits for the store, or for Spark, another goes on.
 
-Measured on two cores, 50 small tables in one step: 1.1 s one after another, 0.93 two at once, 0.74 four and 0.77 eight.
+Measured on two cores, 50 small tables in one step: 1.1 s one after another, 0.93 s two at a time, 0.74 s four and 0.77
+s eight.
 """
 
 TOGETHER = 50
-"""So many tables' locks are held at a time: each is an open file, of which a process may have a thousand."""
+"""How many tables' locks are held at a time: each is an open file, of which a process may have a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """What became of one declared table: what was done, or the error that ended it; and how many seconds it took."""
+    """The result for one declared table: what was done, or the error that ended it; and how many seconds it took."""
 
     table: Table
     done: Applied
@@ -44,21 +46,21 @@ class Brought:
 def apply_all(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
 ) -> Iterator[Brought]:
-    """Bring all gold tables of these declared ones up to the windows, side by side; each as soon as it is done.
+    """Bring the gold tables of these declared tables up to the windows; gives the result of each as soon as it is done.
 
-    The failure of one leaves the others alone. What is written down of the feed is read once, for all of them.
+    One that fails leaves the others alone. The feed's accounts and decisions are read once for all of them.
     """
-    for some in batched(tables, TOGETHER):
+    for batch in batched(tables, TOGETHER):
         with ExitStack() as locks:
-            mine: list[Table] = []
-            for table in some:
+            locked: list[Table] = []
+            for table in batch:
                 try:
                     locks.enter_context(alone(lake, _name(feed, table)))
                 except TableBusy as busy:
                     yield Brought(table, Applied(), busy, 0.0)
                 else:
-                    mine.append(table)
-            yield from _side_by_side(lake, feed, mine, windows)
+                    locked.append(table)
+            yield from _side_by_side(lake, feed, locked, windows)
 
 
 def _name(feed: Feed, table: Table) -> str:
@@ -66,7 +68,7 @@ def _name(feed: Feed, table: Table) -> str:
 
 
 def batched(tables: Sequence[Table], count: int) -> Iterator[Sequence[Table]]:
-    """So many at a time."""
+    """The tables in sequences of at most ``count``."""
     for start in range(0, len(tables), count):
         yield tables[start : start + count]
 
@@ -74,7 +76,7 @@ def batched(tables: Sequence[Table], count: int) -> Iterator[Sequence[Table]]:
 def _side_by_side(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
 ) -> Iterator[Brought]:
-    """The same for tables that nobody else writes: what gold is made of must not be read before that is sure."""
+    """Apply to tables whose locks are held: what gold is made of must not be read before they are."""
     known = apply_table.Known.of(lake, feed)
 
     def brought(table: Table) -> Brought:
@@ -83,7 +85,7 @@ def _side_by_side(
         try:
             with telling(lake, _name(feed, table)):
                 done = apply_table.apply_known(known, table, windows, full_rebuild=False)
-        except Exception as fault:  # whatever it is, the other tables have nothing to do with it
+        except Exception as fault:  # whatever it is, it must not end the other tables
             error = fault
         return Brought(table, done, error, monotonic() - started)
 
@@ -91,25 +93,26 @@ def _side_by_side(
         yield brought(tables[0])
         return
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gold") as threads:
-        for one in as_completed([threads.submit(_like_here(brought), table) for table in tables]):
-            yield one.result()
+        work = [threads.submit(_with_this_threads_jobs(brought), table) for table in tables]
+        for done in as_completed(work):
+            yield done.result()
 
 
-def _like_here(work: Callable[[Table], Brought]) -> Callable[[Table], Brought]:
-    """The work for another thread, whose Spark jobs have this one's group and tags."""
+def _with_this_threads_jobs(work: Callable[[Table], Brought]) -> Callable[[Table], Brought]:
+    """The work for another thread, whose Spark jobs then have this thread's job group and tags."""
     session = SparkSession.getActiveSession()
     if session is None:
         return work
-    found: Callable[[Table], Brought] = inheritable_thread_target(session)(work)
-    return found
+    inheriting: Callable[[Table], Brought] = inheritable_thread_target(session)(work)
+    return inheriting
 
 
 def apply_tables(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
 ) -> list[Brought]:
-    """The same, for whoever wants all of them: the first error is raised once every table had its turn."""
-    found = [*apply_all(lake, feed, tables, windows)]
-    for one in found:
-        if one.error is not None:
-            raise one.error
-    return found
+    """The results of ``apply_all`` for all tables; raises the first error after every table has had its turn."""
+    results = [*apply_all(lake, feed, tables, windows)]
+    for result in results:
+        if result.error is not None:
+            raise result.error
+    return results

@@ -1,7 +1,8 @@
-"""The two commits of an apply by Spark: what keys are now, merged into gold and its tombstones, or written anew.
+"""The two commits of an apply by Spark: changed keys, merged into gold and its tombstones, or both tables rewritten.
 
-Tombstones come first: a crash between the two leaves a row that its tombstone is newer than, and the same run, once
-more, removes it. Not here: what the keys are (``spark_apply``), and small tables (``gold_files``).
+Tombstones come first: a crash between the two commits leaves a row beside a newer tombstone, and the same run removes
+it when it is repeated. Put here how rows and tombstones are committed. Not here: what the keys are
+(``assets/gold/fold``), versions (``history``), and small tables (``gold_files``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold_rows import Tally
+from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     COPY,
     EFFECT,
@@ -29,7 +30,7 @@ from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
 from transforms.feed.feed import Table
 
-STANDS = (POSITION, EVENT_ID, EVENT_AT, RESET)
+LAST_CHANGE = (POSITION, EVENT_ID, EVENT_AT, RESET)
 
 
 def create(
@@ -39,7 +40,15 @@ def create(
     table: Table,
     properties: Mapping[str, str],
 ) -> None:
-    """Write both tables anew."""
+    """Write both tables, in place of what there was.
+
+    Args:
+        gold: The table of rows.
+        tombstones: The table of deleted keys.
+        rows: What every key is now (``assets.arrow.gold.gold_columns``).
+        table: The declared table.
+        properties: The properties that the table of rows is made with.
+    """
     tombstones.create(_absent(rows, table), {})
     gold.create(present(rows, table), properties)
 
@@ -47,20 +56,28 @@ def create(
 def put(
     gold: LakeTable, tombstones: LakeTable, rows: DataFrame, table: Table, tally: Tally
 ) -> None:
-    """Put what these keys are now in place of what they were; ``tally`` says what there is to do."""
+    """Put what keys are now in place of what they were.
+
+    Args:
+        gold: The table of rows.
+        tombstones: The table of deleted keys.
+        rows: What the changed keys are now (``assets.arrow.gold.gold_columns``).
+        table: The declared table.
+        tally: The counts of the fold, by which commits that have nothing to do are left out.
+    """
     for one in (gold, tombstones):
         if RESET not in one.read().columns:
             # An earlier version of Weir made it.
             one.add_columns({RESET: "array<bigint>"})
     if tally.receded:
-        # Another delivery may say that a delete stands earlier, and what came late that the last one met no row.
+        # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
         own = tombstone_columns(table)
-        whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *STANDS)}
+        whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *LAST_CHANGE)}
         every = F.lit(True)
         absent = broadcast_if_small(_absent(rows, table), tally.absent)
         tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
     elif tally.absent:
-        # Those of keys that were deleted before stay beside the new ones until compaction: the newest counts.
+        # Older tombstones of the same keys stay beside the new ones until compaction: the newest counts.
         tombstones.append(_absent(rows, table))
     own = key_columns(table)
     # Without a key, a row's copies are many rows.
@@ -71,25 +88,25 @@ def put(
     else:
         _merge(gold, known, table, tally)
     if tally.risen:
-        # Only now: a tombstone that goes before its row is there would leave nothing that says what came before.
+        # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
         _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 
 
 def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None:
-    """The same where something of the old rows stays, or where Delta has to tell others what changed."""
+    """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
     own = key_columns(table)
     values = {
         f"`{name}`": F.col(f"new.`{name}`") if not tally.merged else _merged(name)
         for name in table.columns
         if name not in table.identity
     }
-    values |= {name: F.col(f"new.{name}") for name in STANDS}
+    values |= {name: F.col(f"new.{name}") for name in LAST_CHANGE}
     new_row = {
         f"`{name}`": F.col(f"new.`{name}`")
-        for name in dict.fromkeys((*table.columns, *own, *STANDS))
+        for name in dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
     }
     is_there = F.col(f"new.{EFFECT}") != "remove"
-    # Every row is of a key that has changed: whether it is another is not asked once more.
+    # Every row is of a key that has changed, so that old and new values need not be compared.
     gold.merge(
         rows,
         own,
@@ -100,18 +117,19 @@ def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None
 
 
 def present(rows: DataFrame, table: Table) -> DataFrame:
-    """The rows of gold among what keys are now."""
+    """One row per key that is present, or per copy of it, with gold's columns."""
     own = [name for name in key_columns(table) if name not in table.columns]
     columns = [f"`{name}`" for name in table.columns]
-    return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *STANDS)
+    return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *LAST_CHANGE)
 
 
 def _absent(rows: DataFrame, table: Table) -> DataFrame:
+    """One row per key that is absent, with the columns of tombstones."""
     absent = rows.where(F.col(EFFECT) == "remove")
     if not table.key:
-        # Of a row of which there is one copy less, the first is still there.
+        # Where only some copies of a row are gone, the first is still there.
         absent = absent.where(F.col(COPY) == 1)
-    return absent.select(*(f"`{name}`" for name in tombstone_columns(table)), *STANDS)
+    return absent.select(*(f"`{name}`" for name in tombstone_columns(table)), *LAST_CHANGE)
 
 
 def _merged(name: str) -> Column:
@@ -123,7 +141,7 @@ def _merged(name: str) -> Column:
 
 
 def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
-    """Drop tombstones that stand behind the last change of a row that is there: what they say is known better now."""
+    """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
     own = tombstone_columns(table)
     once = rows if table.key else rows.where(F.col(COPY) == 1)
     same = " AND ".join(f"old.`{key}` <=> row.`{key}`" for key in own)

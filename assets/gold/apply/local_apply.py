@@ -1,190 +1,145 @@
 """An apply in this process: for a gold table that is small, and a run that brings little for it.
 
 Reading, folding and rewriting such a table whole takes some hundredths of a second; Spark's jobs for the same take
-seconds. What the changes do is the same code (``transforms/gold``). Not here: which tables a run is for, and larger
-ones (``apply_table``).
+seconds. What the changes do is the same code (``transforms/gold``). Put here the steps of such an apply, in their
+order. Not here: which tables a run is for (``apply_table``), larger ones (``spark_apply``), and the files that are
+rewritten (``gold_files``, ``history_files``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from assets.gold import schema_changes
-from assets.gold.applied import Applied, GoldTable
+from assets.gold.applied import Applied, AppliedTable
+from assets.gold.apply import full_rebuilds, local_history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.gold.apply.history_files import HistoryFiles
-from assets.gold.changes import cross_stream_deletes, new_changes, scoped_delete_effects
-from assets.gold.changes.silver_files import SilverFiles, TooLarge
-from assets.gold.changes.table_changes import kinds_and_counts
-from assets.gold.gold_tables import CONSTRAINT, DECLARATION, stale_windows
-from assets.gold.schema_changes import ADDED
-from assets.lake import Lake
-from assets.layers import Layer
-from transforms.change_kinds import ChangeKinds
-from transforms.feed.digest import table_digest
-from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import TOMBSTONES
+from assets.gold.apply.local_changes import Brings, gathered
+from assets.gold.changes import scoped_delete_effects
+from assets.gold.changes.change_counts import kinds_and_counts
+from assets.gold.changes.silver_files import SilverFiles
+from assets.gold.changes.silver_parts import TooLarge
+from assets.gold.gold_table import GoldTable
+from assets.gold.table_properties import CONSTRAINT, declared_with
 from transforms.gold.change import Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
-from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.news import News
-from transforms.gold.state import ABSENT
-from transforms.gold.table import brought, folded_from_history, steps, with_linked
-from transforms.gold.table_changes import Brought, New
+from transforms.gold.table import brought, folded_from_history
+from transforms.gold.table_changes import Brought
 
 MOST_CHANGES = 60_000
 """So many changes of a table are folded in this process at most: into 300,000 rows that took 4.9 s, by Spark 7.1."""
 
 
-def apply_one(
-    lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool
-) -> Applied | None:
+def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) -> Applied | None:
     """Bring one gold table up to these windows, in this process; None where that is Spark's work."""
-    change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)
-    if most_new > MOST_CHANGES or table.change_feed:
+    change_kinds, most_new = kinds_and_counts(gold.lake, gold.feed, gold.name, windows)
+    if most_new > MOST_CHANGES or gold.table.change_feed:
         return None
-    gold = GoldFiles.of(lake, feed, table, name)
-    history = HistoryFiles.of(lake, feed, table, name) if table.history else None
-    stands = gold.gold.properties
-    if not (gold.is_small and (history is None or history.is_small)):
+    files = _Files.of(gold)
+    properties, exists = files.gold.gold.properties, files.gold.exists
+    if not files.are_small:
         return None
-    if gold.exists and CONSTRAINT not in stands:
+    if exists and CONSTRAINT not in properties:
         # An earlier version of Weir made it: rows without a key have to go first.
         return None
-    full_rebuild = (
-        full_rebuild or not gold.exists or stands.get(DECLARATION) != table_digest(feed, table)
+    has_history = files.history is not None and files.history.exists
+    full_rebuild = full_rebuild or full_rebuilds.is_due(
+        gold, properties, exists=exists, has_history=has_history
     )
-    full_rebuild = full_rebuild or (history is not None and not history.exists)
-    if full_rebuild:
-        if gold.exists:
-            tables = (lake.table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES))
-            schema_changes.refuse_declaration(lake, feed, table, name, *tables)
-        if stale := stale_windows(lake, feed, name):
-            return Applied(waits_for=tuple(stale))
+    if full_rebuild and (stale := full_rebuilds.waits_for(gold, exists=exists)):
+        return Applied(waits_for=stale)
     try:
-        return _applied(
-            lake, feed, name, gold, history, windows, change_kinds, full_rebuild=full_rebuild
-        )
+        brings = gathered(gold, windows, change_kinds, full_rebuild=full_rebuild)
+        folded = _folded(files, brings)
+        return _written(gold, files, brings, folded, rebuilt=full_rebuild and exists)
     except TooLarge:
         return None
 
 
-def _applied(
-    lake: Lake,
-    feed: Feed,
-    name: str,
-    gold: GoldFiles,
-    history: HistoryFiles | None,
-    windows: Sequence[str],
-    change_kinds: ChangeKinds,
-    *,
-    full_rebuild: bool,
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The tables that an apply rewrites; ``history``: None where the table keeps no versions."""
+
+    gold: GoldFiles
+    history: HistoryFiles | None
+
+    @classmethod
+    def of(cls, gold: GoldTable) -> _Files:
+        rows = GoldFiles.of(gold.lake, gold.feed, gold.table, gold.name)
+        history = HistoryFiles.of(gold) if gold.table.history else None
+        return cls(rows, history)
+
+    @property
+    def are_small(self) -> bool:
+        return self.gold.is_small and (self.history is None or self.history.is_small)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """What becomes of the keys, and what gold has of them before; ``foreign_copies``: keys with several rows."""
+
+    done: Brought
+    current_rows: Mapping[Key, Current]
+    foreign_copies: int
+
+
+def _folded(files: _Files, brings: Brings) -> _Folded:
+    """Fold what the run brings onto gold's rows, or everything from the first change on."""
+    fold, new = Fold.of(files.gold.table), brings.run.new
+    if brings.full_rebuild:
+        return _Folded(Brought(states=folded_from_history(fold, new, brings.silver)), {}, 0)
+    asked = {*new.changes, *new.placed}
+    # A new scoped change is for all rows, and of linked keys it is not known yet which come along.
+    brings_scopes = any(not scoped.change.is_past for scoped in new.scoped)
+    current_rows = files.gold.current(None if brings_scopes or new.moves else asked)
+    done = brought(fold, new, current_rows, brings.silver)
+    foreign = files.gold.foreign_copies(current_rows.keys() if brings_scopes else asked)
+    return _Folded(done, current_rows, foreign)
+
+
+def _written(
+    gold: GoldTable, files: _Files, brings: Brings, folded: _Folded, *, rebuilt: bool
 ) -> Applied:
-    table, fold = gold.table, Fold.of(gold.table)
-    silver, change_kinds = new_changes.silver_of(lake, feed, table, name, windows, change_kinds)
-    epochs = new_changes.epochs(feed, silver)
-    releases = any(is_new for _, is_new in silver.released.values())
-    needs_all = bool(full_rebuild or change_kinds.scopes or epochs or releases)
-    changes = silver.everything if needs_all else silver.of_windows
-    run = new_changes.run(silver, changes, epochs, change_kinds)
-    rebuilt = full_rebuild and gold.exists
-    if cross_stream_deletes.crosses(feed, change_kinds):
-        run, has_moved = new_changes.crossing(lake, feed, run, silver, table)
-        full_rebuild = full_rebuild or has_moved
-    if full_rebuild:
-        done = Brought(states=folded_from_history(fold, run.new, silver))
-        current_rows: Mapping[Key, Current] = {}
-        foreign = 0
-    else:
-        asked = {*run.new.changes, *run.new.placed}
-        # A new scoped change is for all that stands, and of linked keys it is not known yet which come along.
-        brings_scopes = any(not one.change.is_past for one in run.new.scoped)
-        current_rows = gold.current(None if brings_scopes or run.new.moves else asked)
-        done = brought(fold, run.new, current_rows, silver)
-        foreign = gold.foreign_copies(current_rows.keys() if brings_scopes else asked)
-    own = [one for one in changes if one.is_new and one.key is not None]
-    if history is not None:
-        of_keys: Mapping[Key, Sequence[Version]] = _versions(
-            fold, run.new, silver, None if full_rebuild else done.states.keys()
-        )
-        if not full_rebuild:
-            of_keys = _weave_in(done, of_keys, history, silver, current_rows)
-        if full_rebuild or done.states:
-            history.put(of_keys, silver.based.horizon, None if full_rebuild else done.states.keys())
-    news = _news(done.states.keys() if full_rebuild else done.asked, silver, current_rows)
+    """Write what has changed, versions first, and say what was done."""
+    done, current_rows, full_rebuild = folded.done, folded.current_rows, brings.full_rebuild
+    if files.history is not None and full_rebuild:
+        local_history.put_all(files.history, brings.run.new, brings.silver)
+    elif files.history is not None:
+        local_history.put_changed(files.history, brings.run.new, brings.silver, done, current_rows)
+    news = _news(done.states.keys() if full_rebuild else done.asked, brings.silver, current_rows)
     repeats = done.known + done.repeats + sum(one.repeats() for one in news.values())
     superseded = sum(one.superseded(came_late=key in done.late) for key, one in news.items())
-    made = _properties(feed, table)
-    sizes = gold.create(done.states, made) if full_rebuild else gold.put(done.states)
-    told = scoped_delete_effects.reached_here(
+    properties = declared_with(gold.feed, gold.table)
+    sizes = (
+        files.gold.create(done.states, properties) if full_rebuild else files.gold.put(done.states)
+    )
+    run = brings.run
+    effects = scoped_delete_effects.effects_of_states(
         run.scopes, run.places, done.states, current_rows, full_rebuild=full_rebuild
     )
     return Applied(
-        tables=(GoldTable(name, *sizes, repeats, told),),
-        changes=sum(not one.change.is_derived for one in own),
+        tables=(AppliedTable(gold.name, *sizes, repeats, effects),),
+        changes=brings.changes,
         repeats=repeats,
         superseded=done.superseded + superseded,
         keys=len(done.states),
         refolded=len(done.refolded),
         keys_with_late_events=len(done.late),
         ties=done.ties,
-        foreign_copies=foreign,
+        foreign_copies=folded.foreign_copies,
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=rebuilt,
     )
 
 
-def _weave_in(
-    done: Brought,
-    of_keys: Mapping[Key, Sequence[Version]],
-    history: HistoryFiles,
-    silver: SilverFiles,
-    current_rows: Mapping[Key, Current],
-) -> dict[Key, Sequence[Version]]:
-    """Compare the keys' versions with those that stand: what came late is seen there.
-
-    Keys of which both gold and the versions are the same are left out; returns the versions of the others.
-    """
-    fold = Fold.of(history.table)
-    stood_of = history.current_rows(done.states.keys(), silver.based.horizon)
-    for key in done.states.keys() & current_rows.keys():
-        stands, stood, told = current_rows[key], stood_of.get(key, []), of_keys.get(key, [])
-        last = stands.state.last
-        if last is not None and is_woven_in(stood, told, last.position):
-            done.late.add(key)
-        if stands.says(fold, done.states[key], silver.based.horizon) and are_same(
-            fold, stood, told
-        ):
-            del done.states[key]
-    return {key: some for key, some in of_keys.items() if key in done.states}
-
-
-def _versions(
-    fold: Fold, new: New, silver: SilverFiles, keys: Collection[Key] | None
-) -> dict[Key, list[Version]]:
-    """The versions of these keys, or of all, that silver can tell."""
-    wanted = keys
-    if keys is not None and new.moves:
-        wanted = with_linked({*keys}, silver.links())
-    of_keys, before = steps(fold, new, silver, wanted)
-    return {
-        key: versions(fold, some, before.get(key, ABSENT))
-        for key, some in of_keys.items()
-        if keys is None or key in keys
-    }
-
-
-def _properties(feed: Feed, table: Table) -> dict[str, str]:
-    added = {ADDED: ",".join(table.added)} if table.added else {}
-    return {DECLARATION: table_digest(feed, table), **added}
-
-
 def _news(
     keys: Collection[Key], silver: SilverFiles, current_rows: Mapping[Key, Current]
 ) -> dict[Key, News]:
-    """Which of the run's events of these keys are known to have come before."""
+    """The run's events of each of these keys, and which of them are known to have come before."""
     found = {
         key: News(current_rows[key].state.last if key in current_rows else None) for key in keys
     }

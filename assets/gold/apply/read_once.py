@@ -1,7 +1,8 @@
-"""The warehouse as a step sees it that brings many tables up to date: what all of them ask for is read once.
+"""The warehouse for a step that applies to many tables: what all of them ask for is read once and kept.
 
-That is what is written down of the feed (accounts, decisions, horizons), and which files silver has. Such a step writes
-none of these, and what another run adds meanwhile is that run's to bring. Not here: the tables that the step writes.
+Kept are the feed's small tables (accounts, decisions, horizons), and the list of silver's files. Such a step writes
+none of these; what another run adds meanwhile is applied by that run. Put here what may be kept for a step. Not here:
+the gold tables, which the step writes.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from assets.layers import Layer
 
 @dataclass(frozen=True, slots=True)
 class KeptTable(SmallTable):
-    """A small table whose rows are kept once they were read."""
+    """A small table whose rows are kept after the first read."""
 
     kept: list[pa.Table] = field(default_factory=list)
 
     def read(self, columns: Sequence[str] | None = None, where: Where | None = None) -> pa.Table:
-        """See ``SmallTable``."""
+        """See ``SmallTable.read``: all rows are read once, and filtered in memory."""
         if not self.kept:
             self.kept.append(SmallTable.read(self))
         found = self.kept[0]
@@ -38,14 +39,14 @@ class KeptTable(SmallTable):
 
 
 class ReadOnce(Lake):
-    """The same warehouse; several threads may ask."""
+    """The same warehouse, reading once; several threads may use it."""
 
     _kept: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
     _lock: Any = PrivateAttr(default_factory=RLock)
 
     @classmethod
     def of(cls, lake: Lake) -> ReadOnce:
-        """The warehouse to one step."""
+        """The warehouse for one step."""
         return cls(
             warehouse=lake.warehouse,
             largest_object=lake.largest_object,

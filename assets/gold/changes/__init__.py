@@ -1,5 +1,5 @@
-"""What silver has for one gold table: its changes, those of many keys, and those that wait.
+"""What silver has for one gold table: changes of single keys, scoped changes, and changes that wait for a description.
 
-Put here what reads silver for gold. Not here: what is done with the changes (``apply``), and what they mean
+Put here what reads silver for gold. Not here: what is done with the changes (``assets/gold/apply``), and what they mean
 (``transforms/gold``).
 """

@@ -1,6 +1,7 @@
-"""What a run brings for one gold table: its changes that were read in this process, sorted by what is done with them.
+"""What a run brings for one gold table: changes that were read in this process, sorted by what is done with them.
 
-Not here: how they are read (``silver_files``), and what becomes of them (``transforms/gold``).
+Put here what makes ``transforms.gold.table.New`` of them. Not here: how they are read (``silver_files``), and what
+becomes of them (``transforms/gold``).
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from assets.bookkeeping import decisions, ledger, transactions
-from assets.gold.changes import cross_stream_deletes
-from assets.gold.changes.silver_files import Place, SilverFiles, Visible
-from assets.lake import Lake
+from assets.gold.changes import cross_stream_deletes, streams
+from assets.gold.changes.silver_files import SilverFiles
+from assets.gold.changes.visible_changes import Place, Visible
+from assets.gold.gold_table import GoldTable
 from transforms.change_kinds import ChangeKinds
-from transforms.feed.feed import Feed, Table
+from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
 from transforms.gold.scopes import Scoped
 from transforms.gold.table_changes import New
@@ -26,7 +28,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run brings for one table, and what it was made of."""
+    """What a run brings for one table; of its scoped changes, by event, where they come from and what they are for."""
 
     new: New
     places: Mapping[str, Place]
@@ -36,7 +38,14 @@ class Run:
 def run(
     silver: SilverFiles, changes: Sequence[Visible], epochs: Sequence[Visible], kinds: ChangeKinds
 ) -> Run:
-    """Sort changes of silver's table; ``epochs`` are the scoped deletes that complete snapshots are."""
+    """Sort the changes of the table.
+
+    Args:
+        silver: Silver, as the table sees it.
+        changes: Its changes.
+        epochs: The scoped deletes that complete snapshots stand for.
+        kinds: What kinds of change the table has.
+    """
     own: dict[Key, list[Change]] = defaultdict(list)
     scoped: list[Scoped] = []
     places: dict[str, Place] = {}
@@ -58,30 +67,25 @@ def run(
 
 
 def silver_of(
-    lake: Lake,
-    feed: Feed,
-    table: Table,
-    name: str,
-    windows: Sequence[str],
-    kinds: ChangeKinds,
+    gold: GoldTable, windows: Sequence[str], kinds: ChangeKinds
 ) -> tuple[SilverFiles, ChangeKinds]:
-    """Silver as one gold table sees it, and the kinds of its changes, of which the accounts tell only those they saw.
+    """Silver as one gold table sees it, and the kinds of its changes, with what the accounts could not know of them.
 
     Raises:
-        TooLarge: the table's base does not fit into this process.
+        TooLarge: The table's base does not fit into this process.
     """
-    released = transactions.complete(lake, feed, windows) if kinds.transactions else None
-    silver = SilverFiles.of(lake, feed, table, name, windows, released or {})
+    released = transactions.complete(gold.lake, gold.feed, windows) if kinds.transactions else None
+    silver = SilverFiles.of(gold, windows, released or {})
     if silver.waits is not None:
-        # Whether one moves a row to another key could not be told when it was counted.
+        # Whether a waiting change moves a row to another key could not be known when it was counted.
         kinds = replace(kinds, moves=True)
     return silver, kinds
 
 
 def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
-    """The scoped deletes that complete snapshots are, none of them new: gold is made anew for every epoch.
+    """The scoped deletes that complete snapshots stand for, without those at or below the table's horizon.
 
-    Those above the table's horizon: its base has the others.
+    None of them is new: gold is made from all of silver for every epoch.
     """
     found = []
     for row in decisions.scoped_rows(feed, silver.table.name, silver.name):
@@ -100,22 +104,19 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
     return found
 
 
-def crossing(
-    lake: Lake, feed: Feed, found: Run, silver: SilverFiles, table: Table
-) -> tuple[Run, bool]:
-    """The run, with what tells whom scoped changes reach in other streams, and whether that has moved."""
-    if not cross_stream_deletes.may_have_streams(lake, feed):
-        return found, False
-    before = ledger.brought_before(lake, feed, silver.windows)
-    told = cross_stream_deletes.here(
-        feed, table, found.new.scoped, silver.everywhere(cross_stream_deletes.COLUMNS, before)
-    )
-    if told is None:
-        return found, False
+def crossing(gold: GoldTable, brings: Run, silver: SilverFiles) -> tuple[Run, bool]:
+    """The run, with what says whom scoped changes reach in other streams, and whether that has moved."""
+    if not streams.may_have_streams(gold.lake, gold.feed):
+        return brings, False
+    before = ledger.brought_before(gold.lake, gold.feed, silver.windows)
+    everywhere = silver.everywhere(cross_stream_deletes.COLUMNS, before)
+    across = cross_stream_deletes.read_locally(gold.feed, gold.table, brings.new.scoped, everywhere)
+    if across is None:
+        return brings, False
     new = replace(
-        found.new,
-        crossing=told.crossing,
-        cross_stream_positions=told.cross_stream_positions,
-        placed=told.placed,
+        brings.new,
+        crossing=across.crossing,
+        cross_stream_positions=across.cross_stream_positions,
+        placed=across.placed,
     )
-    return replace(found, new=new), told.crossing.has_moved
+    return replace(brings, new=new), across.crossing.has_moved

@@ -1,6 +1,8 @@
 """Silver as one gold table sees it, read in this process: for feeds whose silver, or what a run needs of it, is small.
 
-Not here: what becomes of the changes (``transforms/gold``), and larger silver, which is Spark's (``table_changes``).
+Put here what of silver counts for the table, and what it says of its keys (``transforms.gold.table.Silver``). Not here:
+how its files are read (``silver_parts``), what becomes of the changes (``transforms/gold``), and larger silver, which
+is Spark's (``table_changes``).
 """
 
 from __future__ import annotations
@@ -9,136 +11,78 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from assets.arrow import read_changes
+from assets.arrow.gold import read_changes
+from assets.arrow.gold.read_changes import SilverRow
 from assets.bookkeeping import base_files
 from assets.bookkeeping.base_files import Base
 from assets.columns import spelling
-from assets.columns.silver import SILVER_ARROW
-from assets.delta.delta_rs import Files
-from assets.gold.changes import waiting_changes
-from assets.gold.changes.waiting_changes import Conform
-from assets.lake import Lake
-from assets.layers import Layer
-from transforms.change import CONTROL, HOLD
-from transforms.feed.feed import Feed, Table
+from assets.gold.changes import silver_parts, waiting_changes
+from assets.gold.changes.silver_parts import Part, SilverParts, TooLarge, parts_of
+from assets.gold.changes.visible_changes import Place, Visible
+from assets.gold.gold_table import GoldTable
 from transforms.gold.change import Change, Key, Position
 from transforms.gold.key_changes import Links
-from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
 from transforms.gold.transactions import at_commit
-
-MOST_BYTES = 64 << 20
-"""So much of silver is read in this process at most; more is Spark's work."""
-
-MOST_ROWS = 200_000
-"""So many changes of a table are held in this process at most, some 300 MB: Parquet makes little of equal ones."""
-
-_SIFTED = ("table", "declared")
-
-
-class TooLarge(Exception):
-    """What has to be read does not fit into this process."""
-
-
-class Place(NamedTuple):
-    """What a person is told of a change: what the source did, and where it stands."""
-
-    operation: str
-    window: str
-    object: str
-    line: int
-
-
-class Visible(NamedTuple):
-    """One change of the table that counts, at its place; ``is_new``: the run brings it, or has released it."""
-
-    key: Key | None
-    stream: str | None
-    change: Change
-    scoped: Scoped | None
-    place: Place
-    is_new: bool
 
 
 # Without slots: what is read is kept.
 @dataclass(frozen=True)
-class SilverFiles:
-    """One gold table's changes in silver, and what its keys were at the horizon (``based``).
+class SilverFiles(SilverParts):
+    """One gold table's changes in silver, and what its keys were at the horizon.
 
-    ``released``: the complete transactions that no window holds whole (``transactions.complete``). ``waits``: what
-    conforms changes that wait for a description of their table; None where none do.
+    Args:
+        windows: The run's own windows.
+        released: The complete transactions that no window holds whole: the position of each one's commit, and whether
+            the run has released it (``transactions.complete``).
+        based: What the keys were at the horizon.
     """
 
-    files: Files
-    parts: Sequence[tuple[str, int, str]]
-    table: Table
-    name: str
     windows: frozenset[str]
     released: Mapping[str, tuple[Position, bool]]
     based: Base
-    waits: Conform | None = None
 
     @classmethod
     def of(
         cls,
-        lake: Lake,
-        feed: Feed,
-        table: Table,
-        name: str,
+        gold: GoldTable,
         windows: Sequence[str],
         released: Mapping[str, tuple[Position, bool]],
     ) -> SilverFiles:
         """What silver and the table's base have now.
 
         Raises:
-            TooLarge: the base is.
+            TooLarge: The base does not fit into this process.
         """
-        if base_files.size(lake, feed, name) > MOST_BYTES:
+        lake, feed, table, name = gold.lake, gold.feed, gold.table, gold.name
+        if base_files.size(lake, feed, name) > silver_parts.MOST_BYTES:
             raise TooLarge
         waits = waiting_changes.there_are(lake, feed, table, name)
-        path = lake.path(Layer.SILVER, feed.name)
-        silver = lake.opened(Layer.SILVER, feed.name)
-        assert silver is not None  # silver comes first
-        listed = pa.table(silver.get_add_actions(flatten=True))
-        columns = ("path", "size_bytes", "partition.window")
-        parts = [*zip(*(listed[one].to_pylist() for one in columns), strict=True)]
-        files = Files.of(silver, path, lake.warehouse)
+        files, parts = parts_of(gold)
         return cls(
-            *(files, parts, table, name, frozenset(windows), released),
-            base_files.read(lake, feed, table, name),
+            *(files, parts, table, name),
             waiting_changes.Conform(feed, table) if waits else None,
+            *(frozenset(windows), released, base_files.read(lake, feed, table, name)),
         )
 
     @cached_property
     def of_windows(self) -> list[Visible]:
         """The changes in the run's own windows."""
-        return [*self._read([one for one in self.parts if one[2] in self.windows])]
+        return [*self._read([part for part in self.parts if part.window in self.windows])]
 
     @cached_property
     def everything(self) -> list[Visible]:
         """The changes of all windows.
 
         Raises:
-            TooLarge: silver is.
+            TooLarge: Silver does not fit into this process.
         """
-        others = [one for one in self.parts if one[2] not in self.windows]
+        others = [part for part in self.parts if part.window not in self.windows]
         return [*self.of_windows, *self._read(others)]
-
-    def everywhere(
-        self, wanted: Sequence[str], before: Collection[str]
-    ) -> Iterator[tuple[pa.Table, bool]]:
-        """The rows of all the feed's tables, a file at a time, and whether it is of no window that was there before.
-
-        Raises:
-            TooLarge: silver is.
-        """
-        for name, size, window in self._small_enough(self.parts):
-            yield self.files.read(name, size, wanted), window not in before
 
     def covers(self, change: Change) -> bool:
         """Whether a change is at or below the table's horizon."""
@@ -177,72 +121,26 @@ class SilverFiles:
             if one.change.effect == "move" and one.key is not None
         }
 
-    def _small_enough(
-        self, parts: Sequence[tuple[str, int, str]]
-    ) -> Sequence[tuple[str, int, str]]:
-        if sum(size for _, size, _ in parts) > MOST_BYTES:
-            raise TooLarge
-        return parts
-
-    def batches(self, wanted: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, str]]:
-        """These columns of all the table's rows that count, with each batch's window.
-
-        Changes whose transaction is not complete are among them, and those that the table's base has.
-
-        Raises:
-            TooLarge: silver is.
-        """
-        yield from self._batches(self.parts, wanted)
-
-    def _read(self, parts: Sequence[tuple[str, int, str]]) -> Iterator[Visible]:
+    def _read(self, parts: Sequence[Part]) -> Iterator[Visible]:
         wanted = [*read_changes.COLUMNS, "operation", "object", "line"]
-        for batch, window in self._batches(parts, wanted):
+        for batch, window in self.batches_of(parts, wanted):
             yield from self._visible(batch, window)
 
-    def _batches(
-        self, parts: Sequence[tuple[str, int, str]], wanted: Sequence[str]
-    ) -> Iterator[tuple[pa.RecordBatch, str]]:
-        """The table's rows that count, now or once their transaction is complete, and the window of each batch."""
-        wanted = [*_SIFTED, *wanted]
-        held = 0
-        for name, size, window in self._small_enough(parts):
-            rows = self.files.read(name, size, wanted)
-            mine = pc.and_(
-                pc.equal(rows["table"], self.name), pc.equal(rows["declared"], self.table.name)
-            )
-            waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
-            kept = rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
-            held += kept.num_rows
-            if held > MOST_ROWS:
-                raise TooLarge
-            yield from ((batch, window) for batch in kept.combine_chunks().to_batches())
-            if self.waits is not None:
-                whole = self.files.read(name, size, SILVER_ARROW.names)
-                for batch in self.waits(waiting_changes.here(whole, self.table, self.name, window)):
-                    yield batch, window
-
     def _visible(self, batch: pa.RecordBatch, window: str) -> Iterator[Visible]:
-        here = window in self.windows
-        cells = zip(
-            *(batch.column(name).to_pylist() for name in ("operation", "object", "line")),
-            strict=True,
-        )
+        """The changes of a batch that count, but for those at or below the horizon, which the base has."""
+        columns = (batch.column(name).to_pylist() for name in ("operation", "object", "line"))
+        cells = zip(*columns, strict=True)
         spelled = spelling.both(self.table)
-        for row, (operation, name, line) in zip(
-            read_changes.silver_rows(batch, spelled), cells, strict=True
-        ):
-            change, told, is_new = row.change, row.transaction, here
-            if told is not None:
-                commit = told["commit"]
-                if commit is None:
-                    if told["id"] not in self.released:
-                        continue
-                    commit, is_released_now = self.released[told["id"]]
-                    is_new = is_new or is_released_now
-                if told["at_commit"]:
-                    change = at_commit(change, tuple(commit))
+        rows = read_changes.silver_rows(batch, spelled)
+        for row, (operation, name, line) in zip(rows, cells, strict=True):
+            change, is_new = row.change, window in self.windows
+            if row.transaction is not None:
+                committed = self._committed(row, row.transaction)
+                if committed is None:
+                    continue
+                change, is_released_now = committed
+                is_new = is_new or is_released_now
             if self.covers(change):
-                # The base has it.
                 continue
             scoped = row.scoped
             if scoped is not None:
@@ -250,3 +148,16 @@ class SilverFiles:
                 scoped = replace(scoped, change=change)
             place = Place(operation, window, name, line)
             yield Visible(row.key, row.stream, change, scoped, place, is_new)
+
+    def _committed(
+        self, row: SilverRow, transaction: Mapping[str, Any]
+    ) -> tuple[Change, bool] | None:
+        """A transaction's change at its position, and whether the run releases it; None while that is incomplete."""
+        commit, is_released_now = transaction["commit"], False
+        if commit is None:
+            if transaction["id"] not in self.released:
+                return None
+            commit, is_released_now = self.released[transaction["id"]]
+        if transaction["at_commit"]:
+            return at_commit(row.change, tuple(commit)), is_released_now
+        return row.change, is_released_now

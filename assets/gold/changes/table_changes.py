@@ -1,6 +1,7 @@
-"""Silver as one gold table sees it: its changes and the scoped ones, put together for the keys that are to be folded.
+"""Silver as one gold table sees it, read by Spark: its changes of single keys, its scoped changes, and its base rows.
 
-Not here: which rows are brought together (``spark_apply``), and what each change means (``transforms/gold``).
+Put here what of silver counts for the table. Not here: small silver (``silver_files``), what is brought together by key
+(``assets/gold/fold``), and what each change means (``transforms/gold``).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import accounting, bases, decisions, ledger
+from assets.bookkeeping import bases, decisions, ledger
 from assets.bookkeeping.transactions import released
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
 from assets.delta.broadcasting import broadcast_if_small
-from assets.gold.changes import cross_stream_deletes, waiting_changes
+from assets.gold.changes import streams, waiting_changes
+from assets.gold.changes.change_counts import kinds_and_counts
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.change_kinds import WHOLE_TABLE, ChangeKinds
@@ -31,11 +33,13 @@ from transforms.horizons import Horizon
 # Without slots: what several steps need is computed once and kept in the instance.
 @dataclass(frozen=True)
 class TableChanges:
-    """All changes of one gold table in silver, what kinds there are among them, and at most how many are new.
+    """All changes of one gold table in silver.
 
-    ``everywhere``: the changes of all the feed's tables, ``is_new``: they may not be in gold yet. ``crosses``: whether
-    scoped changes may reach keys of other streams, of which there are some. ``base``, ``horizon``: what the keys were
-    where the table's history was cut, and where that is; None where it was not.
+    ``changes``: one row per change that counts, ``is_new`` where the run brings or releases it. ``change_kinds``: which
+    kinds there are among them. ``most_new``: how many are new at most. ``everywhere``: the changes of all the feed's
+    tables, ``is_new`` where they may not be in gold yet. ``crosses``: whether scoped changes may reach keys of other
+    streams, and there are some. ``base``, ``horizon``: what the keys were where the table's history was cut, and where
+    that is; None where nothing is compacted.
     """
 
     table: Table
@@ -49,9 +53,9 @@ class TableChanges:
 
     @classmethod
     def read(cls, lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> Self:
-        """One gold table's (``name``) silver rows that count; ``is_new``: these windows bring or release them.
+        """Read the silver rows that count for the gold table ``name``; those are new that the windows bring or release.
 
-        What is at or below the table's horizon is left out: its base rows have it.
+        Changes at or below the table's horizon are left out: its base rows stand for them.
         """
         horizon = bases.drawn(lake, feed).get(name)
         silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
@@ -59,18 +63,18 @@ class TableChanges:
         change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)
         if waiting_changes.there_are(lake, feed, table, name):
             changes = changes.unionByName(waiting_changes.conformed(silver, feed, table, name))
-            # Whether one moves a row to another key could not be told when it was counted.
+            # Whether a waiting change moves a row to another key could not be known when it was counted.
             change_kinds = replace(change_kinds, moves=True)
         if change_kinds.transactions:
             found = released(lake, feed, windows)
             changes = transactions.visible(changes, found)
         else:
             changes = changes.withColumn("is_new", F.lit(False))
-        here = F.col("window").isin(list(windows))
-        changes = changes.withColumn("is_new", F.col("is_new") | here)
+        is_own = F.col("window").isin(list(windows))
+        changes = changes.withColumn("is_new", F.col("is_new") | is_own)
         decided = decisions.scoped_by(lake, feed, table.name, name)
         if decided is not None:
-            # Gold is made anew for every epoch, so that none of these is ever news.
+            # Gold is made from all of silver for every epoch, so that these deletes are never new.
             changes = changes.unionByName(decided.withColumn("is_new", F.lit(False)))
             change_kinds = replace(
                 change_kinds, scopes=tuple(sorted({*change_kinds.scopes, WHOLE_TABLE}))
@@ -81,14 +85,12 @@ class TableChanges:
             change_kinds = replace(change_kinds, scopes=tuple(sorted(set(shapes))))
         if horizon is not None:
             changes = changes.where(~covers(horizon))
-        everywhere = silver.withColumn("is_new", here)
+        everywhere = silver.withColumn("is_new", is_own)
         if FORMATS[feed.format].crosses_streams:
             before = ledger.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
-        crosses = cross_stream_deletes.crosses(
-            feed, change_kinds
-        ) and cross_stream_deletes.has_streams(lake, feed)
+        crosses = streams.crosses(feed, change_kinds) and streams.has_streams(lake, feed)
         return cls(table, changes, change_kinds, most_new, everywhere, crosses, base, horizon)
 
     @property
@@ -102,9 +104,9 @@ class TableChanges:
         return self.changes.where(F.col("scope").isNotNull())
 
     def of_few(self, keys: DataFrame, count: int) -> DataFrame:
-        """The changes of single keys, without most of those that are for none of these ``keys`` (``key``).
+        """The changes of single keys, without most of those for other keys than these; which are left is for a join.
 
-        ``count``: how many keys there are, at most.
+        ``keys``: one row per key (``key``). ``count``: how many there are at most.
         """
         if count > silver_rows.MOST_KEYS or self.change_kinds.moves:
             # Of linked keys it is not known yet which others they bring along.
@@ -114,7 +116,7 @@ class TableChanges:
 
     @cached_property
     def roots(self) -> DataFrame:
-        """One row per key that key changes link: ``key``, and ``root``, the one that stands for all linked with it."""
+        """One row per key that key changes link: ``key``, and ``root``, the same key for all that are linked."""
         linked = self.of_keys.where(F.col("effect") == "move").select("moved_from", "key")
         links = [(tuple(row["moved_from"]), tuple(row["key"])) for row in linked.collect()]
         roots = [(list(key), list(root)) for key, root in key_changes.groups(links).items()]
@@ -122,22 +124,7 @@ class TableChanges:
         return broadcast_if_small(frame, len(roots))
 
     def new_keys(self) -> DataFrame:
-        """The keys that new changes are for, but for scoped ones."""
+        """One row per key that new changes are for, scoped ones apart: ``key``."""
         return broadcast_if_small(
             self.of_keys.where("is_new").select("key").distinct(), self.most_new
         )
-
-
-def kinds_and_counts(
-    lake: Lake, feed: Feed, name: str, windows: Sequence[str]
-) -> tuple[ChangeKinds, int]:
-    """What kinds of change one gold table has, by the accounts of all windows; and how many are new, at most."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    columns = ["window", "change_kinds", "changes", "derived"]
-    rows = accounts.rows(columns, {"table": [name]})
-    change_kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
-    # What a commit releases may have come in any window.
-    counted = (
-        rows if change_kinds.transactions else [one for one in rows if one["window"] in windows]
-    )
-    return change_kinds, sum(one["changes"] + one["derived"] for one in counted)

@@ -1,7 +1,7 @@
-"""Silver's changes of a table that its own records do not describe, conformed by what other records say of it.
+"""Waiting changes: of a table that was not described when its silver was derived, conformed by a later description.
 
-Not here: what that means (``transforms/silver/waiting.py``). Only where the accounts know of such changes is silver
-asked for them.
+Silver is read for them only where the accounts say that there are some. Put here how they are read, in this process or
+in Spark. Not here: what conforming them means (``transforms/silver/waiting.py``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.arrow import in_spark
-from assets.arrow.packed_rows import map_array
-from assets.arrow.record_batches import told_clearly
+from assets.arrow.map_columns import map_array
+from assets.arrow.record_batches import with_clear_errors
 from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.delta import delta_rs
@@ -34,7 +34,7 @@ _IMAGES = ("before", "after", "attribute_ops", "scope")
 
 
 def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
-    """Whether some window has such changes of a table that only the stream describes."""
+    """Whether some window has waiting changes of a table that only the stream describes."""
     if table.name in feed.tables or not FORMATS[feed.format].tells_tables:
         return False
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
@@ -48,15 +48,15 @@ def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
 
 
 def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFrame:
-    """The waiting changes of one table, as if their own records described it; what does not fit goes on waiting."""
+    """The waiting changes of one table as its description conforms them; changes that do not fit it go on waiting."""
     waits = (F.col("table") == name) & (F.col("source_table") == table.name)
     counts = F.col("declared").isNull() & ~F.col("effect").isin(HOLD, *CONTROL)
     rows = silver.where(waits & counts).select(*CHANGE.names)
     return in_spark.staged(rows, Conform(feed, table), CHANGE)
 
 
-def here(rows: pa.Table, table: Table, name: str, window: str) -> Iterator[pa.RecordBatch]:
-    """The waiting changes of one table, whole, among the rows of a file of silver."""
+def waiting_rows(rows: pa.Table, table: Table, name: str, window: str) -> Iterator[pa.RecordBatch]:
+    """The waiting changes of one table, with all columns, among the rows of a file of silver."""
     rows = delta_rs.conformed(rows, SILVER_ARROW)
     at = SILVER_ARROW.get_field_index("window")
     windows = pa.array([window] * rows.num_rows, pa.string())
@@ -69,15 +69,15 @@ def here(rows: pa.Table, table: Table, name: str, window: str) -> Iterator[pa.Re
 
 @dataclass(frozen=True, slots=True)
 class Conform:
-    """Waiting changes of one table, whole, to what they are by its description; those that do not fit are left out."""
+    """A stage that conforms waiting changes of one table to its description, and leaves out those that do not fit."""
 
     feed: Feed
     table: Table
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Batches of silver's rows from such."""
+        """Batches of silver's rows, conformed, from batches of waiting ones with all columns."""
         conform = waiting.conformed(self.feed, self.table)
-        with told_clearly(self.feed):
+        with with_clear_errors(self.feed):
             for batch in batches:
                 found = [(at, row) for at, one in enumerate(_rows(batch)) for row in conform(one)]
                 yield _replaced(batch, found, self.table.name)
@@ -95,20 +95,20 @@ def _rows(batch: pa.RecordBatch) -> Iterator[waiting.WaitingRow]:
 def _replaced(
     batch: pa.RecordBatch, found: Sequence[tuple[int, Row]], declared: str
 ) -> pa.RecordBatch:
-    """The rows of a batch with what conforming says of them."""
+    """The rows of a batch with the columns that conforming has changed."""
     kept = batch.take(pa.array([at for at, _ in found], pa.int64()))
     rows = [row for _, row in found]
-    said = {
+    changed = {
         **{name: [getattr(row, name) for row in rows] for name in ("key", "moved_from", "derived")},
         **{name: [getattr(row, name) for row in rows] for name in (*_IMAGES, "effect", "position")},
         "declared": [declared] * len(rows),
     }
     arrays = []
     for field in _SILVER:
-        if field.name not in said:
+        if field.name not in changed:
             arrays.append(kept.column(field.name).cast(field.type))
         elif pa.types.is_map(field.type):
-            arrays.append(map_array(said[field.name], field.type))
+            arrays.append(map_array(changed[field.name], field.type))
         else:
-            arrays.append(pa.array(said[field.name], field.type))
+            arrays.append(pa.array(changed[field.name], field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=_SILVER)

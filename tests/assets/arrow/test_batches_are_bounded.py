@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assets.arrow.packed_rows import row_batches, rows_of
 from assets.arrow.record_batches import BATCH_BYTES
+from assets.arrow.silver.packed_rows import row_batches, unpacked
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
 from tests.support import made_bronze
@@ -29,7 +29,7 @@ def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
     batches = list(row_batches(rows))
     assert len(batches) == 50 * len(MEGABYTE) // BATCH_BYTES + 1
     assert max(batch.nbytes for batch in batches) < BATCH_BYTES + 2 * len(MEGABYTE)
-    again = [row for batch in batches for row in rows_of(batch)]
+    again = [row for batch in batches for row in unpacked(batch)]
     assert [row.fault for row in again] == [row.fault for row in rows]
 
 

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.arrow import typed_values
+from assets.arrow import canonical_texts, typed_values
 from assets.columns import types as columns
 from tests.transforms import drawn_documents, drawn_texts
 from transforms.types import judge_of
@@ -15,7 +15,7 @@ from transforms.types import judge_of
 KINDS = [*drawn_texts.SIMPLE, *drawn_documents.NESTED]
 
 
-def canonical_texts(kind: str) -> list[str]:
+def drawn(kind: str) -> list[str]:
     """The canonical texts of what is drawn for the type, each once."""
     source = drawn_texts if kind in drawn_texts.SIMPLE else drawn_documents
     judge = judge_of(kind)
@@ -25,16 +25,16 @@ def canonical_texts(kind: str) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_value_has_the_text_that_it_was_made_of(kind: str) -> None:
-    texts = canonical_texts(kind)
+    texts = drawn(kind)
     assert len(texts) > 1
     values = typed_values.typed([*texts, None], kind)
     assert values.type == typed_values.arrow_type(kind)
-    assert typed_values.texts(values, kind) == [*texts, None]
+    assert canonical_texts.texts(values, kind) == [*texts, None]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_spark_reads_the_same_values(spark: SparkSession, kind: str) -> None:
-    texts = canonical_texts(kind)
+    texts = drawn(kind)
     frame = spark.createDataFrame([(text,) for text in texts], "text string")
     values = frame.select(
         "text", columns.typed(F.col("text"), kind, strictly=True).alias("value")

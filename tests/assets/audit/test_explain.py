@@ -12,13 +12,14 @@ import pytest
 from assets.audit import explain
 from assets.audit.explain import Explanation
 from assets.bookkeeping import decisions
-from assets.gold.changes import silver_files
+from assets.gold.changes import silver_parts
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli.explain import parsed, told
-from tests.laws import model_format
-from tests.laws.event import Event, Image, Transaction
-from tests.laws.model_histories import KINDS, TABLES, deliveries, history, to_record
+from orchestration.cli.explain import key_parts
+from orchestration.cli.explanation import story
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
+from tests.laws.oracle.event import Event, Image, Transaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay
 from transforms.errors import UnknownKey
 from transforms.feed.decisions import Epoch
@@ -65,15 +66,15 @@ def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return feed
 
 
-@pytest.mark.parametrize("most_bytes", [silver_files.MOST_BYTES, -1], ids=["here", "by Spark"])
+@pytest.mark.parametrize("most_bytes", [silver_parts.MOST_BYTES, -1], ids=["here", "by Spark"])
 def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch, most_bytes: int
 ) -> None:
     if most_bytes > 0:
         monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
-    monkeypatch.setattr(silver_files, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(silver_parts, "MOST_BYTES", most_bytes)
     found = explain.explained(lake, feed, VISITS, "visits", ["north", "7"])
-    assert told("gold.zoo.visits", VISITS, found) == [
+    assert story("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
         "",
         "   1  upsert  2025-11-20 00:54:20  at position 0/1/1",
@@ -136,7 +137,7 @@ def test_spark_tells_of_every_key_what_this_process_tells(
         for key in keys[:2]:
             here, by_spark = (
                 _explained(lake, feed, table, key, monkeypatch, most_bytes)
-                for most_bytes in (silver_files.MOST_BYTES, -1)
+                for most_bytes in (silver_parts.MOST_BYTES, -1)
             )
             assert here == by_spark
             steps += len(here.steps)
@@ -152,7 +153,7 @@ def _explained(
     most_bytes: int,
 ) -> Explanation:
     with monkeypatch.context() as patched:
-        patched.setattr(silver_files, "MOST_BYTES", most_bytes)
+        patched.setattr(silver_parts, "MOST_BYTES", most_bytes)
         return explain.explained(lake, feed, table, table.name, key)
 
 
@@ -162,8 +163,8 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
     bring(lake, feed)
     decided = datetime(2025, 11, 21, tzinfo=UTC)
     decisions.open_epoch(lake, feed, Epoch(window="2025-11-20T04", complete=True), decided, "moved")
-    story = told("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
-    assert story[7:11] == [
+    told = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
+    assert told[7:11] == [
         "   2  complete snapshot of everything in the table  at position 1",
         "      the row is gone",
         "      a recorded decision, window 2025-11-20T04",
@@ -174,11 +175,11 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
 def test_a_feed_of_which_nothing_was_read_tells_nothing(lake: Lake, folder: Path) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     found = explain.explained(lake, feed, PETS, "pets", ["1"])
-    assert told("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
+    assert story("gold.zoo.pets", PETS, found)[-1] == "  No event of this key is known."
 
 
 def test_a_key_is_written_with_commas_or_as_json() -> None:
-    assert parsed("north,7", VISITS) == ["north", "7"]
-    assert parsed('["a,b", 7]', VISITS) == ["a,b", "7"]
+    assert key_parts("north,7", VISITS) == ["north", "7"]
+    assert key_parts('["a,b", 7]', VISITS) == ["a,b", "7"]
     with pytest.raises(UnknownKey, match=r"2 parts \(zoo, pet\), and 'north' gives 1"):
-        parsed("north", VISITS)
+        key_parts("north", VISITS)

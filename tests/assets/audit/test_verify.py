@@ -62,8 +62,8 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
     assert verify.prove(lake, lake_of(str(tmp_path / "two")), feed, seed=2) == 1
     said = capsys.readouterr().out
     assert "DIFFERS  gold.zoo.pets: 2 keys" in said
-    assert '{"id":1}: not in gold, but by its events' in said
-    assert '{"id":3}: another row in gold than its events make' in said
+    assert '{"id":1}: gold has no row, and its events make one' in said
+    assert '{"id":3}: gold has another row than its events make' in said
 
 
 def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: Path) -> None:

@@ -14,12 +14,14 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
-from orchestration.cli import dismiss, rebuild, release, status, verify
+from orchestration.cli import rebuild, status, verify
+from orchestration.cli.decisions import dismiss, release
+from orchestration.cli.options import Choice
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import DecisionRefused, RebuildStopped
 from transforms.feed.decisions import Epoch, Release
@@ -113,7 +115,7 @@ def test_a_held_truncate_waits_until_it_is_released(
     other = replace(waiting, event_id="f00", table="food")
     apart = replace(other, event_id="f01", place="2025-11-20/03/a.jsonl line 9")
     # What one record asks for is let through together.
-    assert release.together([waiting, other, apart], [other]) == [waiting, other]
+    assert release.of_same_records([waiting, other, apart], [other]) == [waiting, other]
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
     # Released while a run was under way, which was made of what was known before: its window stays due.
     ledger.finish(lake, feed, ["2025-11-20T03"])
@@ -140,28 +142,28 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
         held.plan.held_back_by
     )
 
-    listed = dismiss.dismissed(lake, feed, [], None, all_of_them=False)
+    listed = dismiss.dismissed(lake, feed, Choice())
     assert "value_does_not_fit of pets: id is one, which is no int" in listed[0]
     assert "2025-11-20/03/a.json line 2" in listed[0]
     assert "2025-11-20/03/a.json line 3" in listed[1]
     assert listed[2].startswith("zoo: 2 records in quarantine; `weir dismiss zoo ID")
     with pytest.raises(DecisionRefused, match="no record in quarantine has an id that begins"):
-        dismiss.dismissed(lake, feed, ["zz"], "lost", all_of_them=False)
-    (said, _) = dismiss.dismissed(lake, feed, [listed[0][:12]], "typo", all_of_them=False)
+        dismiss.dismissed(lake, feed, Choice(["zz"], reason="lost"))
+    (said, _) = dismiss.dismissed(lake, feed, Choice([listed[0][:12]], reason="typo"))
     assert said == f"zoo: dismissed: {listed[0]}"
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
-    (left, _) = dismiss.dismissed(lake, feed, [], None, all_of_them=False)
+    (left, _) = dismiss.dismissed(lake, feed, Choice())
     assert left == listed[1]
     assert silver_asset.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
-    dismiss.dismissed(lake, feed, [], "torn by the disk", all_of_them=True)
+    dismiss.dismissed(lake, feed, Choice((), everything=True, reason="torn by the disk"))
     made = silver_asset.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
         0,
     )
     assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
-        *status.told(lake, feed)
+        *status.status_lines(lake, feed)
     ]
     rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason").collect()
     assert {tuple(row) for row in rows} == {

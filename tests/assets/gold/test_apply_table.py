@@ -19,9 +19,9 @@ from assets.layers import Layer
 from assets.silver import silver_asset
 from assets.upkeep import compaction
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event, Image
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
 

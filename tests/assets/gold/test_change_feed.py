@@ -10,7 +10,7 @@ from deltalake import DeltaTable
 
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.gold.apply import apply_table
-from assets.gold.gold_tables import CONSTRAINT
+from assets.gold.table_properties import CONSTRAINT
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import compaction

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from assets.gold.apply import apply_table
-from assets.gold.gold_tables import CONSTRAINT, WHOLE_KEY
+from assets.gold.table_properties import CONSTRAINT, WHOLE_KEY
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.assets.test_yugabyte import feed_of, message, object_name, response

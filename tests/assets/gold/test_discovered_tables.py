@@ -25,7 +25,7 @@ from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
+from tests.laws.drawn import model_format
 from tests.support.pet_feed import bring, drop, lay
 from transforms.feed.feed import Feed, Table
 from transforms.horizons import Horizon
@@ -148,7 +148,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert sorted(told) == ["pets", "toys"]
     assert "its stream also says the key [id, name]" in told["pets"]
     assert "would mix 3.toys and 4.toys" in told["toys"]
-    assert sum("gold stays as it was" in line for line in status.told(lake, feed)) == 2
+    assert sum("gold stays as it was" in line for line in status.status_lines(lake, feed)) == 2
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
     (compacted,) = compaction.compact_feed(
         lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
@@ -287,7 +287,7 @@ def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stan
     assert [row["id"] for row in gold(lake, "z")] == [1, 2]
     assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
     assert not lake.table(Layer.GOLD, "zoo", "b").exists()
-    (line,) = [one for one in status.told(bounded, feed) if "stays as it was" in one]
+    (line,) = [one for one in status.status_lines(bounded, feed) if "stays as it was" in one]
     assert "of b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
     # With another setting they come with the next window, whole.
     lay(folder, "2025-11-20/05/c.jsonl", drop(put(9, {"id": "3", "name": "Cleo"}, table="b")))

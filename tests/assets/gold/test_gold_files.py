@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from assets.delta import local_table
-from assets.gold.apply import local_apply, spark_apply
+from assets.gold.apply import local_apply
+from assets.gold.fold import spark_fold
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.support.pet_feed import bring, change, drop, lay
@@ -23,13 +24,13 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_spark: list[int] = []
-    fold = spark_apply.folded
+    fold = spark_fold.folded
 
-    def folded(*given: Any) -> spark_apply.Folded:
+    def folded(*given: Any) -> spark_fold.Folded:
         by_spark.append(hour)
         return fold(*given)
 
-    monkeypatch.setattr(spark_apply, "folded", folded)
+    monkeypatch.setattr(spark_fold, "folded", folded)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     # Of four windows the third is Spark's; before it and after it the table is written here.
     for hour, most in ((3, 20_000), (4, 20_000), (5, -1), (6, 20_000)):
@@ -54,13 +55,13 @@ def test_a_table_beyond_either_limit_is_sparks_work(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     by_spark: list[int] = []
-    fold = spark_apply.folded
+    fold = spark_fold.folded
 
-    def folded(*given: Any) -> spark_apply.Folded:
+    def folded(*given: Any) -> spark_fold.Folded:
         by_spark.append(hour)
         return fold(*given)
 
-    monkeypatch.setattr(spark_apply, "folded", folded)
+    monkeypatch.setattr(spark_fold, "folded", folded)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     for hour in (3, 4):
         said = {"id": str(hour), "at": "2024-03-31 02:30:00"}

@@ -10,12 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets.arrow import meetings
-from assets.arrow.gold_fold import FromHistory, OntoGold
-from assets.arrow.meetings import CHANGE, Folding
+from assets.arrow.gold import meeting_columns
+from assets.arrow.gold.gold_fold import OntoGold
+from assets.arrow.gold.history_fold import FromHistory
+from assets.arrow.gold.meeting_columns import CHANGE
+from assets.arrow.gold.meetings import Folding
 from assets.arrow.typed_values import arrow_type
-from assets.gold.apply import spark_apply
-from assets.gold.changes import silver_files
+from assets.gold.changes import silver_parts
+from assets.gold.fold import spark_fold
 from assets.lake import Lake
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
@@ -28,7 +30,7 @@ BATCHES, ROWS = 40, 500
 
 def batches(alive: Callable[[], None]) -> Iterator[pa.RecordBatch]:
     """Additions to one counter, in the order of their positions."""
-    kinds = {name: arrow_type(kind) for name, kind in meetings.COLUMNS.items()}
+    kinds = {name: arrow_type(kind) for name, kind in meeting_columns.COLUMNS.items()}
     for batch in range(BATCHES):
         alive()
         rows = []
@@ -65,14 +67,14 @@ def test_a_table_with_more_changes_than_memory_may_hold_is_sparks_work(
     some = [change("I", at, after={"id": "1", "name": f"Ada {at}"}) for at in range(4)]
     lay(folder, "2025-11-20/03/a.json", drop(*some))
     by_spark: list[str] = []
-    fold = spark_apply.folded
+    fold = spark_fold.folded
 
-    def folded(*given: Any) -> spark_apply.Folded:
+    def folded(*given: Any) -> spark_fold.Folded:
         by_spark.append("pets")
         return fold(*given)
 
-    monkeypatch.setattr(spark_apply, "folded", folded)
-    monkeypatch.setattr(silver_files, "MOST_ROWS", 3)
+    monkeypatch.setattr(spark_fold, "folded", folded)
+    monkeypatch.setattr(silver_parts, "MOST_ROWS", 3)
     bring(lake, feed)
     assert names(lake, feed) == {1: "Ada 3"}
     assert by_spark == ["pets"]

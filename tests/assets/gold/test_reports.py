@@ -10,12 +10,12 @@ import pytest
 
 from assets.bronze import bronze_asset
 from assets.gold.apply import apply_table
-from assets.gold.changes.scoped_delete_effects import told
+from assets.gold.changes.scoped_delete_effects import effect_lines
 from assets.lake import Lake
 from assets.silver import silver_asset
-from tests.laws import model_format
-from tests.laws.event import Event, Transaction
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Transaction
 from tests.support.pet_feed import PETS, bring, lay, names
 from transforms.feed.feed import Feed
 
@@ -63,7 +63,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
     done = apply_table.apply(lake, feed, PETS, window)
     # That all are told would be too much: a stream may have as many as it has events.
-    assert told(done.tables[0].scoped) == [
+    assert effect_lines(done.tables[0].scoped) == [
         "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows",
         *[
             f"truncate of the whole table (2025-11-20/05/b.jsonl line {line}) removed 0 rows"

@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 
 from assets.bookkeeping import decisions
+from assets.gold.added_columns import with_added
 from assets.gold.apply import apply_table
-from assets.gold.schema_changes import with_added
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli import release, verify
+from orchestration.cli import verify
+from orchestration.cli.decisions import release
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event, Image
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.decisions import Release

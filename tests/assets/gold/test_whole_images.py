@@ -11,12 +11,13 @@ from pyspark.sql import DataFrame
 
 from assets.bookkeeping import ledger
 from assets.bronze import bronze_asset
-from assets.gold.apply import apply_table, local_apply, whole_images
+from assets.gold.apply import apply_table, local_apply
+from assets.gold.fold import whole_images
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import silver_asset
-from tests.laws import model_format, model_histories
-from tests.laws.event import Event, Image
+from tests.laws.drawn import model_format, model_histories
+from tests.laws.oracle.event import Event, Image
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
 

@@ -21,12 +21,12 @@ from assets.silver import silver_asset as silver_of
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
 from orchestration.cli import rebuild, verify
-from orchestration.cli.explain import told
+from orchestration.cli.explanation import story
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from tests.laws import model_format
-from tests.laws.event import Event, Image, Transaction
-from tests.laws.model_histories import to_record
+from tests.laws.drawn import model_format
+from tests.laws.drawn.model_histories import to_record
+from tests.laws.oracle.event import Event, Image, Transaction
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import DecisionRefused, GoldBehind
 from transforms.feed.decisions import Decisions, Epoch
@@ -106,13 +106,13 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert bytes(refused["payload"]).decode() == late
     assert "compacted beyond its position 0/1/" in refused["detail"]
 
-    story = told("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["3"]))
-    assert "are compacted; they left this row: name = 'Cy'" in "\n".join(story)
-    assert "name: 'Cy' -> 'Cyd'" in "\n".join(story)
+    told = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["3"]))
+    assert "are compacted; they left this row: name = 'Cy'" in "\n".join(told)
+    assert "name: 'Cy' -> 'Cyd'" in "\n".join(told)
     # A key is found however it is written, and what came too late for it is told.
     found = explain.explained(lake, feed, PETS, "pets", ["01"])
     assert found.key == ("1",)
-    late_story = "\n".join(told("gold.zoo.pets", PETS, found))
+    late_story = "\n".join(story("gold.zoo.pets", PETS, found))
     assert "does not count (too_late): the history of pets is compacted beyond" in late_story
 
     # A proof needs no base: it begins at the first event.

@@ -1,4 +1,4 @@
-"""Drops are drawn from a seed, hold what they say they hold, and are what the format's own splitter reads."""
+"""Drops are drawn from a seed, hold the changes that they should, and are read by the format's own splitter."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from bench.made import drops, row
+from bench.made import changes, drops, row
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 
 def test_the_same_seed_draws_the_same_changes_and_another_others() -> None:
-    first, again = (list(drops.changes(rows=1000, count=200, seed=7)) for _ in range(2))
+    first, again = (list(changes.drawn(rows=1000, count=200, seed=7)) for _ in range(2))
     assert first == again
-    assert first != list(drops.changes(rows=1000, count=200, seed=8))
+    assert first != list(changes.drawn(rows=1000, count=200, seed=8))
 
 
 def test_changes_are_of_the_kinds_that_they_should_be() -> None:
     count = 40_000
-    some = list(drops.changes(rows=100_000, count=count, seed=1))
-    late = sum(one.log == drops.LATE_LOG for one in some)
-    known = sum(one.log == drops.BASE_LOG for one in some)
-    again = sum(copies - 1 for one, copies in Counter(some).items() if one.log == drops.LOG)
+    some = list(changes.drawn(rows=100_000, count=count, seed=1))
+    late = sum(one.log == changes.LATE_LOG for one in some)
+    known = sum(one.log == changes.BASE_LOG for one in some)
+    again = sum(copies - 1 for one, copies in Counter(some).items() if one.log == changes.LOG)
     deleted = len({one for one in some if one.operation == "delete"})
     assert len(some) == count
-    assert abs(late / count - drops.LATE) < 0.005
-    assert abs((known + again) / count - drops.REDELIVERED) < 0.005
-    assert abs(deleted / count - drops.DELETES) < 0.01
+    assert abs(late / count - changes.LATE) < 0.005
+    assert abs((known + again) / count - changes.REDELIVERED) < 0.005
+    assert abs(deleted / count - changes.DELETES) < 0.01
 
 
 def test_every_change_starts_from_what_the_one_before_it_left() -> None:
     stands: dict[int, int | None] = {}
     seen = set()
-    for one in drops.changes(rows=500, count=5_000, seed=3):
-        if one.log != drops.LOG or one in seen:
+    for one in changes.drawn(rows=500, count=5_000, seed=3):
+        if one.log != changes.LOG or one in seen:
             continue
         seen.add(one)
         known = 1 if one.id % 5 == 0 else 0
@@ -45,7 +45,7 @@ def test_every_change_starts_from_what_the_one_before_it_left() -> None:
 
 def test_keys_are_skewed_and_scattered() -> None:
     rng = Random(1)
-    counts = Counter(drops.skewed(rng, 10_000) for _ in range(20_000))
+    counts = Counter(changes.skewed(rng, 10_000) for _ in range(20_000))
     hottest = [key for key, _ in counts.most_common(100)]
     assert all(0 <= key < 10_000 for key in counts)
     assert counts.most_common(1)[0][1] > 500
@@ -54,7 +54,7 @@ def test_keys_are_skewed_and_scattered() -> None:
 
 
 def test_a_drop_is_whole_records_of_its_format(tmp_path: Path) -> None:
-    some = list(drops.changes(rows=100, count=50, seed=2))
+    some = list(changes.drawn(rows=100, count=50, seed=2))
     size = drops.lay(tmp_path, "item", some)
     (file,) = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert file.relative_to(tmp_path).as_posix() == "2025-11-20/00/item/part_0001.json"

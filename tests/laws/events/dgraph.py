@@ -1,6 +1,6 @@
-"""Clusters of Dgraph's whose stream was sent again in part, cut into files, and landed in several windows.
+"""Dgraph clusters whose stream was partly sent again, cut into files, and landed in several windows.
 
-What an event means for the one table of triples is said here once more, by hand. Not here: the cluster
+What an event means for the one table of triples is written down here a second time, by hand. Not here: the cluster
 (``tests/support/dgraph_cluster``).
 """
 
@@ -11,9 +11,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.spelling import printed
+from tests.laws.oracle.event import Image, Position
+from tests.laws.rendering.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
 from transforms.feed.feed import ScopeDeletes
 

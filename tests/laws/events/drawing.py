@@ -1,7 +1,8 @@
 """Which histories are drawn for each format, and under which feeds.
 
-A half of a format's histories is of a feed that takes everything at once. The other half is of one that lets deletes of
-whole tables wait, and whose tables are compacted up to a horizon. Not here: how each format is drawn.
+Half of a format's histories belong to a feed that takes everything at once. The other half belong to one that holds
+deletes of whole tables, and whose tables are compacted up to a horizon. Not here: how each format is drawn
+(``logs``, ``dgraph``, ``tigergraph``, ``yugabyte``, ``yugabyte_xcluster``).
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tests.laws.event import Position
 from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
 from tests.laws.events.told import Drawn
+from tests.laws.oracle.event import Position
 from transforms.feed.feed import ScopeDeletes
 
 Draw = Callable[[Sequence[int], ScopeDeletes], Drawn]

@@ -1,7 +1,8 @@
 """The laws of events, each over what was drawn and what the product made of it.
 
-Accounting: every event of every window is counted once, as what became of it. Redelivery: an event is one event however
-often, in whatever spelling and order it comes. Exactness: silver holds what the source had. Not here: what is drawn.
+Accounting: every event of every window is counted once, under its outcome. Redelivery: an event is one event however
+often, in whatever spelling and order it comes. Exactness: silver holds what the source had. Not here: what is drawn
+(``drawing``).
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from assets.columns.silver import REFUSED
-from tests.laws.event import Position
 from tests.laws.events.product import Cut, Kept, Outcome
 from tests.laws.events.told import Drawn, Row, Told
+from tests.laws.oracle.event import Position
 
 COUNTS = (
     *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),

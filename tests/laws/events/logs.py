@@ -1,8 +1,8 @@
-"""Histories of tables with a log, as Arcion and Debezium write them: what each record says, beside its text.
+"""Histories of tables with a log, as Arcion and Debezium write them: each record's text, and what it means.
 
-A block of histories shares its windows and objects, so that many cases lie side by side, told apart by their key alone.
-Not here: the histories (``histories``), how an event is printed (``rendering``, ``rendering_kafka``), and records that
-are no change of a row (``strays``).
+A block of histories shares its windows and objects, so that many cases are next to each other, distinguished by their
+key alone. Not here: the histories (``histories``), how an event is printed (``rendering``, ``rendering_kafka``), and
+records that are no change of a row (``strays``).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from tests.laws import rendering, rendering_kafka
-from tests.laws.event import Event, Image, Position, Transaction, event_id
-from tests.laws.event import Table as Shape
+from tests.laws.drawn.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, history
+from tests.laws.drawn.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
 from tests.laws.events import strays
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, history
-from tests.laws.oracle import Change, changes_of
-from tests.laws.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
+from tests.laws.oracle.event import Event, Image, Position, Transaction, event_id
+from tests.laws.oracle.event import Table as Shape
+from tests.laws.oracle.oracle import Change, changes_of
+from tests.laws.rendering import arcion, kafka
 from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 KINDS: Mapping[str, Sequence[str]] = {
@@ -184,17 +184,17 @@ def _printed(
     """One delivery as its format writes it."""
     seed = rng.getrandbits(32)
     if format_name == "arcion_kafka":
-        return rendering_kafka.arcion(event, seed=seed, columns=COLUMNS)
+        return kafka.arcion(event, seed=seed, columns=COLUMNS)
     if format_name == "debezium":
         has_key = kind == "debezium"
-        return rendering_kafka.debezium(event, seed=seed, has_key=has_key, columns=COLUMNS)
+        return kafka.debezium(event, seed=seed, has_key=has_key, columns=COLUMNS)
     if format_name == "arcion_s3_json":
-        return rendering.to_json(
+        return arcion.to_json(
             event, COLUMNS, seed=seed, snapshot_form=rng.choice(["bare", "envelope"])
         )
     in_snapshot = event.source == "snapshot"
     usual = COLUMNS if in_snapshot else list(TABLE.cdc_columns)
-    return rendering.to_csv(
+    return arcion.to_csv(
         event,
         usual if columns is None else list(columns),
         seed=seed,

@@ -1,6 +1,6 @@
-"""The product's own stages over drawn records, and what they leave, in plain values.
+"""The product's own stages applied to drawn records, and their results as plain values.
 
-Not here: what they should leave (``laws``).
+Not here: what the results should be (``laws``).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import outcomes
+from assets.arrow.silver import covered_changes
 from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
 from assets.landing.read_objects import records_of
 from assets.silver import local_stages
-from tests.laws.event import Key, Position
 from tests.laws.events.told import Drawn, Record, Row
+from tests.laws.oracle.event import Key, Position
 from tests.transforms.formats.in_process import ARROW
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon
@@ -121,7 +121,7 @@ def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> 
         drawn.in_base(bronze.drawn[window, name, offset].told[ordinal])
         for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
     ]
-    judge = outcomes.JudgeCovered(drawn.feed, keeps_known=False)
+    judge = covered_changes.JudgeCovered(drawn.feed, keeps_known=False)
     told = covered.append_column("is_known", pa.array(known)).combine_chunks()
     judged = pa.Table.from_batches(judge(told.to_batches()), schema=OUTPUT)
     return pa.concat_tables([table.filter(pc.not_equal(table["kind"], COVERED)), judged])

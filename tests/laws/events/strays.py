@@ -1,4 +1,4 @@
-"""Records among those of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
+"""Records of a log that are no sound change of a row: damaged and refused ones, notes, truncates.
 
 Not here: the changes (``logs``).
 """
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.laws.event import Event
 from tests.laws.events.told import Record, Row, Told
-from tests.laws.spelling import printed
+from tests.laws.oracle.event import Event
+from tests.laws.rendering.spelling import printed
 
 
 @dataclass(frozen=True, slots=True)

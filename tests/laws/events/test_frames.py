@@ -1,7 +1,7 @@
-"""A few large frames of drawn records through Spark: the wrapping adds nothing, and loses nothing.
+"""A few large frames of drawn records through Spark, which must give what the stages give without it.
 
-One format of each family of stages: without neighbours, with transactions, with groups that are resolved together, and
-with a survey of the window. Not here: that what comes out is right, which ``test_laws_of_events`` says.
+There is one format of each kind of stages: without neighbours, with transactions, with groups that are resolved
+together, and with a survey of the window. Not here: that the results are right (``test_laws_of_events``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The laws of events over random histories of every format, through the product's own stages in this process.
 
-An eighth of ``WEIR_LAW_HISTORIES`` (10,000 without it) is drawn for each format, from ``WEIR_LAW_SEED``. What a record
-tells is known from the history alone, and so is what has to become of it. The number of a failing history is in the
-window, the object or the key that a failure shows. What becomes of changes in gold is the matter of the other laws.
+An eighth of ``WEIR_LAW_HISTORIES`` (10,000 by default) is drawn for each format, from ``WEIR_LAW_SEED``. What a record
+means is known from the history alone, and so is its outcome. The number of a failing history is in the window, the
+object or the key that a failure shows. Not here: what becomes of changes in gold (``tests/laws/gold``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Graph stores that tell what they do as TigerGraph would, in any order, and some of it again.
+"""Graph stores that write their messages as TigerGraph would, in any order, and some of them again.
 
-What a message means for the tables of its types is said here once more, by hand, and so is what follows from it. Not
-here: the store (``tests/support/tigergraph_store``).
+What a message means for the tables of its types, and what follows from it, is written down here a second time, by hand.
+Not here: the store (``tests/support/tigergraph_store``).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.event import Image, Position
 from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.spelling import printed
+from tests.laws.oracle.event import Image, Position
+from tests.laws.rendering.spelling import printed
 from tests.support.tigergraph_store import FEED, Store
 from transforms.feed.feed import ScopeDeletes
 

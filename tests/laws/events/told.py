@@ -1,8 +1,8 @@
-"""What landed records say, in the laws' own words: the events in each, and the rows of silver that these must become.
+"""What landed records mean, in the laws' own words: the events in each, and the rows of silver that these must become.
 
-Whoever draws a format's records says beside each what it tells (``Told``), from what the source did and never from the
-record's bytes. Not here: drawing (one module for each family of formats), and holding the product to it (``product``,
-``laws``).
+Each module that draws a format's records adds to every record its meaning (``Told``), from what the source did and
+never from the record's bytes. Not here: drawing (one module for each family of formats), and comparing the product
+with this (``product``, ``laws``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.laws.event import Image, Key, Position
+from tests.laws.oracle.event import Image, Key, Position
 from transforms.feed.feed import Feed
 
 CONTROL = ("begin", "commit", "note")

@@ -1,7 +1,7 @@
-"""Histories of YugabyteDB's tablets, as clients of either form wrote down what they were sent, some of it again.
+"""Histories of YugabyteDB's tablets, as clients of either form wrote the responses that they got, some of them again.
 
-A response is one record; its events are the note of its checkpoint and one for each of its records. Not here: the
-histories (``yugabyte_histories``, ``xcluster_histories``).
+A response is one record; its events are one for its checkpoint and one for each of its records. Not here: the histories
+(``yugabyte_histories``, ``xcluster_histories``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from random import Random
 
-from tests.laws import yugabyte_histories
-from tests.laws.event import Image, Key, Position
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
-from tests.laws.spelling import printed
-from tests.laws.yugabyte_histories import (
+from tests.laws.drawn import yugabyte_histories
+from tests.laws.drawn.yugabyte_histories import (
     BEGIN,
     COMMIT,
     EFFECTS,
@@ -24,6 +21,9 @@ from tests.laws.yugabyte_histories import (
     TRUNCATE,
     Said,
 )
+from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.oracle.event import Image, Key, Position
+from tests.laws.rendering.spelling import printed
 from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 TYPES = {

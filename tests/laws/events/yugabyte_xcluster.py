@@ -1,7 +1,7 @@
 """Histories of one tablet as leader and follower delivered them in xCluster's form, in windows of their own.
 
-A response is one record; its events are the note of its checkpoint and one for each of its records. Not here: the
-histories (``xcluster_histories``).
+A response is one record; its events are one for its checkpoint and one for each of its records. Not here: the histories
+(``xcluster_histories``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from tests.laws.event import Image, Position
-from tests.laws.events.told import Drawn, Landed, Place, Record, Row, Told
-from tests.laws.events.yugabyte import BYTES, LONG, NO_CHECKPOINT, TEXTS, noted
-from tests.laws.spelling import printed
-from tests.laws.xcluster_histories import (
+from tests.laws.drawn.xcluster_histories import (
     APPLY,
     BEGAN_AT,
     DELETE,
@@ -24,6 +20,10 @@ from tests.laws.xcluster_histories import (
     History,
     Said,
 )
+from tests.laws.events.told import Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.yugabyte import BYTES, LONG, NO_CHECKPOINT, TEXTS, noted
+from tests.laws.oracle.event import Image, Position
+from tests.laws.rendering.spelling import printed
 from transforms.feed.feed import Feed, ScopeDeletes, Table
 
 TYPES = {"id": "int", "a": "string", "b": "int", "n": "bigint", "f": "double", "p": "binary"}

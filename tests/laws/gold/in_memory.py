@@ -1,6 +1,6 @@
 """A lake in memory: the product's plain functions from drawn events to gold, without Spark and without tables.
 
-What is kept between two runs is what the tables would keep. Not here: what gold should be (``oracle``).
+Between two runs it keeps what the tables would keep. Not here: what gold should be (``oracle``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.laws.gold.silver_in_memory import Silver
-from tests.laws.oracle import Event
+from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.current import Current

@@ -1,4 +1,4 @@
-"""Silver in memory: what the product derives of each window, read once, and which transactions are complete.
+"""Silver in memory: what the product derives from each window, read once, and which transactions are complete.
 
 Not here: what becomes of gold (``in_memory``).
 """
@@ -15,12 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import read_changes
-from assets.arrow.read_changes import SilverRow
+from assets.arrow.gold import read_changes
+from assets.arrow.gold.read_changes import SilverRow
 from assets.columns.silver import CHANGES
 from assets.silver import local_stages
-from tests.laws import model_histories
-from tests.laws.oracle import Event
+from tests.laws.drawn import model_histories
+from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
 from transforms.change import CONTROL
 from transforms.feed.feed import Feed

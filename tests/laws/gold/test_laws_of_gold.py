@@ -1,8 +1,8 @@
 """The laws of gold over random histories of every kind of change, by the product's plain functions in this process.
 
-``WEIR_LAW_HISTORIES`` sets how many there are of each kind (10,000 without it), ``WEIR_LAW_SEED`` which. The oracle
-shares no code with the product. The seed of a failing history is in its case id. What tables, runs and crashes add is
-the matter of ``test_model_laws``, through Spark.
+``WEIR_LAW_HISTORIES`` says how many there are of each kind (10,000 by default), ``WEIR_LAW_SEED`` which. The oracle
+shares no code with the product. The seed of a failing history is in its case id. Not here: what tables, runs and
+crashes add, through Spark (``test_model_laws``).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from random import Random
 
 import pytest
 
-from tests.laws import model_format, model_histories
 from tests.laws.asof import Version as OfCase
 from tests.laws.asof import assert_same_at_every_position
+from tests.laws.drawn import model_format, model_histories
 from tests.laws.events.product import uncollected
 from tests.laws.gold.in_memory import Gold, Lake
 from tests.laws.model_worlds import Outcome, assert_same
-from tests.laws.oracle import Event, Key, current, visible
-from tests.laws.values import typed
+from tests.laws.oracle.oracle import Event, Key, current, visible
+from tests.laws.oracle.values import typed
 from transforms.feed.feed import Feed, Table
 from transforms.gold.history import Version
 from transforms.gold.state import State

@@ -1,8 +1,9 @@
 """Kind account: changes within transactions over two tables, which count once their commit is there.
 
-The rows lie in two tablets, each with a log of its own, so that the positions of one say nothing of the other's; a
-truncate is for the rows of its tablet. What the source tells differs from history to history: whether it marks
-beginnings, whether a commit knows of how many changes it consists, and whether changes take effect at their commit.
+The rows are in two tablets, each with a log of its own, so that positions of different tablets cannot be compared; a
+truncate is for the rows of its tablet. What the source says of transactions differs from history to history: whether it
+marks their beginnings, whether a commit knows of how many changes it consists, and whether changes take effect at their
+commit.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from tests.laws.histories import VALUES
+from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Position, Table, Transaction
+from tests.laws.oracle.oracle import Event, Image, Position, Table, Transaction
 
 ACCOUNT = Table(
     "account",

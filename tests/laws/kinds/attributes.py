@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from random import Random
 
-from tests.laws.histories import VALUES
-from tests.laws.oracle import Image, Table
-from tests.laws.values import FITS, class_of, parts_of
+from tests.laws.drawn.histories import VALUES
+from tests.laws.oracle.oracle import Image, Table
+from tests.laws.oracle.values import FITS, class_of, parts_of
 
 SCALARS = {
     "tinyint": ["0", "1", "-1", "100", "-100", "127", "-128"],

@@ -1,7 +1,7 @@
 """Kind graph: vertices and edges whose attributes are added to, and what each implies of others.
 
-An edge brings both its vertices with it, and a vertex takes its edges along when it goes. What is
-implied stands at the position of what implies it, and is never cut off from it.
+An edge implies both its vertices, and a deleted vertex deletes its edges. What is implied has the position of what
+implies it, and is never cut off from it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from random import Random
 
 from tests.laws.kinds.attributes import changed, value
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
+from tests.laws.oracle.oracle import Event, Image, Table
 
 VERTEX = Table(
     "vertex",

@@ -1,14 +1,14 @@
-"""Kind item: rows of a relational table, whose keys change, and which is truncated or read anew."""
+"""Kind item: rows of a relational table, whose keys change, and which is truncated or read again in a new snapshot."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
+from tests.laws.drawn.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
+from tests.laws.drawn.ties import tied_links
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
-from tests.laws.ties import tied_links
+from tests.laws.oracle.oracle import Event, Image, Table
 
 ITEM = Table("item", tuple(KEY_COLUMNS), COLUMN_TYPES)
 NEVER_SEEN = ["7", "8", "9", "10"]

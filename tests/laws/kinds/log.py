@@ -1,4 +1,4 @@
-"""Kind log: a table without a key, in which equal rows stand side by side."""
+"""Kind log: a table without a key, in which equal rows are counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
+from tests.laws.oracle.oracle import Event, Image, Table
 
 LOG = Table("log", (), {"case_id": "string", "c1": "int", "c2": "string"})
 

@@ -1,6 +1,6 @@
-"""Kind replica: a store whose replicas each tell a write, and each at a place of its own of one moment.
+"""Kind replica: a store each of whose replicas reports a write, at a place of its own within the same moment.
 
-So deliveries of one event differ in their positions beyond what is stable of them, as Cassandra's do.
+So deliveries of one event have different positions beyond their stable prefix, as Cassandra's do.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.laws import histories
-from tests.laws.oracle import Event, Table, effect_of
+from tests.laws.drawn import histories
+from tests.laws.oracle.oracle import Event, Table, effect_of
 
 REPLICA = Table("replica", tuple(histories.KEY_COLUMNS), histories.COLUMN_TYPES)
 

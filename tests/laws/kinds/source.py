@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.laws.histories import STARTED_AT_MS
-from tests.laws.oracle import Event, Image, Position, Transaction
+from tests.laws.drawn.histories import STARTED_AT_MS
+from tests.laws.oracle.oracle import Event, Image, Position, Transaction
 
 
 class Source:

@@ -1,13 +1,13 @@
-"""Kind stock: a table whose source sends whole rows, but for an update now and then, as most sources do."""
+"""Kind stock: a table whose source sends whole rows, apart from an update of some columns now and then."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
+from tests.laws.drawn.histories import COLUMN_TYPES, KEY_COLUMNS, VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Table
+from tests.laws.oracle.oracle import Event, Image, Table
 
 STOCK = Table("stock", tuple(KEY_COLUMNS), COLUMN_TYPES)
 

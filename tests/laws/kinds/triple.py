@@ -1,6 +1,6 @@
-"""Kind triple: one row per value of a node, removed by value, by star and by drops.
+"""Kind triple: one row per value of a node, removed by its value, by a star, or by drops.
 
-A scalar predicate has one row, whose member is empty. Of a list predicate each value is a row.
+A scalar predicate has one row, whose member is empty. A list predicate has a row for each value.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tests.laws.histories import VALUES
+from tests.laws.drawn.histories import VALUES
 from tests.laws.kinds.source import Source
-from tests.laws.oracle import Event, Image, Position, Table
+from tests.laws.oracle.oracle import Event, Image, Position, Table
 
 TRIPLE = Table(
     "triple",

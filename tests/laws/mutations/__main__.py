@@ -1,8 +1,8 @@
-"""Break the product on purpose, one line at a time, and see that the law fails which is broken.
+"""Break the product on purpose, one line at a time, and see that the law that is broken fails.
 
 Everything happens in a copy of the source tree, which is removed; nothing needs Spark. Laws over drawn histories get
-more of them until they fail, so that the table that is printed says how few are enough. Arguments are numbers of laws;
-without any, all are tried. Not here: the mutations (``of_order``, ``of_gold``, ``of_events``).
+more of them until they fail, so that the printed table says how few are enough. Arguments are numbers of laws; without
+any, all are tried. Not here: the mutations (``of_order``, ``of_gold``, ``of_events``).
 """
 
 from __future__ import annotations

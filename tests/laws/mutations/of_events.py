@@ -9,7 +9,8 @@ from typing import Final
 
 from tests.laws.mutations.mutation import Mutation
 
-OUTCOMES, CONFORM = "assets/arrow/outcomes.py", "transforms/silver/conforming/conform.py"
+OUTCOMES, COVERED = "assets/arrow/silver/outcomes.py", "assets/arrow/silver/covered_changes.py"
+CONFORM = "transforms/silver/conforming/conform.py"
 CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
 GRAPH = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
 
@@ -48,7 +49,7 @@ OF_EVENTS: Final = (
         3,
         "duplicates are in no account",
         OUTCOMES,
-        "count(accounts, row, DUPLICATE)",
+        "count_row(accounts, row, DUPLICATE)",
         "pass",
         _accounting("debezium"),
     ),
@@ -71,7 +72,7 @@ OF_EVENTS: Final = (
     Mutation(
         3,
         "what came too late is counted as a duplicate",
-        OUTCOMES,
+        COVERED,
         "outcome = of_known if is_known else TOO_LATE",
         "outcome = of_known",
         _accounting("debezium"),

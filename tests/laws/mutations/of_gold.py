@@ -1,4 +1,4 @@
-"""Faults of the fold, of what is folded anew, and of when a transaction counts.
+"""Faults of the fold, of which keys are folded again, and of when a transaction counts.
 
 Not here: faults of the order of changes (``of_order``), and of what comes before gold (``of_events``).
 """

@@ -1,4 +1,4 @@
-"""Faults of the order of changes, and of telling what came before.
+"""Faults of the order of changes, and of recognising what came before.
 
 Not here: other faults of gold (``of_gold``), and of what comes before it (``of_events``).
 """

@@ -1,4 +1,4 @@
-"""The list of mutations follows the product: each has its place, and every law has some."""
+"""The list of mutations follows the product: each names an existing line, and every law has some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New drops ask for their windows: the sensor of a feed whose landing is a real folder."""
+"""The sensor of a feed whose landing is a folder: a window with new drops is run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.ledger import ReadObject
 from assets.landing.objects import LandedObject, open_landing
 from orchestration import definitions
-from orchestration.automation import object_sensor
+from orchestration.automation import failed_runs, object_sensor
 from orchestration.resources import lake_of
 from tests.support.made_bronze import append
 from transforms.errors import UnreadableLanding
@@ -120,11 +120,11 @@ def test_a_window_whose_run_failed_is_asked_for_again_after_a_while_and_not_for_
     digest = now["2025-11-20T03"]
 
     def asked(attempt: str, status: dg.DagsterRunStatus, seconds: float) -> dict[str, str]:
-        monkeypatch.setattr(object_sensor, "age", lambda _: seconds)
+        monkeypatch.setattr(failed_runs, "age", lambda _: seconds)
         tags = {"feed": "shop", "dagster/run_key": f"2025-11-20T03:{digest}{attempt}"}
         with dg.DagsterInstance.ephemeral() as instance:
             instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
-            return object_sensor.again(instance, feed_of(folder), now)
+            return failed_runs.again(instance, feed_of(folder), now)
 
     failure = dg.DagsterRunStatus.FAILURE
     assert asked("", failure, 301) == {"2025-11-20T03": f"2025-11-20T03:{digest}:2"}

@@ -1,4 +1,4 @@
-"""A window is run when it has ended, at 05:00 that is 04; and older ones with it that have something new."""
+"""A window is run when it has ended (the window 04 at 05:00), and with it older windows that have something new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New records ask for their windows: the sensor of a feed whose landing is a topic of a real broker."""
+"""The sensor of a feed whose landing is a topic of a real broker: the windows of new records are run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table or feed that fails, whatever with: the commands go on with the others, name it, and end as documented."""
+"""One table or feed fails, for whatever reason: commands go on with the others, name it, and end as documented."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_plan_goes_on_behind_a_feed_that_fails(
     monkeypatch.setattr(planning, "due", failing(planning.due, "apes"))
     lake = lake_of(str(tmp_path / "warehouse"))
     found: list[Feed] = load_feeds(feeds)
-    plans, faults = run.due(lake, found)
+    plans, faults = run.catch_up_and_plan(lake, found)
     assert [(plan.feed.name, plan.windows) for plan in plans] == [("zoo", ["2025-11-20T03"])]
     assert faults == 1
     assert "error: apes: RuntimeError: the moon is full" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line before any work: help, and what is refused with exit code 2 and no stack."""
+"""The command line before any work is done: help, and what is refused with exit code 2 and without a stack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.cli import demo, main, session
+from orchestration.cli import main, session
 
 COMMANDS = {
     "run": ("--feeds", "--warehouse", "--feed", "--windows", "2026-11-20T03..2026-11-20T05"),
@@ -18,10 +18,10 @@ COMMANDS = {
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "demo": ("--folder", "sample drops"),
-    "rebuild": ("FEED", "anew from bronze"),
+    "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or let those with"),
-    "dismiss": ("--all", "--reason", "nobody will mend them"),
+    "dismiss": ("--all", "--reason", "nobody will mend"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
@@ -62,11 +62,16 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WEIR_WAREHOUSE", raising=False)
 
 
-def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     answer = Answer(capsys, "--help")
     assert answer.code == 0
     listed = answer.out.split("Commands:")[1]
     assert [line.split()[0] for line in listed.strip().splitlines()] == sorted(COMMANDS)
+    # Each command's sentence is whole, and fits its line.
+    assert all(line.endswith(".") and "..." not in line for line in listed.strip().splitlines())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -80,19 +85,33 @@ def test_the_help_of_a_command_says_what_it_takes(
     assert all(len(line) <= 100 for line in answer.out.splitlines())
 
 
-def test_help_imports_neither_spark_nor_dagster(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [
+        (("--help",), "Usage: weir [OPTIONS]"),
+        (("run", "--help"), "Usage: weir run"),
+        (("release", "--help"), "Usage: weir release"),
+    ],
+)
+def test_help_imports_neither_spark_nor_dagster(
+    root: Path, arguments: tuple[str, ...], usage: str
+) -> None:
     code = """
 import sys
 from orchestration.cli import main
 try:
-    main.main(["run", "--help"])
+    main.main(sys.argv[1:])
 except SystemExit:
     print(*{"pyspark", "dagster", "great_expectations", "pandas"} & set(sys.modules), file=sys.stderr)
 """
     answer = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert "Usage: weir run" in answer.stdout
+    assert usage in answer.stdout
     assert answer.stderr.strip() == ""
 
 
@@ -229,28 +248,6 @@ main.main(["query", "SELECT 1"])
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""
-
-
-def test_the_demo_lays_out_what_is_not_there_and_keeps_what_is(tmp_path: Path, root: Path) -> None:
-    total = len([file for file in (root / "demo").rglob("*") if file.is_file()])
-    assert demo.lay_out(root / "demo", tmp_path / "landing") == total
-    kept = tmp_path / "landing" / "shop" / "2025-11-20" / "00" / "part_2.json"
-    kept.write_text("mine")
-    (tmp_path / "landing" / "shop" / "2025-11-20" / "01" / "part_1.json").unlink()
-    assert demo.lay_out(root / "demo", tmp_path / "landing") == 1
-    assert kept.read_text() == "mine"
-
-
-def test_what_to_try_next_names_the_warehouse_where_it_is_not_the_usual(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "weir").touch()
-    usual = demo.what_next(str(tmp_path / "warehouse"))
-    assert '  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"' in usual
-    elsewhere = demo.what_next(str(tmp_path / "my lake"))
-    assert f"  .venv/bin/weir query --warehouse '{tmp_path}/my lake' \"SELECT" in elsewhere
 
 
 def test_what_is_let_go_needs_a_reason(feeds: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,3 +1,5 @@
+"""What a feed file may say, and which errors name what is wrong in it."""
+
 from __future__ import annotations
 
 import re
@@ -5,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.feeds.column_types import UnknownType, canonical_type
 from orchestration.feeds.load import load_feed, load_feeds
 from transforms import formats
 from transforms.errors import FeedMisdeclared, TableNameCollision
@@ -241,45 +242,6 @@ def test_tables_that_would_share_gold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TableNameCollision, match="table_names: schema"):
         load_feed(written(tmp_path, text), FORMATS)
     assert len(load_feed(written(tmp_path, f"{text}table_names: schema\n"), FORMATS).tables) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Long", "bigint"),
-        ("decimal", "decimal(10,0)"),
-        ("DECIMAL ( 38 )", "decimal(38,0)"),
-        ("numeric(38,38)", "decimal(38,38)"),
-        ("varchar( 25 )", "string"),
-        ("array< array<INT> >", "array<array<int>>"),
-        ("map<string,map<string,long>>", "map<string,map<string,bigint>>"),
-        ("struct<Id: int, tags array<string>>", "struct<Id:int,tags:array<string>>"),
-    ],
-)
-def test_a_type_has_one_spelling(text: str, expected: str) -> None:
-    assert canonical_type(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "text",
-            "varchar",
-            "varchar2(5)",
-            "int(11)",
-            "decimal(39,2)",
-            "decimal(0)",
-            "decimal(5,6)",
-        ),
-        *("decimal(5,-1)", "decimal(a)", "decimal(10", "array", "array<>", "array<int"),
-        *("array<int>>", "map<int>", "map<string", "map<map<int,int>,int>", "struct<>"),
-        *("struct<a:int,A:int>", "struct<a>", "int int", "  ", "int;", "void", "interval"),
-    ],
-)
-def test_what_is_no_column_type_is_refused(text: str) -> None:
-    with pytest.raises(UnknownType):
-        canonical_type(text)
 
 
 def shown_feed_files() -> list[tuple[str, str]]:

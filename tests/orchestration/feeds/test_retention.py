@@ -1,4 +1,4 @@
-"""How long history is kept, as feed files say it."""
+"""How long history is kept, as feed files declare it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feed file may say of schema changes, and what of it is refused."""
+"""What a feed file may say of schema changes, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step brings all gold tables of a feed up to date: what is done when one fails, and what nobody asked for."""
+"""One step brings all gold tables of a feed up to date: what happens when a table fails, and what is left out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from expectations import gold as rules
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.resources import lake_of
-from orchestration.runs.execute import RANGE_END, RANGE_START, Outcome, gather
+from orchestration.runs.execute import RANGE_END, RANGE_START
+from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
 from tests.support import pet_feed
 from tests.support.pet_feed import PETS, change, drop, lay

@@ -1,4 +1,4 @@
-"""Which windows a run does, in which runs; no Spark is needed to say so."""
+"""Which windows are due, and in which Dagster runs; planning needs no Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assets.landing.kafka.topics import Partition, Read
 from assets.landing.objects import LandedObject
 from orchestration.resources import lake_of
 from orchestration.runs import planning
-from orchestration.runs.planning import Plan
+from orchestration.runs.plan import Plan
 from transforms.errors import WindowOutOfRange, WindowSizeChanged
 from transforms.feed.feed import Feed
 

@@ -8,9 +8,9 @@ import dagster as dg
 import pytest
 from rich.console import Console
 
-from orchestration.runs import summary
-from orchestration.runs.execute import Outcome
-from orchestration.runs.planning import Plan
+from orchestration.runs import summary, summary_lines
+from orchestration.runs.outcome import Outcome
+from orchestration.runs.plan import Plan
 from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
@@ -104,21 +104,23 @@ def test_a_table_is_one_line_over_all_windows_and_runs() -> None:
         silver(account("customers", 2, 2, 0, 0)),
         gold("customers", 1_005, 2),
     )
-    assert summary.lines(made) == {"customers": summary.Line(10, 8, 1, 1, 1_005, 2)}
+    assert summary_lines.table_lines(made) == {
+        "customers": summary_lines.TableLine(10, 8, 1, 1, 1_005, 2)
+    }
 
 
 def test_a_repeat_from_another_window_counts_as_a_duplicate_so_that_the_sum_is_right() -> None:
     made = outcome(silver(account("orders", 10, 9, 0, 1)), gold("orders", 5, repeats=3))
-    line = summary.lines(made)["orders"]
+    line = summary_lines.table_lines(made)["orders"]
     assert (line.events, line.changes, line.duplicates, line.quarantined) == (10, 6, 3, 1)
     assert line.events == line.changes + line.duplicates + line.quarantined
 
 
 def test_records_that_name_no_table_and_undeclared_tables_have_lines_too() -> None:
     made = outcome(silver(account(None, 1, 0, 0, 1), account("comets", 2, 2, 0, 0)))
-    assert summary.lines(made) == {
-        "(no table)": summary.Line(events=1, quarantined=1),
-        "comets": summary.Line(events=2, changes=2),
+    assert summary_lines.table_lines(made) == {
+        "(no table)": summary_lines.TableLine(events=1, quarantined=1),
+        "comets": summary_lines.TableLine(events=2, changes=2),
     }
 
 
@@ -127,9 +129,9 @@ def test_gold_tables_that_are_named_by_their_schemas_are_on_the_lines_of_their_e
         silver(account("zoo__pets", 2, 2, 0, 0), account("farm__pets", 3, 3, 0, 0)),
         made_of("pets", size("farm__pets", 1, 1, repeats=1), size("zoo__pets", 2)),
     )
-    assert summary.lines(made) == {
-        "farm__pets": summary.Line(3, 2, 1, 0, 1, 1),
-        "zoo__pets": summary.Line(2, 2, 0, 0, 2, 0),
+    assert summary_lines.table_lines(made) == {
+        "farm__pets": summary_lines.TableLine(3, 2, 1, 0, 1, 1),
+        "zoo__pets": summary_lines.TableLine(2, 2, 0, 0, 2, 0),
     }
 
 

@@ -1,3 +1,5 @@
+"""Jars are fetched once, their digests are checked, and an error says what to do where they cannot be had."""
+
 from __future__ import annotations
 
 import hashlib
@@ -6,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.spark import jars
-from orchestration.spark.jars import Jar, JarsMissing
+from orchestration.spark.ivy import IVY_SETTINGS, Jar, JarsMissing
 
 CONTENT = b"not quite a jar"
 JAR = Jar("org.example", "weir-sample", "1.0", hashlib.sha256(CONTENT).hexdigest())
@@ -31,7 +33,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f'<filesystem name="mirror"><artifact pattern="{place}/[artifact]-[revision].[ext]"/>'
         "</filesystem></resolvers></ivysettings>"
     )
-    monkeypatch.setenv(jars.IVY_SETTINGS, str(settings))
+    monkeypatch.setenv(IVY_SETTINGS, str(settings))
     return place
 
 
@@ -86,7 +88,7 @@ def test_a_damaged_jar_is_fetched_again(folder: Path, mirror: Path) -> None:
 def test_settings_that_are_not_there_are_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(jars.IVY_SETTINGS, "/none/ivysettings.xml")
+    monkeypatch.setenv(IVY_SETTINGS, "/none/ivysettings.xml")
     with pytest.raises(JarsMissing, match=r"WEIR_IVY_SETTINGS names /none/ivysettings\.xml"):
         jars.ensure_jars()
 

@@ -1,3 +1,5 @@
+"""A missing or unfit Java or Python is reported with what to install."""
+
 from __future__ import annotations
 
 import shutil

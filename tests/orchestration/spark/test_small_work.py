@@ -1,4 +1,4 @@
-"""Little work gets a session that starts quickly, and much work or another machine's does not."""
+"""Little work gets a session that starts quickly; much work, and Spark on other machines, does not."""
 
 from __future__ import annotations
 

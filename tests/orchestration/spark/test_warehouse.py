@@ -1,4 +1,4 @@
-"""A warehouse that cannot be reached says so before Spark starts."""
+"""A warehouse that cannot be reached is reported before Spark starts."""
 
 from __future__ import annotations
 

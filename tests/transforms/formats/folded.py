@@ -16,8 +16,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from assets.arrow import read_changes, typed_values
-from assets.arrow.read_changes import SilverRow
+from assets.arrow import typed_values
+from assets.arrow.gold import read_changes
+from assets.arrow.gold.read_changes import SilverRow
 from assets.bookkeeping import open_transactions
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
@@ -153,7 +154,7 @@ def folded_whole(
     moves = any(one.change.effect == "move" for one in rows)
     new = New({}, scoped, moves=moves)
     if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
-        told = cross_stream_deletes.here(
+        told = cross_stream_deletes.read_locally(
             feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
         )
         if told is not None:

@@ -17,9 +17,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from assets.arrow import silver_stages
-from assets.arrow.packed_rows import row_batch
 from assets.arrow.record_batches import bounded
+from assets.arrow.silver import silver_stages
+from assets.arrow.silver.packed_rows import row_batch
 from assets.bookkeeping import accounting
 from assets.silver import derive_windows
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes

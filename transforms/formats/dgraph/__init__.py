@@ -26,7 +26,7 @@ from transforms.formats.dgraph.exports import rdf
 from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
 from transforms.formats.dgraph.warnings import WARNINGS
 from transforms.record import Record
-from transforms.source_format import SourceFormat
+from transforms.source_format import ExtraAsset, SourceFormat
 from transforms.splitting import json_documents, text_lines
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -54,6 +54,9 @@ FORMAT = SourceFormat(
     warnings=WARNINGS,
     needs_whole_objects=True,
     reads_kafka=True,
+    extra_assets=(
+        ExtraAsset("nodes", "gold.dgraph_nodes_asset", is_needed=lambda feed: bool(feed.types)),
+    ),
     unknowable=(
         "languages: values of one predicate in several languages are sets that look alike",
         "values of geo and bigfloat predicates, which the stream has as {}",

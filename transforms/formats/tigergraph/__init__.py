@@ -26,7 +26,7 @@ from transforms.formats.tigergraph.warnings import (
     REVERSE_NOT_DECLARED,
 )
 from transforms.record import Record
-from transforms.source_format import SourceFormat
+from transforms.source_format import ExtraAsset, SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -47,6 +47,9 @@ FORMAT = SourceFormat(
     reads_kafka=True,
     crosses_streams=True,
     far_places=far_ends.far_end,
+    extra_assets=(
+        ExtraAsset("graph", "gold.tigergraph_checks", is_needed=lambda feed: bool(feed.vertices)),
+    ),
     unknowable=(
         "whether a transaction is complete: the stream has no commits, so that gold may show a part of one.",
         "what happened while a partition was reset (restore, expansion, drop all, import): no message tells.",

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte import decode, schemas, survey
 from transforms.record import Record
-from transforms.source_format import SourceFormat
+from transforms.source_format import ExtraAsset, SourceFormat
 from transforms.splitting import json_documents
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -43,7 +43,9 @@ FORMAT = SourceFormat(
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
     tells_tables=True,
-    has_checkpoints=True,
+    extra_assets=(
+        ExtraAsset("offsets", "bookkeeping.yugabyte_checkpoints_asset", follows_progress=True),
+    ),
     unknowable=(
         "An update on one tablet and another of the same transaction on a second tablet show at different times: the"
         " stream has commits per tablet.",

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from tests.laws import event as model
-from tests.laws import xcluster_histories, yugabyte_histories
+from tests.laws.drawn import xcluster_histories, yugabyte_histories
+from tests.laws.oracle import event as model
 from tests.transforms.formats.yugabyte.writing import decoded, message, response
 from transforms.event import Event
 from transforms.feed.feed import Feed, Table

@@ -1,0 +1,79 @@
+"""The fold of keys from all their changes, as Spark's tasks call it: where new changes alone do not decide.
+
+Put here what follows from a key's whole history. Not here: new changes onto gold (``gold_fold``), and base rows
+(``base_fold``). What is imported here is imported by every Python worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import tee
+
+import pyarrow as pa
+
+from assets.arrow.gold.gold_fold import Work
+from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
+from assets.arrow.gold.stories import Story, stories
+from assets.arrow.record_batches import with_clear_errors
+from transforms.gold.fold import Fold
+from transforms.gold.history import Version, are_same, is_woven_in, versions
+from transforms.gold.onto_gold import by_history
+from transforms.gold.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class FromHistory:
+    """The stage that folds keys from all their changes, from the first on or from their base row."""
+
+    folding: Folding
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``out_schema`` from batches that are sorted by group and position."""
+        folding, work = self.folding, Work.of(self.folding)
+        with with_clear_errors(folding.feed):
+            for meetings in meetings_by_group(folding, batches):
+                # Whether gold has a change already is not asked: that silver has an event does not say so.
+                for one in stories(folding, work.fold, work.scopes, list(meetings)):
+                    self._fold(work, one)
+                yield from work.out.full()
+            yield from work.out.rest(work.tally)
+
+    def _fold(self, work: Work, one: Story) -> None:
+        tally, changes, meeting = work.tally, one.changes, one.key
+        of_key: list[Version] = []
+        if self.folding.table.history:
+            changes, again = tee(changes)
+        state, came_late = by_history(work.fold, meeting.current, changes, meeting.base)
+        if self.folding.table.history:
+            of_key = versions(work.fold, again, meeting.base)
+            last = meeting.current and meeting.current.state.last
+            came_late = came_late or bool(
+                last and is_woven_in(meeting.versions, of_key, last.position)
+            )
+        if self.folding.full_rebuild:
+            tally.deliveries += one.news.deliveries
+            tally.ties += one.counts.has_ties
+        else:
+            tally.refolded += 1
+            tally.keys_with_late_events += came_late and state.last is not None
+        if self.folding.full_rebuild or meeting.is_asked:
+            # Of keys that came along because they are linked, the first stage has counted the new changes.
+            tally.repeats += one.news.repeats()
+            tally.superseded += one.news.superseded(came_late=came_late)
+        if state.last is None or self._is_known(work.fold, meeting, state, of_key):
+            return
+        work.out.put(meeting.key, state, meeting, tally, full_rebuild=self.folding.full_rebuild)
+        for version in of_key:
+            work.out.version(meeting.key, version)
+
+    def _is_known(
+        self, fold: Fold, meeting: Meeting, state: State, of_key: Sequence[Version]
+    ) -> bool:
+        """Whether there is nothing to write: gold has this state, and the table of versions these versions."""
+        current = meeting.current
+        return (
+            current is not None
+            and current.says(fold, state, self.folding.horizon)
+            and (not self.folding.table.history or are_same(fold, meeting.versions, of_key))
+        )

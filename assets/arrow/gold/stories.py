@@ -1,0 +1,72 @@
+"""The story of a key: all its changes in their order, scoped ones among them, and which of them the run brings.
+
+Put here what orders and completes a key's changes. Not here: how rows become what is known of a key (``meetings``), and
+what is made of a story (``history_fold``, ``base_fold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assets.arrow.gold.meetings import Folding, Meeting
+from transforms.gold import key_changes
+from transforms.gold.change import Change
+from transforms.gold.fold import Fold
+from transforms.gold.news import News
+from transforms.gold.ordering import Counts, in_order, sorted_with
+from transforms.gold.scopes import Scopes
+from transforms.gold.state import ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One key: what is known of it, and its changes in their order, with what it takes over from other keys.
+
+    The changes can be taken once; ``news``, ``counts`` and ``streams`` are complete when all of them have been taken.
+    """
+
+    key: Meeting
+    changes: Iterator[Change]
+    news: News
+    counts: Counts
+    streams: set[str | None]
+
+
+def stories(
+    folding: Folding, fold: Fold, scopes: Scopes, meetings: Sequence[Meeting]
+) -> list[Story]:
+    """The stories of keys that are linked, or of one."""
+    found = [_story(folding, one, scopes) for one in meetings]
+    if not folding.moves:
+        return found
+    before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
+    own = {one.key.key: [*one.changes] for one in found}
+    resolved = key_changes.resolved(fold, own, before)
+    return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
+
+
+def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
+    current = one.current
+    news = News(None if current is None else current.state.last)
+    counts, streams = Counts(), set(one.base_streams)
+
+    def own_changes() -> Iterator[Change]:
+        for change, stream, is_new in one.changes:
+            if not change.is_scoped:
+                streams.add(stream)
+            news.meet(change, is_new=is_new)
+            yield change
+
+    own: Iterable[Change] = own_changes()
+    matching = [*scopes.matching(one.key)]
+    if any(scoped.stream is not None for scoped in matching):
+        # Whether they are for the key depends on the streams of all its changes.
+        own = [*own]
+    scoped = [*scopes.of(one.key, streams)]
+    if folding.crossing is not None:
+        own = [*own]
+        scoped += folding.crossing.for_key(matching, own, one.cross_stream_positions)
+    for change in scoped:
+        news.meet(change, is_new=not change.is_past)
+    return Story(one, in_order(sorted_with(own, scoped), counts), news, counts, streams)

@@ -1,0 +1,69 @@
+"""The counts of a window's rows by outcome, as a task makes them: one batch of accounts at its end.
+
+Put here what counts a row of whatever outcome. Not here: what is counted under which name
+(``transforms/silver/accounting.py``), and which outcome a row has (``outcomes``, ``covered_changes``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from assets.columns.silver import ACCOUNT, OUTPUT
+from transforms.silver.accounting import Accounts, Moment, Whose, counted_as
+from transforms.silver.conforming.changes import CHANGE, Row
+
+
+class OutputRow(NamedTuple):
+    """What has to be read of a row of ``OUTPUT`` to count it."""
+
+    window: str
+    table: str | None
+    source_table: str
+    declared: str | None
+    event_id: str
+    effect: str
+    derived: str | None
+    tally: str
+    facts: str | None
+    is_first: bool
+    stream: str | None
+    position: list[int]
+    stable_prefix: int
+    reason: str | None
+    segment: int | None
+    event_at: int | None
+    extracted_at: int | None
+
+
+def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
+    """The rows of a batch of ``OUTPUT``."""
+    cells = zip(*(batch.column(name).to_pylist() for name in OutputRow._fields), strict=True)
+    return map(OutputRow._make, cells)
+
+
+def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
+    """Count a row under its outcome; None for one that silver keeps."""
+    whose = Whose(one.window, one.table, one.source_table, one.declared)
+    accounts.add(
+        whose,
+        counted_as(one.tally, one.derived, outcome),
+        one.facts if outcome is None else None,
+        is_first=one.is_first,
+    )
+    if outcome is None and one.stream is not None:
+        accounts.hear(whose, one.stream)
+    if outcome is None and one.segment is not None and one.tally == CHANGE:
+        position: Any = one.position
+        moment = Moment(position[0], one.segment, one.event_at, one.extracted_at)
+        accounts.note(whose, moment)
+
+
+def account_batch(accounts: Accounts) -> pa.RecordBatch:
+    """One row of ``OUTPUT`` that holds a task's accounts, as text in ``payload``."""
+    values = {"kind": ACCOUNT, "payload": accounts.text().encode()}
+    return pa.RecordBatch.from_arrays(
+        [pa.array([values.get(one.name)], one.type) for one in OUTPUT], schema=OUTPUT
+    )

@@ -1,0 +1,79 @@
+"""An apply in words and numbers: the log, the metadata in the UI, the results of gold's checks.
+
+Put here what a person or the summary is told of an apply. Not here: the counts themselves (``applied``), and the rules
+(``expectations/gold.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import dagster as dg
+
+from assets.gold.applied import Applied
+from assets.gold.changes import scoped_delete_effects
+from assets.wording import counted
+from expectations import gold as rules
+from transforms.feed.feed import Feed
+from transforms.silver.conforming.discovered_tables import stopped_in_words
+
+
+def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
+    """Log what an apply did to the gold tables of one declared table; ``name``: what the log calls it."""
+    if done.waits_for:
+        context.log.warning(
+            f"gold.{feed.name}.{name}: the declaration changed, and {counted(len(done.waits_for), 'window')}"
+            f" ({done.waits_for[0]} .. {done.waits_for[-1]}) must be derived again before gold can follow:"
+            " `weir run` does so, or a backfill of these windows"
+        )
+    if done.rebuilt:
+        context.log.warning(
+            f"gold.{feed.name}.{name}: the declaration changed; the table was made again from all of silver"
+        )
+    context.log.info(
+        f"gold.{feed.name}.{name}: {counted(done.keys, 'key')} changed, now {counted(done.rows, 'row')}"
+        f" and {counted(done.tombstones, 'tombstone')}"
+        + (f"; {counted(done.repeats, 'duplicate')} of other windows" if done.repeats else "")
+        + (f"; {done.superseded:,} superseded: late, or repeats" if done.superseded else "")
+        + (
+            f"; {counted(done.keys_with_late_events, 'key')} with late events"
+            if done.keys_with_late_events
+            else ""
+        )
+    )
+    for one in done.tables:
+        for line in scoped_delete_effects.effect_lines(one.scoped):
+            context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
+
+
+def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetadataValue]:
+    """The metadata of a materialization, which the UI shows and the summary reads."""
+    return {
+        "dagster/row_count": done.rows,
+        "seconds": round(seconds, 1),
+        "changes": done.changes,
+        "repeats_of_other_windows": done.repeats,
+        "superseded": done.superseded,
+        "keys_changed": done.keys,
+        "keys_folded_anew": done.refolded,
+        "keys_with_late_events": done.keys_with_late_events,
+        "keys_with_ties": done.ties,
+        "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
+        "waits_for": len(done.waits_for),
+    }
+
+
+def violations_of(done: Applied) -> dict[str, int]:
+    """How many violations of each of gold's rules an apply has found."""
+    return {
+        rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
+        rules.NO_LATE_EVENT.name: done.keys_with_late_events,
+        rules.NO_TIE.name: done.ties,
+        rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
+    }
+
+
+def samples_of(done: Applied) -> dict[str, str]:
+    """Markdown for a failed check, by rule: the tables that could not be made, and why."""
+    lines = [f"- gold stays as it was of {line}" for line in stopped_in_words(done.stopped)]
+    return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}

@@ -1,0 +1,93 @@
+"""What Dagster's UI shows of gold tables before anything has run: keys, columns, lineage.
+
+Put here what follows from a feed's declaration alone. Not here: the assets (``gold_asset``), and what a run reports of
+them (``apply_reports``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
+from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
+
+
+def asset_key(feed: Feed, table: Table) -> dg.AssetKey:
+    """The gold asset of a declared table."""
+    return dg.AssetKey(["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))])
+
+
+def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
+    """The specs of a gold table, of its tombstones, and of its history where it keeps one."""
+    name, key = gold_name(table.name, feed.table_names), asset_key(feed, table)
+    deps = [dg.AssetKey(["silver", feed.name])]
+    yield dg.AssetSpec(
+        key,
+        deps=deps,
+        kinds={"gold", "deltalake"},
+        description=f"One row per key of {table.name}: its current state.",
+        metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(table)},
+    )
+    yield dg.AssetSpec(
+        beside(key, TOMBSTONES),
+        deps=deps,
+        kinds={"tombstones", "deltalake"},
+        description="The deletes of keys, each with its position, until compaction: the newest of a key counts.",
+        metadata=stored_as(feed, name + TOMBSTONES),
+    )
+    if table.history:
+        yield dg.AssetSpec(
+            beside(key, HISTORY),
+            deps=deps,
+            kinds={"gold", "deltalake"},
+            description=f"One row per version of each row of {table.name}: from when to when it was valid.",
+            metadata=stored_as(feed, name + HISTORY),
+        )
+
+
+def beside(key: dg.AssetKey, suffix: str) -> dg.AssetKey:
+    """The asset of a table that lies beside a gold table."""
+    return dg.AssetKey([*key.path[:-1], key.path[-1] + suffix])
+
+
+def stored_as(feed: Feed, name: str) -> dict[str, str]:
+    """The table's name for the UI; none where it depends on which schemas the stream has."""
+    known = feed.table_names == "plain"
+    return {"dagster/table_name": f"gold.{feed.name}.{name}"} if known else {}
+
+
+def schema_of(table: Table) -> dg.TableSchema:
+    """The gold table's columns for the UI."""
+    declared = [
+        dg.TableColumn(
+            name, kind, constraints=dg.TableColumnConstraints(nullable=name not in table.key)
+        )
+        for name, kind in table.columns.items()
+    ]
+    own = [
+        dg.TableColumn(
+            POSITION, "array<bigint>", "the position of the row's last change in the source"
+        ),
+        dg.TableColumn(EVENT_ID, "string", "the row's last change"),
+        dg.TableColumn(EVENT_AT, "timestamp", "when the source made it"),
+    ]
+    return dg.TableSchema(declared + own)
+
+
+def lineage_of(table: Table, silver_key: dg.AssetKey) -> dg.TableColumnLineage:
+    """Which silver columns each gold column is made from."""
+
+    def dep(column: str) -> dg.TableColumnDep:
+        return dg.TableColumnDep(silver_key, column)
+
+    made = {
+        name: [dep("key" if name in table.key else "after"), dep("effect")]
+        for name in table.columns
+    }
+    return dg.TableColumnLineage(
+        made
+        | {POSITION: [dep("position")], EVENT_ID: [dep("event_id")], EVENT_AT: [dep("event_at")]}
+    )

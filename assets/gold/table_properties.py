@@ -1,0 +1,83 @@
+"""What a gold table is made with: Delta's properties and its constraint, and the property that names its declaration.
+
+Put here a property that Weir gives to gold tables, and what brings tables of an earlier version of Weir to have it. Not
+here: which gold tables there are (``gold_tables``), and their columns (``assets/columns/gold.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assets.columns.gold import key_columns
+from assets.delta.delta_rs import CHANGE_FEED
+from assets.delta.lake_table import LakeTable
+from assets.gold.added_columns import ADDED
+from transforms.feed.digest import table_digest
+from transforms.feed.feed import Feed, Table
+
+DECLARATION = "weir.declaration"
+"""The property that holds the digest of the declaration that a table was made with."""
+
+
+def delta_properties(table: Table) -> dict[str, str]:
+    """The properties of Delta's own that a large gold table gets; others that it has are kept."""
+    of_feed = {CHANGE_FEED: "true"} if table.change_feed else {}
+    return {"delta.enableDeletionVectors": "true", **of_feed}
+
+
+WHOLE_KEY = "weir_key_is_whole"
+"""Delta's constraint on gold: a row without a key is a failed commit, and never a row."""
+CONSTRAINT = f"delta.constraints.{WHOLE_KEY}"
+"""The property under which Delta keeps it."""
+
+
+def properties_of(table: Table, declaration: str) -> dict[str, str]:
+    """The properties that Spark makes a gold table with; ``declaration``: the digest of its declaration."""
+    return {
+        **delta_properties(table),
+        CONSTRAINT: has_whole_key(table),
+        DECLARATION: declaration,
+        **({ADDED: ",".join(table.added)} if table.added else {}),
+    }
+
+
+def declared_with(feed: Feed, table: Table) -> dict[str, str]:
+    """The properties of Weir's own that this process makes a small gold table with."""
+    added = {ADDED: ",".join(table.added)} if table.added else {}
+    return {DECLARATION: table_digest(feed, table), **added}
+
+
+def has_whole_key(table: Table) -> str:
+    """The SQL condition that all key columns of a row have a value."""
+    return " AND ".join(f"`{name}` IS NOT NULL" for name in key_columns(table))
+
+
+def bring_along(gold: LakeTable, table: Table, properties: Mapping[str, str]) -> None:
+    """Give a table that an earlier version of Weir made what it lacks; ``properties`` are those that it has."""
+    if CONSTRAINT not in properties:
+        require_whole_key(gold, table)
+    if missing := {
+        name: value
+        for name, value in delta_properties(table).items()
+        if properties.get(name) != value
+    }:
+        gold.set_properties(missing)
+
+
+def require_whole_key(gold: LakeTable, table: Table) -> None:
+    """Give a table that an earlier version of Weir made the constraint, and delete rows that it would refuse.
+
+    Such rows were made of control rows of silver, which name a table but no row of it.
+    """
+    whole = has_whole_key(table)
+    gold.delete(f"NOT ({whole})")
+    gold.add_constraint(WHOLE_KEY, whole)
+
+
+def end_change_feed(gold: LakeTable, table: Table) -> None:
+    """Turn off a table's change data feed where its declaration does not ask for it, as earlier versions of Weir did.
+
+    With it each change is written twice, and a small table is Spark's work.
+    """
+    if not table.change_feed and gold.properties().get(CHANGE_FEED) == "true":
+        gold.set_properties({CHANGE_FEED: "false"})

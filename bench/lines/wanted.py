@@ -1,0 +1,50 @@
+"""The lines that are asked for, each prepared when it is its turn.
+
+Put the name of a new line here. Not here: what is timed in it (the other modules of this room).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+from bench.lines import demo, late_events, nothing_new, one_table, small_tables, small_window
+from bench.made.restoring import Workspace
+from bench.measuring import Line
+from bench.others import environments
+from bench.sizes import Sizes
+
+LINES = (
+    *("ingest", "apply", "again", "nothing", "tables", "late"),
+    *("window", "process", "lake", "demo"),
+)
+ASKED_FOR = ("others",)
+"""Lines that run only when they are named: their tools have to be downloaded."""
+
+
+def wanted_lines(
+    work: Workspace,
+    sizes: Sizes,
+    wanted: Sequence[str],
+    environments_in: Path = environments.FOLDER,
+) -> Generator[Line, None, None]:
+    """The lines whose names are ``wanted``. Close it where not all are taken: a process may be waiting.
+
+    Args:
+        work: Where drops and tables go, and the Spark session.
+        sizes: How much work the lines are.
+        wanted: Names of ``LINES`` and ``ASKED_FOR``.
+        environments_in: The folder of the other tools' environments.
+    """
+    if set(wanted) & {*one_table.NAMES, *ASKED_FOR}:
+        yield from one_table.lines_of_one_table(work, sizes, wanted, environments_in)
+    if "tables" in wanted:
+        yield small_tables.line_of_small_tables(work, sizes)
+    if "late" in wanted:
+        yield from late_events.lines_of_late_events(work, sizes)
+    if set(wanted) & {*small_window.NAMES}:
+        yield from small_window.lines_of_small_window(work, sizes, wanted)
+    if "lake" in wanted:
+        yield from nothing_new.lines_of_nothing_new(work, sizes)
+    if "demo" in wanted:
+        yield from demo.lines_of_demo(work)

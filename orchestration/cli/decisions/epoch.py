@@ -1,0 +1,78 @@
+"""``weir epoch``: where a source's positions start again, decided by a person and recorded for good.
+
+Put here what the command records and prints. Not here: what a person may write (``orchestration/feeds/epochs``), and
+what an epoch means (``transforms/feed/decisions``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from assets.bookkeeping import bases, decisions
+from orchestration.cli import session
+from orchestration.cli.options import Place
+from orchestration.cli.session import opened_feed
+from orchestration.feeds.epochs import DeclaredEpoch, UnfitEpoch, epoch_from
+from orchestration.spark.java import check_java
+from transforms.errors import DecisionRefused
+from transforms.feed.decisions import Epoch
+
+
+def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | None) -> None:
+    """Record that a feed's positions start again, and say what follows.
+
+    Raises:
+        DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
+    """
+    check_java()
+    (feed,) = session.choose(place.feeds, [name])
+    try:
+        epoch = epoch_from(declared, feed.window, feed.tables)
+    except UnfitEpoch as fault:
+        raise DecisionRefused(feed.name, str(fault)) from None
+    lake = session.opened(place.warehouse, [feed])
+    known = decisions.with_recorded(lake, feed)
+    if epoch in known.decisions.epochs:
+        print(f"{feed.name}: that epoch is open already; nothing was recorded")
+        return
+    with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
+    try:
+        bases.refuse_altered_past(lake, replace(feed, decisions=with_it))
+    except DecisionRefused as fault:
+        raise DecisionRefused(
+            feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"
+        ) from None
+    decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
+    if epoch.time is None:
+        print(
+            f"{feed.name}: without --time, everything that lands in {epoch.window} or later belongs to the new epoch,"
+            " repeats of older events included"
+        )
+    print(
+        f"{feed.name}: recorded: {epoch_in_words(epoch)}.\n"
+        f"The windows from {epoch.window} on are due again, and the next run makes gold again from its whole history:"
+        f" `weir run --feed {feed.name}`"
+    )
+
+
+def list_epochs(place: Place, name: str) -> None:
+    """Print the epochs of a feed, those of its file and the recorded ones."""
+    feed, lake = opened_feed(place, name)
+    epochs = decisions.with_recorded(lake, feed).decisions.epochs
+    if not epochs:
+        print(f"{feed.name}: one epoch, from the first window on")
+    for epoch in sorted(epochs, key=lambda epoch: epoch.window):
+        print(f"{feed.name}: {epoch_in_words(epoch)}")
+
+
+def epoch_in_words(epoch: Epoch) -> str:
+    """Where an epoch begins, in a line without an end."""
+    of = f"of table {epoch.table}" if epoch.table else "of all tables"
+    since = f" for events made at {epoch.time:%Y-%m-%d %H:%M:%S} UTC or later" if epoch.time else ""
+    rest = (
+        "; its snapshot is complete, so older rows that it does not name are removed"
+        if epoch.complete
+        else ""
+    )
+    return f"an epoch {of} from window {epoch.window} on{since}{rest}"

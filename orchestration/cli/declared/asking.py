@@ -1,0 +1,90 @@
+"""The commands that only read: ``weir query``, ``weir explain``, ``weir verify`` and ``weir status``.
+
+Put here the arguments and the help of a command that answers a question and leaves the warehouse as it is. Not here:
+commands that make tables (``making``), and those that record a decision (``deciding``).
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from orchestration.cli.options import FEED, WAREHOUSE, Place, in_place
+
+
+@click.command("query", short_help="Query the tables with Spark SQL.")
+@click.argument("sql")
+@WAREHOUSE
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    default="table",
+    show_default=True,
+    help="How the rows are printed.",
+)
+def query_command(sql: str, warehouse: str, style: str) -> None:
+    """Query the tables with one statement of Spark SQL that reads.
+
+    Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
+
+        weir query "SELECT * FROM gold.shop.customers"
+    """
+    from orchestration.cli import query
+
+    query.query(sql, warehouse, style)
+
+
+@click.command("explain", short_help="Say why a row is as it is: the events of its key, in order.")
+@click.argument("feed")
+@click.argument("table")
+@click.argument("key")
+@in_place
+def explain_command(feed: str, table: str, key: str, place: Place) -> None:
+    """Say why a row is as it is: the events of its KEY in order, and what each of them did.
+
+    A key of several columns is written with commas between them, or as a JSON array:
+
+        weir explain shop orders 42
+    """
+    from orchestration.cli import explain
+
+    sys.exit(explain.explain(place, feed, table, key))
+
+
+@click.command("verify", short_help="Prove gold: make it again from bronze, and compare every row.")
+@in_place
+@FEED
+@click.option(
+    "--scratch",
+    metavar="DIR-or-URI",
+    help="Where the second gold is made. By default a temporary folder, which is removed afterwards.",
+)
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Another number gives another order."
+)
+def verify_command(place: Place, only: tuple[str, ...], scratch: str | None, seed: int) -> None:
+    """Prove gold: make it again from bronze in another order, and compare it row by row.
+
+    Bronze's records are shuffled over other windows (they stay in their own where the feed has epochs or columns with a
+    `since`), some of them twice, and the windows are run in another order. This needs about as much time and room as
+    bringing all of bronze to gold again. Exits with 0 if every row is the same, with 1 if any differs, and with 2 if
+    something cannot be proved now.
+    """
+    from orchestration.cli import verify
+
+    sys.exit(verify.verify(place, only, scratch, seed))
+
+
+@click.command("status", short_help="Say how each feed stands: windows, events, rows, what waits.")
+@in_place
+@FEED
+def status_command(place: Place, only: tuple[str, ...]) -> None:
+    """Say how each feed stands: windows, events, rows, what waits and what its source can never tell.
+
+    It counts what has been read already. What is new in the landing is for `weir run` to find.
+    """
+    from orchestration.cli import status
+
+    sys.exit(status.status(place, only))

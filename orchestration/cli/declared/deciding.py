@@ -1,0 +1,110 @@
+"""The commands by which a person decides something about a feed: ``weir epoch``, ``weir release``, ``weir dismiss``.
+
+Put here the arguments and the help of a command that adds to the table ``decisions.<feed>``. Not here: what such a
+command does (``orchestration/cli/decisions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from orchestration.cli.options import Choice, Place, in_place
+
+REASON = "Why, for whoever reads decisions.<feed> later"
+
+
+@click.group("epoch", short_help="Declare or list where a source's positions start again.")
+def epoch_command() -> None:
+    """Declare or list where a source's positions start again: a reset log, a restored source, a new snapshot."""
+
+
+@epoch_command.command("open")
+@click.argument("feed")
+@click.option("--window", required=True, help="The first landing window with events of the epoch.")
+@click.option(
+    "--time", help="The source's time from which on events are of the epoch (ISO, in UTC)."
+)
+@click.option("--table", help="Only this table of the feed file. By default all of them.")
+@click.option(
+    "--snapshot",
+    type=click.Choice(["complete", "partial"]),
+    default="partial",
+    show_default=True,
+    help="complete: rows of older epochs are removed if the new epoch does not name them.",
+)
+@click.option("--reason", help=f"{REASON}.")
+@in_place
+def open_command(place: Place, feed: str, reason: str | None, **declared: Any) -> None:
+    """Record that positions start again in FEED. Such a decision is never undone.
+
+    Events made at --time or later are in the new epoch. Events that carry no time are in it from --window on, and so
+    are all events where --time is not given. Give --time where older events may be delivered again: without it, they
+    would count as new.
+    """
+    from orchestration.cli.decisions import epoch
+    from orchestration.feeds.epochs import DeclaredEpoch
+
+    epoch.open_epoch(place, feed, DeclaredEpoch(**declared), reason)
+
+
+@epoch_command.command("list")
+@click.argument("feed")
+@in_place
+def list_command(place: Place, feed: str) -> None:
+    """List the epochs of FEED."""
+    from orchestration.cli.decisions import epoch
+
+    epoch.list_epochs(place, feed)
+
+
+def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., None]]:
+    """A command of a FEED that takes ids, ``--all`` and ``--reason``, which come as one ``choice``."""
+
+    def declared(command: Callable[..., None]) -> Callable[..., None]:
+        @click.argument("feed")
+        @click.argument("ids", nargs=-1)
+        @click.option("--all", "everything", is_flag=True, help=all_help)
+        @click.option("--reason", help=reason_help)
+        @in_place
+        @wraps(command)
+        def chosen(
+            place: Place, feed: str, ids: tuple[str, ...], everything: bool, reason: str | None
+        ) -> None:
+            command(place, feed, Choice(ids, everything, reason))
+
+        return chosen
+
+    return declared
+
+
+@click.command("release", short_help="List the truncates and drops that wait, or let them act.")
+@with_choice("Let all of them act.", f"{REASON}.")
+def release_command(place: Place, feed: str, choice: Choice) -> None:
+    """List the truncates and drops of FEED that wait, or let those with these IDS act.
+
+    With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
+    and without --all, the command lists what waits. The beginning of an id is enough. Deletes that come from one record
+    act together.
+    """
+    from orchestration.cli.decisions import release
+
+    release.release(place, feed, choice)
+
+
+@click.command("dismiss", short_help="List the quarantined records, or give some of them up.")
+@with_choice("Give up all of them.", f"{REASON}. Needed to give any up.")
+def dismiss_command(place: Place, feed: str, choice: Choice) -> None:
+    """List the quarantined records of FEED, or give up those with these IDS, which nobody will mend.
+
+    Records that are given up stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts
+    them. If the feed file is changed later so that such a record can be taken, it counts like any other. Without IDS
+    and without --all, the command lists the records. The beginning of an id is enough. All events of a record are given
+    up together.
+    """
+    from orchestration.cli.decisions import dismiss
+
+    dismiss.dismiss(place, feed, choice)

@@ -1,0 +1,82 @@
+"""The commands that make tables: ``weir run``, ``weir compact``, ``weir rebuild`` and ``weir demo``.
+
+Put here the arguments and the help of a command that writes. Not here: commands that only read (``asking``), and those
+that record a decision (``deciding``).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from orchestration.cli.options import FEED, Place, in_place
+
+
+@click.command("run", short_help="Bring what is new in the landing to bronze, silver and gold.")
+@in_place
+@FEED
+@click.option(
+    "--windows",
+    metavar="FROM..TO",
+    help="Only these windows, the last one included, such as 2026-11-20T03..2026-11-20T05.",
+)
+def run_command(place: Place, only: tuple[str, ...], windows: str | None) -> None:
+    """Bring the landing to bronze, silver and gold: the windows with new drops, or those that you name.
+
+    Exits with 0 also where records were quarantined: they are counted and shown. Exits with 1 if a blocking check or a
+    step fails, and with 2 if the command or a feed file is wrong, or a landing cannot be read.
+    """
+    from orchestration.cli import run
+
+    sys.exit(run.run(place, only, windows))
+
+
+@click.command("compact", short_help="Fold old history into base rows, and compact small files.")
+@in_place
+@FEED
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
+def compact_command(place: Place, only: tuple[str, ...], dry_run: bool) -> None:
+    """Fold old changes into base rows, drop tombstones that nothing needs, and compact small files.
+
+    Changes older than the feed's `compaction: {retention: ...}` (30 days unless the feed file says otherwise) are
+    removed from silver; bronze keeps every record. Gold is the same before and after, which is proved before anything
+    is removed. An event that arrives later for a compacted part of the history is quarantined with the reason too_late.
+    """
+    from orchestration.cli import compact
+
+    sys.exit(compact.compact(place, only, dry_run=dry_run))
+
+
+@click.command("rebuild", short_help="Make all of a feed's silver and gold again from bronze.")
+@click.argument("feed")
+@in_place
+def rebuild_command(feed: str, place: Place) -> None:
+    """Make all of silver and gold of FEED again from bronze, compacted history included.
+
+    Use it after a change of the feed file or an epoch that alters compacted history, or to take in events that were
+    quarantined as too_late. Gold stays as it is until it is replaced, table by table. Run nothing else on the feed
+    meanwhile.
+    """
+    from orchestration.cli import rebuild
+
+    sys.exit(rebuild.rebuild(place, feed))
+
+
+@click.command("demo", short_help="Lay out sample drops, bring them to gold, and say what to try.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    show_default="the folder you are in",
+    help="Where the sample drops, their feed files and the tables go.",
+)
+def demo_command(folder: Path) -> None:
+    """Lay out sample drops and their feed files, bring them to gold, and say what to try next.
+
+    `make run` does this in the project's own folder. Files that exist already are kept as they are.
+    """
+    from orchestration.cli import demo
+
+    sys.exit(demo.demo(folder))

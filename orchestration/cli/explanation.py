@@ -1,0 +1,153 @@
+"""The story of a key, line by line, as ``weir explain`` prints it.
+
+Put here how an explanation reads. Not here: how it is found (``assets/audit/explain``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assets.audit.explain import Delivery, Explanation, Step
+from assets.wording import counted
+from transforms.feed.feed import Table
+
+Image = Mapping[str, str | None]
+
+
+def story(name: str, table: Table, explanation: Explanation) -> list[str]:
+    """The whole story: what compaction left, what each event did, what does not count, and the row that is there."""
+    named = ", ".join(
+        f"{column} = {shown(part)}"
+        for column, part in zip(table.identity, explanation.key, strict=True)
+    )
+    lines = [f"{name}, {named}"]
+    row: Image | None = None
+    copies = 0
+    if explanation.base is not None:
+        row, copies = explanation.base.row, explanation.base.copies
+        at = "/".join(map(str, explanation.base.horizon))
+        what = "no row" if row is None else summed_up(row, copies, table)
+        lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
+    if not is_anything_known(explanation):
+        return [*lines, "  No event of this key is known."]
+    for number, step in enumerate(explanation.steps, start=1):
+        lines += ["", headline(number, step)]
+        lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]
+        lines += [f"      {line}" for line in notes(step, explanation.steps[number:])]
+        row, copies = step.row, step.copies
+    for change in explanation.waiting:
+        lines += [
+            "",
+            f"   …  {change.operation}, waits for the commit of transaction {change.transaction}",
+        ]
+        lines.append(f"      {place(change.delivery)}")
+    for event in explanation.ignored:
+        lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
+        lines.append(f"      {place(event.delivery)}")
+    return [
+        *lines,
+        "",
+        "So gold has " + ("no row." if row is None else summed_up(row, copies, table)),
+    ]
+
+
+def headline(number: int, step: Step) -> str:
+    """What the source did, and where it stands in the source's order."""
+    what = step.operation
+    if step.scope is not None:
+        of = ", ".join(f"{name} = {shown(text)}" for name, text in sorted(step.scope.items()))
+        what += f" of everything{' with ' + of if of else ' in the table'}"
+    if step.derived and step.derived != "epoch":
+        what += f", which follows from another event ({step.derived})"
+    at = f"  {step.event_at:%Y-%m-%d %H:%M:%S}" if step.event_at else ""
+    return f"{number:>4}  {what}{at}  at position {'/'.join(map(str, step.position))}"
+
+
+def what_it_did(step: Step, before: Image | None, copies: int, table: Table) -> list[str]:
+    """What the row was, and what it became."""
+    if not step.counted:
+        return ["changed nothing: there was no row for it to change"]
+    if not table.key:
+        return [f"{counted(copies, 'copy', 'copies')} before, {step.copies:,} after"]
+    if step.row is None:
+        return [
+            "the row is gone"
+            if before is not None
+            else "there was no row; none older can come back"
+        ]
+    became = changes(before or {}, step, table)
+    if before is None:
+        start = "a new row" + (
+            f", moved here from {list(step.moved_from)}" if step.moved_from else ""
+        )
+        return [f"{start}:", *became]
+    return became or ["no column changed"]
+
+
+def changes(before: Image, step: Step, table: Table) -> list[str]:
+    """One line per column that is not what it was, or that the event named."""
+    assert step.row is not None
+    lines = []
+    for column in table.columns:
+        if column in table.key:
+            continue
+        old, new = before.get(column), step.row.get(column)
+        operation = step.attribute_ops.get(column)
+        if operation:
+            lines.append(
+                f"{column}: {shown(old)} {operation} {shown(step.after_image.get(column))} = {shown(new)}"
+            )
+        elif old != new:
+            lines.append(
+                f"{column}: {shown(old)} -> {shown(new)}"
+                if column in before
+                else f"{column}: {shown(new)}"
+            )
+    return lines
+
+
+def notes(step: Step, following: Sequence[Step]) -> list[str]:
+    """Where the event came from, whether it came late or again, and whether another has the same position.
+
+    Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
+    """
+    first, *others = step.deliveries
+    lines = [place(first)]
+    if earlier := [later for later in following if later.deliveries[0].window < first.window]:
+        lines.append(
+            f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its place"
+        )
+    if others:
+        lines.append(f"came again, and counts once: also {'; '.join(map(place, others))}")
+    if step.is_tied:
+        lines.append(
+            "another event of this key stands at the same position; their order is made from their content"
+        )
+    return lines
+
+
+def place(delivery: Delivery) -> str:
+    """Where a delivery is in bronze; a decision of a person is in no line of an object."""
+    line = f" line {delivery.line}" if delivery.line else ""
+    return f"{delivery.object}{line}, window {delivery.window}"
+
+
+def summed_up(row: Image, copies: int, table: Table) -> str:
+    """The row in one line."""
+    if not table.key:
+        return f"{counted(copies, 'copy', 'copies')} of the row."
+    return "this row: " + ", ".join(
+        f"{name} = {shown(row.get(name))}" for name in table.columns if name not in table.key
+    )
+
+
+def shown(text: str | None) -> str:
+    """A value as a person reads it: null apart from the text null."""
+    return "null" if text is None else repr(text)
+
+
+def is_anything_known(explanation: Explanation) -> bool:
+    """True where there is a base row or an event of the key, held deletes apart: these are of whole tables."""
+    has_base = explanation.base is not None and explanation.base.row is not None
+    of_key = [event for event in explanation.ignored if event.reason != "held"]
+    return bool(explanation.steps or explanation.waiting or of_key) or has_base

@@ -1,0 +1,88 @@
+"""The names of Weir's tables in a statement, and what stands in their place, without a metastore.
+
+A name of two or three parts that begins with a layer is the table at that path. Delta's catalog takes no three-part
+names, so each becomes a temporary view; the rest of the statement stays as it was typed.
+Put here what is done with such names. Not here: which statements are run (``statement``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sqlglot import exp
+
+from assets.lake import Lake
+from assets.layers import Layer
+from orchestration.feeds.faults import nearest
+from transforms.errors import QueryRefused
+
+Name = tuple[str, ...]
+
+
+def names_in(statement: exp.Expr) -> set[Name]:
+    """The dotted names of tables in the statement that begin with a layer."""
+    dotted = {tuple(part.name for part in table.parts) for table in statement.find_all(exp.Table)}
+    return {name for name in dotted if len(name) in (2, 3) and name[0].lower() in set(Layer)}
+
+
+def path_of(lake: Lake, name: Name) -> str:
+    """The table's path.
+
+    Raises:
+        QueryRefused: there is no such table; the error lists the tables that there are.
+    """
+    layer, feed, *table = name
+    lake_table = lake.table(Layer(layer.lower()), feed, *table)
+    if not lake_table.exists():
+        fault = f"there is no such table in {lake.warehouse}"
+        known = known_tables(lake)
+        near = nearest(".".join(name), known) if known else ""
+        raise QueryRefused(".".join(name), fault + near, known)
+    return lake_table.path
+
+
+def known_tables(lake: Lake) -> list[str]:
+    """The tables of a warehouse, by the names that a query gives them; none where it is not on this machine."""
+    root = Path(lake.warehouse)
+    logs = [log for depth in ("*/*", "*/*/*") for log in root.glob(f"{depth}/_delta_log")]
+    names = [".".join(log.parent.relative_to(root).parts) for log in logs]
+    return sorted(name for name in names if name.split(".")[0] in set(Layer))
+
+
+def views_of(statement: exp.Expr) -> dict[Name, str]:
+    """A view's name for each table: its last part, which columns may be written after, unless that is taken."""
+    names = names_in(statement)
+    taken = [alias.name.lower() for alias in statement.find_all(exp.TableAlias)]
+    taken += [table.name.lower() for table in statement.find_all(exp.Table) if not table.db]
+    taken += [name[-1].lower() for name in names]
+    return {
+        name: name[-1] if taken.count(name[-1].lower()) == 1 else "__".join(name) for name in names
+    }
+
+
+def renamed(sql: str, statement: exp.Expr, new_names: Mapping[Name, str]) -> str:
+    """Put the new names where tables are named, alone or before a column, and leave the rest as it was typed."""
+    places: dict[int, tuple[int, str]] = {}
+    aliases = {alias.name for alias in statement.find_all(exp.TableAlias)}
+    named = [list(table.parts) for table in statement.find_all(exp.Table)]
+    # With bronze as an alias, bronze.shop.x is a field of its column shop.
+    named += [
+        column.parts[:-1]
+        for column in statement.find_all(exp.Column)
+        if column.parts[0].name not in aliases
+    ]
+    for parts in named:
+        name = tuple(part.name for part in parts)
+        if name in new_names:
+            places[parts[0].meta["start"]] = (parts[-1].meta["end"] + 1, new_names[name])
+    pieces, at = [], 0
+    for start, (end, new_name) in sorted(places.items()):
+        pieces += [sql[at:start], new_name]
+        at = end
+    return "".join([*pieces, sql[at:]])
+
+
+def quoted(name: str) -> str:
+    """A name in the quotes that SQL takes it in, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"

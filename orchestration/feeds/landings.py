@@ -1,0 +1,78 @@
+"""Where drops land, as a feed file writes it: a folder, a prefix in S3, or topics of Kafka.
+
+Put here what is checked of ``landing`` and ``accept_loss``. Not here: listing and reading a landing
+(``assets/landing``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from orchestration.feeds.keys import DeclaredFeed
+from orchestration.feeds.misdeclared import Misdeclared
+from transforms.formats import FORMATS
+
+_ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
+_KAFKA: Final = re.compile(r"kafka://[^/,\s]+(,[^/,\s]+)*/[A-Za-z0-9._-]+(,[A-Za-z0-9._-]+)*")
+
+
+def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared) -> str:
+    """The landing as an address: a folder's absolute path, ``s3://bucket/prefix/`` or ``kafka://…``.
+
+    A relative path begins at ``folder``, where the feed file is.
+
+    Raises:
+        FeedMisdeclared: it is no address that the format can read.
+    """
+    landing = declared.landing
+    address = _ADDRESS.match(landing)
+    if address is None:
+        return str((folder / Path(landing).expanduser()).resolve())
+    if address.group(1) == "kafka":
+        return _topics(declared, misdeclared)
+    if not _S3.fullmatch(landing):
+        fault = f"{landing!r} is neither s3://bucket/prefix/ nor a folder"
+        raise misdeclared("landing", fault)
+    # A prefix means a folder: without the slash, tpch would take in tpch_old as well.
+    return landing if landing.endswith("/") else f"{landing}/"
+
+
+def _topics(declared: DeclaredFeed, misdeclared: Misdeclared) -> str:
+    landing, known = declared.landing, FORMATS.get(declared.format)
+    if "@" in landing:
+        # Not quoted: it may hold a password.
+        fault = "has an @, and secrets never stand in a feed file: set WEIR_KAFKA_SASL_USERNAME and _PASSWORD"
+        raise misdeclared("landing", fault)
+    if known is None or not known.reads_kafka:
+        fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
+        raise misdeclared("landing", f"{fault}: give an s3:// address or a folder")
+    if not _KAFKA.fullmatch(landing):
+        fault = f"{landing!r} is not kafka://broker:port/topic[,topic]"
+        raise misdeclared("landing", fault)
+    if declared.files is not None:
+        raise misdeclared("files", "is for landings of files, and a topic has none")
+    return landing
+
+
+def accepted_losses_from(
+    declared: DeclaredFeed, misdeclared: Misdeclared
+) -> Iterator[tuple[str, int]]:
+    """The partitions of topics, each with the offset up to which records may be lost without an error.
+
+    Raises:
+        FeedMisdeclared: the landing has no such partition, or an offset is none.
+    """
+    for name, offset in declared.accept_loss.items():
+        key = f"accept_loss.{name}"
+        if not declared.landing.startswith("kafka://"):
+            raise misdeclared("accept_loss", "is for topics, and this landing is none")
+        topics = declared.landing.rpartition("/")[2].split(",")
+        if name.rpartition("/")[0] not in topics or not name.rpartition("/")[2].isdecimal():
+            raise misdeclared(key, "is no partition: write <topic>/<number>", topics)
+        if not offset.isdecimal():
+            raise misdeclared(key, f"{offset!r} is no offset")
+        yield name, int(offset)

@@ -1,0 +1,67 @@
+"""What a feed's run came to, gathered from Dagster's events.
+
+Put here what a person wants to know of a run. Not here: running it (``execute``), and how it reads (``summary``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from orchestration.runs.plan import Plan
+from transforms.errors import TablesFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of one feed's run: metadata by asset, check results, and the errors that ended it."""
+
+    plan: Plan
+    metadata: list[tuple[tuple[str, ...], Mapping[str, object]]] = field(default_factory=list)
+    checks: list[dg.AssetCheckEvaluation] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """True where a step raised or a blocking check failed."""
+        return bool(self.errors) or any(is_blocked(check) for check in self.checks)
+
+
+def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
+    """True for a failed check of severity ERROR, with which the run has failed."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+
+
+def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
+    """Add to the outcome what a Dagster run's events say."""
+    seen = set()
+    for event in result.all_events:
+        if event.is_step_materialization:
+            made = event.step_materialization_data.materialization
+            # A range has one such event per window, all with the same metadata.
+            if made.asset_key not in seen:
+                seen.add(made.asset_key)
+                values = {name: value.value for name, value in made.metadata.items()}
+                outcome.metadata.append((tuple(made.asset_key.path), values))
+        elif event.event_type_value == "ASSET_CHECK_EVALUATION":
+            outcome.checks.append(event.asset_check_evaluation_data)
+        elif event.is_step_failure:
+            outcome.errors.extend(reasons(event))
+
+
+def reasons(event: dg.DagsterEvent) -> Iterator[str]:
+    """Why a step failed: the innermost error's own words, without its class.
+
+    Nothing for a blocking check, which is reported by itself. An error that names failed tables is not opened further:
+    what is behind it is in the run's log.
+    """
+    error = event.step_failure_data.error
+    while error and error.cause and error.cls_name != TablesFailed.__name__:
+        error = error.cause
+    if error and error.cls_name != "DagsterAssetCheckFailedError":
+        text = error.message.strip()
+        for module in ("transforms.errors", "assets.task_errors"):
+            text = text.removeprefix(f"{module}.{error.cls_name}: ")
+        yield text

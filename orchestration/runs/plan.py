@@ -1,0 +1,68 @@
+"""The windows of one feed that a run has to do, and in which Dagster runs.
+
+Put here what a plan is. Not here: which windows are due (``planning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from assets import partitions
+from transforms.errors import WindowOutOfRange
+from transforms.feed.feed import Feed
+from transforms.feed.windows import contiguous_ranges, parse_window, windows_between
+
+GAP = 48
+"""Ranges with at most so many empty windows between them are one Dagster run: a window is cheap, a run is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The windows of one feed that a run has to do, and what it leaves alone.
+
+    - ``early``: windows that have not begun yet, by the date in their objects' paths; they wait.
+    - ``ancient``: windows before the first partition, which no run does.
+    - ``left_out``: objects in the landing that are no drops of this feed.
+    - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
+    - ``undecided``: sentences about records of topics that wait for the end of a transaction.
+    """
+
+    feed: Feed
+    windows: list[str]
+    early: list[str]
+    left_out: list[str]
+    ancient: list[str] = field(default_factory=list)
+    landed: int = 0
+    undecided: tuple[str, ...] = ()
+
+    def ranges(self) -> list[tuple[str, str]]:
+        """First and last window of each Dagster run."""
+        found: list[tuple[str, str]] = []
+        for first, last in contiguous_ranges(self.windows, self.feed.window):
+            if found and len(windows_between(found[-1][1], first, self.feed.window)) <= GAP + 2:
+                found[-1] = (found[-1][0], last)
+            else:
+                found.append((first, last))
+        return found
+
+
+def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, complain: bool) -> Plan:
+    """A plan of those windows that are partitions of the feed: from 2020 on, the window that is open now included.
+
+    Raises:
+        WindowOutOfRange: a window is no partition, and ``complain`` asks for an error then.
+    """
+    now = datetime.now(UTC)
+    begun = [window for window in windows if parse_window(window, feed.window) <= now]
+    early = [window for window in windows if window not in set(begun)]
+    ancient = [window for window in begun if parse_window(window, feed.window) < partitions.FIRST]
+    if early and complain:
+        raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
+    if ancient and complain:
+        raise WindowOutOfRange(
+            feed.name, ancient[0], f"windows begin at {partitions.FIRST:%Y-%m-%d}"
+        )
+    inside = [window for window in begun if window not in set(ancient)]
+    return Plan(feed, inside, early, list(left_out), ancient)

@@ -1,0 +1,244 @@
+"""What a set of change events means, in plain Python: the product's results are compared with it.
+
+It shares no code with the packages that it tests and knows nothing of windows, files or Spark. It does what
+docs/change_model.md says, and is meant to be checked by eye, so it is slow wherever that is clearer. All changes of a
+table are applied one after the other, those of all keys in one order: a scoped change then meets the rows that are
+there, and a move finds the row that has just left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from tests.laws.oracle.event import Event, Image, Key, Position, Table, Transaction, event_id
+from tests.laws.oracle.transactions import visible
+from tests.laws.oracle.values import operated, typed
+
+__all__ = [
+    "Change", "Event", "Image", "Key", "Position", "Row", "State", "Table", "Transaction",
+    "Values", "changes_of", "current", "event_id", "visible",
+]  # fmt: skip
+
+Values = dict[str, object]
+# The order of changes that share a position.
+RANKS = {"remove": 0, "remove_if": 0, "take": 0, "put": 1, "move": 1, "add": 1, "merge": 2}
+# To Arcion, whose events do not say it themselves.
+EFFECTS = {
+    "insert": "put", "read": "put", "replace": "put", "update": "merge", "delete": "remove",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An event as one key sees it, or as every key in its scope does: a key change is two."""
+
+    event: Event
+    event_id: str
+    effect: str
+    key: Key | None  # None: the event has a scope
+
+    @property
+    def slot(self) -> tuple[Position, int]:
+        """Changes with one slot tie."""
+        return (self.event.position, RANKS[self.effect])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A present row; values has every declared column."""
+
+    values: Values
+    position: Position
+    event_id: str
+    event_at_ms: int | None
+    copies: int = 1  # more only in a table without a key
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Every key that was ever seen stands in exactly one of the two."""
+
+    rows: dict[Key, Row]
+    tombstones: dict[Key, tuple[Position, str]]
+
+
+def effect_of(event: Event) -> str:
+    """What the event does to its row, before its keys are looked at."""
+    # A Cassandra insert is an upsert: it leaves alone what it does not mention.
+    if event.source == "cassandra" and event.operation == "insert":
+        return "merge"
+    return event.effect or EFFECTS[event.operation]
+
+
+def changes_of(event: Event, table: Table) -> list[Change]:
+    """What the event does, and to which keys."""
+    if event.table != table.name:
+        raise ValueError(f"these are the events of one table: {table.name}, not {event.table}")
+    identifier, effect = event_id(event), effect_of(event)
+    if event.scope is not None:
+        if effect == "merge" and not table.key:
+            raise ValueError("a scoped merge would change what tells rows apart")
+        return [Change(event, identifier, effect, None)]
+    if not table.key:
+        moved = [(c, _image_key(event, c, table)) for c in _copies(event, effect)]
+        if len({key for _, key in moved}) < len(moved):
+            return []  # an update from an image to the same
+        return [Change(event, identifier, change, key) for change, key in moved]
+    old_key = tuple((event.after | event.before)[column] for column in table.key)
+    key = tuple(event.result[column] for column in table.key)
+    # The two differ only where a key column stands in both images, with two values.
+    if effect in ("remove", "remove_if") or old_key == key:
+        return [Change(event, identifier, effect, key)]
+    if effect == "merge":
+        effect = "move"
+    return [Change(event, identifier, "remove", old_key), Change(event, identifier, effect, key)]
+
+
+def _copies(event: Event, effect: str) -> list[str]:
+    """What the event does to the copies of its images, in a table without a key."""
+    if effect == "remove":
+        return ["take"]
+    return ["take", "add"] if event.before else ["add"]
+
+
+def _image_key(event: Event, effect: str, table: Table) -> Key:
+    if effect == "take":
+        return tuple(event.before[column] for column in table.columns)
+    return tuple(event.result.get(column) for column in table.columns)
+
+
+def meets(change: Change, key: Key, table: Table, streams: Mapping[Key, set[str | None]]) -> bool:
+    """True where the change is for the key, or has it in its scope: of a stream, if it names one."""
+    if change.key is not None:
+        return change.key == key
+    scope, stream = change.event.scope or {}, change.event.stream
+    if stream is not None and stream not in streams[key]:
+        return False
+    return all(key[table.key_columns.index(column)] == scope[column] for column in scope)
+
+
+def chained(changes: list[Change]) -> list[Change]:
+    """Changes that tie (given by event id), each after the one whose result it starts from."""
+
+    def continues(change: Change, other: Change) -> bool:
+        return bool(change.event.before) and change.event.before == other.event.result
+
+    remaining, ordered = list(changes), list[Change]()
+    while remaining:
+        follows = [c for c in remaining if ordered and continues(c, ordered[-1])]
+        starts = [
+            change
+            for change in remaining
+            if not any(continues(change, other) for other in remaining if other is not change)
+        ]
+        picked = (follows or starts or remaining)[0]
+        ordered.append(picked)
+        remaining = [change for change in remaining if change is not picked]
+    return ordered
+
+
+def distinct(deliveries: Iterable[Event]) -> list[Event]:
+    """One event per event id, as its delivery with the smallest position has it."""
+    first: dict[str, Event] = {}
+    for event in sorted(deliveries, key=lambda event: (event.position, event.event_at_ms or 0)):
+        first.setdefault(event_id(event), event)
+    return list(first.values())
+
+
+def current(events: Iterable[Event], table: Table) -> State:
+    """The state of one table after all events, delivered in any order and any number of times."""
+    changes = [change for event in distinct(events) for change in changes_of(event, table)]
+    state = State(rows={}, tombstones={})
+    left: dict[str, Row | None] = {}  # by event: what the remove of a key change found
+    streams: dict[Key, set[str | None]] = defaultdict(set)  # from which a key has changes at all
+    for change in changes:
+        if change.key is not None:
+            streams[change.key].add(change.event.stream)
+    ordered = sorted(changes, key=lambda change: (change.slot, change.event_id))
+    for _, tied in groupby(ordered, key=lambda change: change.slot):
+        for change, key in steps(list(tied), state.rows, table, streams):
+            row = state.rows.get(key)
+            if row is None and change.key is None:
+                continue  # a scoped change does nothing at all to an absent row
+            if change.effect == "remove":
+                left[change.event_id] = row
+            copies = copies_after(change, row, table)
+            stamp = (change.event.position, change.event_id)
+            state.rows.pop(key, None)
+            state.tombstones.pop(key, None)
+            if copies:
+                values = values_after(change, row, left.get(change.event_id), table)
+                values |= typed_image(dict(zip(table.key_columns, key, strict=True)), table)
+                state.rows[key] = Row(values, *stamp, change.event.event_at_ms, copies)
+            else:
+                state.tombstones[key] = stamp
+    return state
+
+
+def steps(
+    tied: list[Change],
+    rows: dict[Key, Row],
+    table: Table,
+    streams: Mapping[Key, set[str | None]],
+) -> Iterator[tuple[Change, Key]]:
+    """The changes of one slot in order, each with every key that it meets.
+
+    The rows are looked at lazily: what one step does to them, the next one sees.
+    """
+    if tied[0].effect != "merge":
+        for change in tied:
+            keys = list(rows) if change.key is None else [change.key]
+            yield from ((change, key) for key in keys if meets(change, key, table, streams))
+        return
+    present = list(rows) if any(change.key is None for change in tied) else []
+    for key in dict.fromkeys([change.key for change in tied if change.key] + present):
+        met = [change for change in tied if meets(change, key, table, streams)]
+        for change in chained(met):
+            yield change, key
+
+
+def copies_after(change: Change, row: Row | None, table: Table) -> int:
+    """How many of the row there are after the change: in a table with a key, none or one."""
+    copies = row.copies if row else 0
+    if change.effect == "remove_if":
+        before = typed_image(change.event.before, table)
+        return int(row is not None and any(row.values[name] != before[name] for name in before))
+    return {"remove": 0, "take": max(copies - 1, 0), "add": copies + 1}.get(change.effect, 1)
+
+
+def values_after(change: Change, row: Row | None, left: Row | None, table: Table) -> Values:
+    """The row after a change that leaves one; its key columns are the caller's concern."""
+    event, nothing = change.event, dict[str, object].fromkeys(table.columns)
+    after = typed_image(event.after, table)
+    if change.effect in ("put", "add"):
+        return nothing | after
+    if change.effect == "move":
+        # Where the images hold every column, nothing of the old row is left to see: that is a put.
+        return nothing | (left.values if left else {}) | typed_image(event.before, table) | after
+    if change.effect == "merge":
+        return merged(event, row, table)
+    assert row is not None
+    return dict(row.values)  # a take of one copy of several, a remove_if that does not match
+
+
+def merged(event: Event, row: Row | None, table: Table) -> Values:
+    """The row with the columns in ``after`` set, each by its operation."""
+    values = dict[str, object].fromkeys(table.columns) | typed_image(dict(table.defaults), table)
+    ops = {c: op for c, op in event.attribute_ops.items() if row or op != "IgnoreIfExisted"}
+    if row is not None:
+        values = dict(row.values)
+    for name, new in typed_image(event.after, table).items():
+        if name in ops:
+            new = operated(ops[name], values[name], new, table.columns[name])
+        values[name] = new
+    return values
+
+
+def typed_image(image: Image, table: Table) -> Values:
+    """The values of the declared columns; others have no place in gold."""
+    return {
+        name: typed(image[name], table.columns[name]) for name in image if name in table.columns
+    }

@@ -1,0 +1,157 @@
+"""How the rows of a statement are printed: exactly, as a table, JSON lines or CSV."""
+
+import base64
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from orchestration.cli.sql import answer
+from transforms.errors import QueryRefused
+
+EVERYTHING = """
+    SELECT
+      9223372036854775807 AS big,
+      CAST(-9223372036854775807 - 1 AS BIGINT) AS small,
+      12345678901234567890123456.789012345678BD AS exact,
+      CAST(1200 AS DECIMAL(10, 2)) AS padded,
+      CAST(0.000000000001 AS DECIMAL(38, 18)) AS tiny,
+      0.1D AS approximate,
+      CAST('NaN' AS DOUBLE) AS nan,
+      TIMESTAMP '2025-11-19 23:11:00.123456+02:00' AS at,
+      TIMESTAMP_NTZ '2025-11-19 23:11:00.123456' AS local,
+      DATE '2025-11-19' AS day,
+      X'00FF7F' AS bytes,
+      CAST(NULL AS STRING) AS nothing,
+      '' AS empty,
+      'a "quote", a \\\\ and a\\nline, \\u00e9' AS text,
+      true AS yes,
+      array(3, NULL, 1) AS list,
+      array(1.50BD) AS decimals,
+      map('k', CAST(NULL AS INT)) AS pairs,
+      named_struct('x', 1, 'y', CAST(NULL AS STRING)) AS nested,
+      1 AS `a.b`,
+      2 AS `tick``s`
+"""
+
+
+@pytest.fixture(scope="module")
+def everything(spark: SparkSession) -> DataFrame:
+    return spark.sql(EVERYTHING)
+
+
+def printed(rows: DataFrame, style: str) -> str:
+    out = io.StringIO()
+    answer.print_rows(rows, style, out)
+    return out.getvalue()
+
+
+def test_jsonl_is_exact(everything: DataFrame) -> None:
+    line = printed(everything, "jsonl")
+    assert line.endswith("\n")
+    assert line.count("\n") == 1
+    got = json.loads(line, parse_float=Decimal)
+    assert got == {
+        "big": 9223372036854775807,
+        "small": -9223372036854775808,
+        "exact": Decimal("12345678901234567890123456.789012345678"),
+        "padded": Decimal("1200.00"),
+        "tiny": Decimal("0.000000000001"),
+        "approximate": Decimal("0.1"),
+        "nan": "NaN",
+        "at": "2025-11-19T21:11:00.123456Z",
+        "local": "2025-11-19T23:11:00.123456",
+        "day": "2025-11-19",
+        "bytes": base64.b64encode(b"\x00\xff\x7f").decode(),
+        "nothing": None,
+        "empty": "",
+        "text": 'a "quote", a \\ and a\nline, é',
+        "yes": True,
+        "list": [3, None, 1],
+        "decimals": [Decimal("1.50")],
+        "pairs": {"k": None},
+        "nested": {"x": 1, "y": None},
+        "a.b": 1,
+        "tick`s": 2,
+    }
+    # Number tokens with every digit, not text and not a binary float's shortest form.
+    assert '"big":9223372036854775807,' in line
+    assert '"exact":12345678901234567890123456.789012345678,' in line
+    assert '"padded":1200.00,' in line
+    assert '"decimals":[1.50]' in line
+
+
+def test_jsonl_refuses_two_columns_of_one_name(spark: SparkSession) -> None:
+    with pytest.raises(QueryRefused, match="several columns are called a: give them names"):
+        printed(spark.sql("SELECT 1 AS a, 2 AS a"), "jsonl")
+
+
+@pytest.mark.parametrize("style", answer.FORMATS)
+def test_the_order_of_rows_stays(spark: SparkSession, style: str) -> None:
+    rows = spark.sql("SELECT id FROM range(0, 2000, 1, 7) ORDER BY id % 3 DESC, id")
+    expected = sorted(range(2000), key=lambda number: (-(number % 3), number))
+    lines = printed(rows, style).splitlines()
+    if style == "jsonl":
+        assert [json.loads(line)["id"] for line in lines] == expected
+    else:
+        assert [int(line) for line in lines if line.strip().isdigit()] == expected
+
+
+def test_csv_has_a_header_and_one_text_per_value(everything: DataFrame) -> None:
+    header, row = csv.reader(io.StringIO(printed(everything, "csv"), newline=""))
+    got = dict(zip(header, row, strict=True))
+    assert got == {
+        "big": "9223372036854775807",
+        "small": "-9223372036854775808",
+        "exact": "12345678901234567890123456.789012345678",
+        "padded": "1200.00",
+        "tiny": "0.000000000001000000",
+        "approximate": "0.1",
+        "nan": "NaN",
+        "at": "2025-11-19T21:11:00.123456Z",
+        "local": "2025-11-19T23:11:00.123456",
+        "day": "2025-11-19",
+        "bytes": "AP9/",
+        "nothing": "",
+        "empty": "",
+        "text": 'a "quote", a \\ and a\nline, é',
+        "yes": "true",
+        "list": "[3,null,1]",
+        "decimals": "[1.50]",
+        "pairs": '{"k":null}',
+        "nested": '{"x":1,"y":null}',
+        "a.b": "1",
+        "tick`s": "2",
+    }
+
+
+def test_csv_takes_two_columns_of_one_name(spark: SparkSession) -> None:
+    assert printed(spark.sql("SELECT 1 AS a, 2 AS a"), "csv") == "a,a\n1,2\n"
+
+
+def test_a_table_is_aligned_and_taken_as_it_is(spark: SparkSession) -> None:
+    sql = "SELECT * FROM VALUES (1, '[bold]x[/bold]'), (20, NULL), (3, ':smile:') AS t(id, text)"
+    assert [line.rstrip() for line in printed(spark.sql(sql), "table").splitlines()] == [
+        "id   text",
+        "───────────────────",
+        "1    [bold]x[/bold]",
+        "20   NULL",
+        "3    :smile:",
+    ]
+
+
+def test_no_rows_are_a_header_or_nothing(spark: SparkSession) -> None:
+    none = spark.sql("SELECT 1 AS a WHERE false")
+    assert printed(none, "jsonl") == ""
+    assert printed(none, "csv") == "a\n"
+
+
+def test_times_are_utc_whatever_the_machine(spark: SparkSession, tmp_path: Path) -> None:
+    at = datetime(2025, 11, 19, 23, 11, tzinfo=UTC)
+    rows = spark.createDataFrame([(at,)], "at timestamp")
+    assert printed(rows, "jsonl") == '{"at":"2025-11-19T23:11:00.000000Z"}\n'

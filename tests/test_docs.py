@@ -1,0 +1,106 @@
+"""What the documentation promises: its links lead somewhere, its modules exist, its words are those of the glossary."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from orchestration.feeds.load import load_feed
+from tests.transforms.formats.folded import folded
+from tests.transforms.formats.in_process import Scenario
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+REPLACED = {
+    *("books", "graves", "remarks", "traits", "verdict", "verdicts", "fate", "fates", "anew"),
+    *("dealt", "told_tables", "settled"),
+}
+"""Words that others have taken the place of: accounts, tombstones, warnings, change kinds, results, full rebuild, …"""
+
+
+def named(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_module_that_is_named_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    packages = "assets|bench|demo|docs|expectations|feeds|orchestration|tests|transforms"
+    # The tutorial's own files, and a place where something is to be put, have a name that is made up.
+    made_up = re.compile(r"[<>*]|tabbed|zoo\.yaml|feeds/[a-z_]+\.yaml")
+    for path in re.findall(rf"`((?:{packages})/[^`\s]*)`", text):
+        assert made_up.search(path) or (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_words_that_were_replaced_stand_nowhere(page: Path) -> None:
+    words = set(re.findall(r"\w+", page.read_text(encoding="utf-8").lower()))
+    assert not words & REPLACED
+
+
+def test_the_readme_is_short_and_the_glossary_too(root: Path) -> None:
+    assert len((root / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+    page = (root / "docs" / "model.md").read_text(encoding="utf-8")
+    (glossary,) = [part for part in page.split("\n## ") if part.startswith("Glossary\n")]
+    words = re.findall(r"^\| ([\w -]+) \| ", glossary, re.MULTILINE)[1:]
+    assert 20 <= len(words) <= 30
+    assert {"window", "tombstone", "horizon", "late event", "full rebuild"} <= set(words)
+    assert len(words) == len(set(words))
+
+
+def test_every_dependency_says_why_it_is_there(root: Path) -> None:
+    page = (root / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
+    named = {name.strip() for cell in listed for name in cell.split(",")}
+    project = (root / "pyproject.toml").read_text(encoding="utf-8")
+    (needed,) = re.findall(r"^dependencies = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
+    assert {"dagster", "pyarrow"} <= set(re.findall(r'^ *"([\w-]+)', needed, re.MULTILINE)) <= named
+
+
+@pytest.mark.parametrize("table", ["customers", "orders"])
+def test_the_demo_page_shows_the_gold_that_its_drops_make(root: Path, table: str) -> None:
+    page = (root / "docs" / "demo.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(
+        rf"^\$ weir query .*gold\.shop\.{table} .*\n((?:[^\s`].*\n)+)", page, re.M
+    )
+    head, _, *lines = [re.split(r"  +", line.strip()) for line in shown.splitlines()]
+    landing = root / "demo" / "shop"
+    drops = {
+        file.relative_to(landing).as_posix(): file.read_bytes()
+        for file in landing.rglob("*")
+        if file.is_file()
+    }
+    feed = load_feed(root / "feeds" / "shop.yaml")
+    made = folded(feed, {"demo": Scenario(drops)})["demo"].state[table]
+    rows = [{name: as_printed(value) for name, value in row.items()} for row in made]
+    assert sorted(rows, key=lambda row: row["id"]) == [
+        dict(zip(head, line, strict=True)) for line in lines
+    ]
+
+
+def as_printed(value: object) -> str:
+    """A value as ``weir query`` prints it."""
+    if value is None:
+        return "NULL"
+    moment = re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)", str(value))
+    return f"{moment[1]}T{moment[2]}.000000Z" if moment else str(value)
