@@ -35,7 +35,7 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What one stream has told of a table in one window: the oldest and the newest of the positions."""
+    """The oldest and the newest position that one stream has of a table in one window."""
 
     window: str
     oldest: Position

@@ -1,4 +1,4 @@
-"""JSON as values that lose nothing: every digit of a number, and names that stand twice are told of.
+"""JSON read without losing anything: numbers keep every digit, and a name that stands twice in an object is an error.
 
 A number with a fraction or an exponent, and -0, is a ``Number``, its text as it was written; a whole one is an int of
 any size.
@@ -118,7 +118,7 @@ def _scalar(value: object) -> str:
 
 
 def _marks(raw: bytes) -> int:
-    """How many quotes with a colon after them end a name or begin a text; -1 where that cannot be told so simply.
+    """How many quotes with a colon after them end a name or begin a text; -1 where that cannot be counted so simply.
 
     Where there are more of these than names in the objects, a name may have stood twice.
     """

@@ -72,10 +72,10 @@ class Telling(NamedTuple):
 
 
 class FarPlaces(Protocol):
-    """Says of rows of silver whether they tell where the changes of one table stand in other streams than their own.
+    """Says of rows of silver whether they show where the changes of one table stand in other streams than their own.
 
     TigerGraph's edges need it: an edge is in the partition (the stream) of the vertex where it begins, and a message in
-    another partition tells where it stands there.
+    another partition shows where it stands there.
     """
 
     @property

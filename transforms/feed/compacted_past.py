@@ -1,4 +1,4 @@
-"""What a feed says that compacted history depends on: said otherwise, its events would have become other changes.
+"""What compacted history depends on in a feed file: if that changes, its events would have become other changes.
 
 Columns may come, and hold more than before; values that nobody had declared are in the base rows, too. All else asks
 for a rebuild. Put here what must not change once history is compacted. Not here: where it is kept
@@ -16,7 +16,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
 
 Meaning = Mapping[str, Any]
-"""What a feed said of one table when its history was compacted, as plain JSON."""
+"""What a feed file says of one table, as far as compacted history depends on it, as plain JSON."""
 
 SAYINGS = {
     "epochs": "the epochs that begin there",
@@ -29,7 +29,7 @@ SAYINGS = {
     "holds": "whether scoped deletes are held",
     "values": "how values are written",
 }
-"""What must be as it was, in words."""
+"""What must not change, in words."""
 
 
 def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
@@ -51,7 +51,7 @@ def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
 
 
 def altered(then: Meaning, now: Meaning) -> list[str]:
-    """What is said otherwise now, in words; empty where compacted history would be what it is."""
+    """What has changed since, in words; empty where compacted history would still be the same."""
     return [*_altered(then, now)]
 
 

@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One predicate of Dgraph: ``type`` is Dgraph's name for what it holds, None where nobody said; ``list``: many."""
+    """One predicate of Dgraph.
+
+    ``type``: Dgraph's name of its values' type; None where the feed file gives none. ``list``: whether a node may have
+    several values of it.
+    """
 
     name: str
     type: str | None = None
@@ -23,7 +27,7 @@ class Predicate:
 class VertexType:
     """One vertex type of TigerGraph: ``attributes`` with Spark SQL types, ``defaults`` as texts, ``key`` by name.
 
-    ``graphs`` are those that have it, or ``GLOBAL``; empty where nobody said.
+    ``graphs`` are those that have it, or ``GLOBAL``; empty where the feed file names none.
     """
 
     name: str

@@ -68,7 +68,7 @@ def _names_columns(names: Sequence[str], table: Table) -> bool:
 
 
 def _names_each_column_once(names: Sequence[str], table: Table) -> bool:
-    """Whether the key is there, without which no row can be told from another, and no name is there twice."""
+    """Whether the header has the whole key, which identifies rows, and no name twice."""
     times = Counter(name.lower() for name in names)
     return all(column.lower() in times for column in table.key) and max(times.values()) == 1
 

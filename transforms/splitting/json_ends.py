@@ -1,4 +1,4 @@
-"""Where a JSON document ends that begins at a given place: told fast by msgspec, or carefully by Python's own reader.
+"""Where a JSON document ends that begins at a given place: found fast by msgspec, or carefully by Python's reader.
 
 msgspec passes over a document without making values of it, more than ten times as fast and in no memory. It is the
 stricter of the two (no NaN, no raw line break in a string): what it takes the other takes, too, and both end it alike.

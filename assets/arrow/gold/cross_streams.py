@@ -2,7 +2,7 @@
 
 Put here what is collected from rows of silver for it, in this process or in Spark's tasks. Not here: which rows are
 read (``assets/gold/changes/cross_stream_deletes.py``), the stages in Spark (``cross_stream_stages``), and what follows
-from it (``transforms/gold/streams.py``). What is imported here is imported by every Python worker.
+from it (``transforms/gold/streams/crossing.py``). What is imported here is imported by every Python worker.
 """
 
 from __future__ import annotations

@@ -38,6 +38,10 @@ _OPERATIONS: Final = {
     "REPLACE": "replace",
 }
 _EFFECTS: Final = {"delete": "remove", "update": "merge"}
+_EFFECTS_OF_UPSERTS: Final = {**_EFFECTS, "insert": "merge"}
+"""In Cassandra an insert is an upsert."""
+
+_NONE_MENTIONED: Final[tuple[Texts, Texts]] = ({}, {})
 
 
 def operation_of(op: str | None, *, in_snapshot: bool) -> str | None:
@@ -67,14 +71,10 @@ def event_of_bare_row(name: str | None, row: Row, fault: Fault | None) -> Event:
     cannot be read at all: it has no place then.
     """
     place = IN_SNAPSHOT if fault is None else None
-    before: Texts = {}
-    after: Texts = {}
-    if fault is None:
-        mentioned = images(*row)
-        if mentioned is None:
-            fault = flag_fault(*row)
-        else:
-            before, after = mentioned
+    mentioned = images(*row) if fault is None else _NONE_MENTIONED
+    if mentioned is None:
+        fault = flag_fault(*row)
+    before, after = mentioned or _NONE_MENTIONED
     return Event(
         operation="read",
         effect="put",
@@ -112,19 +112,18 @@ def event(
     if fault is not None and in_snapshot:
         # A row that could not be read at all has no place.
         place = None
-    before: Texts = {}
-    after: Texts = {}
-    fault = fault or operation_fault(op, operation, in_snapshot=in_snapshot)
-    if fault is None and (mentioned := images(*row)) is not None:
-        before, after = mentioned
-    elif fault is None:
+    if fault is None:
+        fault = operation_fault(op, operation, in_snapshot=in_snapshot)
+    mentioned = images(*row) if fault is None else _NONE_MENTIONED
+    if mentioned is None:
         fault = flag_fault(*row)
+    before, after = mentioned or _NONE_MENTIONED
     if fault is None and place is not None and None in place.position:
         fault = _unknown_cursor(cursor_text)
     is_mysql = cursors.is_mysql(cursor)
     return Event(
         operation=operation,
-        effect=_effect(operation, is_mysql=is_mysql),
+        effect=(_EFFECTS if is_mysql else _EFFECTS_OF_UPSERTS).get(operation or "", "put"),
         catalog=names[0],
         schema=names[1],
         name=names[2],
@@ -147,13 +146,6 @@ def _unknown_cursor(cursor_text: str | None) -> Fault:
         f"the cursor gives no position: {shown(cursor_text)}; known: MySQL's log, position, logSeqNum and"
         " Cassandra's timestamp, dscId, mutId, partNum",
     )
-
-
-def _effect(operation: str | None, *, is_mysql: bool) -> str:
-    if operation == "insert" and not is_mysql:
-        # In Cassandra an insert is an upsert.
-        return "merge"
-    return _EFFECTS.get(operation or "", "put")
 
 
 def _warnings(operation: str | None, before: Texts, after: Texts) -> tuple[str, ...]:

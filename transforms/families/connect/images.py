@@ -1,4 +1,4 @@
-"""From an envelope's images to an event's: the values, the key that no image mentions, and what the schema tells.
+"""From the images of an envelope to those of an event: values, the key where no image has it, and the described table.
 
 Put here how the images and the key of one message come together. Not here: reading messages (``envelopes``), and how a
 column is read (``rows``).
@@ -24,7 +24,7 @@ from transforms.json_values import as_text
 
 @dataclass(slots=True)
 class Images:
-    """The images of an event, and what its schema tells of the table.
+    """The images of an event, and the table as its schema describes it.
 
     ``has_after``: there is a new image, or what stands in its place. ``is_partial``: a value of it was not sent.
     ``fault``: an image is no object, or holds a number that no source has.
@@ -104,7 +104,7 @@ def _unsaid(key: Mapping[str, Any], found: Images, rows: Rows) -> dict[str, Any]
 
 
 def _stream_schema(said: Envelope, rows: Rows) -> StreamSchema | None:
-    """The table as the schema tells it; None where the message has none, or its key is unknown or no column of it."""
+    """The table as the schema describes it; None without a schema, and where the key is unknown or no column of it."""
     if rows.names is None:
         return None
     if said.operation == "truncate":

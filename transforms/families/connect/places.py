@@ -1,4 +1,4 @@
-"""Where an event stands: in the source's log, in its snapshot, or in the topic, and what tells it from others there.
+"""Where an event stands: in the source's log, in its snapshot, or in the topic, and what identifies it there.
 
 Put here each kind of place that an event can have. Not here: which of these counts for a source (``formats``).
 """
@@ -28,7 +28,7 @@ def in_stream(numbers: tuple[int, ...]) -> Place:
 
 
 def in_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> Place:
-    """The place of a row that a snapshot read: ``numbers`` tell a later snapshot from an earlier one, or are None.
+    """The place of a row that a snapshot read: ``numbers`` order a later snapshot after an earlier one, or are None.
 
     Equal rows of a table without a key differ in nothing but their place in the topic.
     """
@@ -63,14 +63,14 @@ def unknown(said: Envelope, needed: str) -> Fault:
 
 
 def of_note(said: Envelope) -> Place:
-    """The place of what says nothing of any row; it orders nothing, and tells notes apart."""
+    """The place of a note, a message about no row: it only identifies the note, and orders nothing."""
     if said.message.partition is not None:
         return Place(_AT_START, _of_topic(said))
     return Place(_AT_START, (said.record.object, str(said.record.line)))
 
 
 def of_mark(kind: str, transaction: str | None) -> Place:
-    """The place of a mark that begins or ends a transaction, which its number tells apart."""
+    """The place of a mark that begins or ends a transaction; the transaction's id identifies it."""
     return Place(_AT_START, (kind, transaction))
 
 

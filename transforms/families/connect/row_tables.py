@@ -55,7 +55,7 @@ class Tables:
         self._tables: dict[tuple[str | None, str | None, str | None], Table] = {}
 
     def table(self, catalog: str | None, schema: str | None, name: str | None) -> Table:
-        """How the messages of a table are read, by its name as the stream tells it."""
+        """How the messages of a table are read, by its name in the stream."""
         names = (catalog, schema, name)
         found = self._tables.get(names)
         if found is None:

@@ -70,7 +70,7 @@ class Rows:
         return found
 
     def stream_schema(self, key: tuple[str, ...] | None) -> StreamSchema:
-        """The table as this schema tells it, with that key."""
+        """The table as this schema describes it, with this key."""
         found = self._stream_schemas.get(key)
         if found is None:
             types = [(str(one.field), logical_types.spark_type(one)) for one in self.columns]

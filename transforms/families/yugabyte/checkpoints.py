@@ -40,7 +40,7 @@ NOTHING: Final[Reached] = (None, None)
 
 
 class Checkpoint(NamedTuple):
-    """The checkpoint that a response tells; all None where it tells none.
+    """The checkpoint of a response; every field is None where the response has none.
 
     ``term`` and ``log_index`` are an op id of the tablet's Raft log; ``write_id`` says something only beside a ``key``.
     """

@@ -34,7 +34,7 @@ def instant(hybrid: Any) -> tuple[int | None, int | None]:
 
 
 def moment(hybrid: Any) -> int | None:
-    """When a hybrid time is, in microseconds since 1970; None beyond the year 9999: it tells, and does not order."""
+    """When a hybrid time is, in microseconds since 1970; None beyond the year 9999. No order depends on it."""
     micros, _ = instant(hybrid)
     return micros if micros is not None and micros <= _LAST_MICROSECOND else None
 

@@ -20,7 +20,7 @@ _TIME_SEGMENT = re.compile(
 
 
 class Origin(NamedTuple):
-    """The tablet that a response is of, and the stream that it came by, where anything tells it."""
+    """The tablet that a response is of, and the id of the stream by which it came, where that is known."""
 
     tablet: str
     stream_id: str | None

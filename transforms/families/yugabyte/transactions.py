@@ -16,7 +16,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def transaction_id(told: Any) -> str | None:
-    """A transaction's id, as a uuid where it is one; None where nothing tells it.
+    """A transaction's id, as a uuid where it is one; None where there is none.
 
     The field is bytes, so that JSON has it as base64: of a uuid's text (the CDC SDK) or of its 16 bytes (xCluster). A
     client may have written the uuid itself, too. All else is taken as it stands.

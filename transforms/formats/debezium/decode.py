@@ -91,7 +91,7 @@ def _is_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> bool:
 
 
 def _effect(said: Envelope, images: Images) -> str:
-    """An update is the whole row, but for values that were not sent; a row without a key is told by its images."""
+    """What the event does to the row: an update puts all of it, unless values were not sent or the key is unknown."""
     if said.operation in ("delete", "truncate"):
         return "remove"
     in_part = images.is_partial or said.key.values is None

@@ -1,4 +1,4 @@
-"""What an event of the stream says: a mutation of one triple or a drop, and the namespace that its key tells.
+"""What an event of the stream says: a mutation of one triple or a drop, and the namespace in its key.
 
 An event is the value of a Kafka record, which has the namespace as its key, or ``{"key": …, "value": {event}}`` as the
 file sink writes it. Put here how an event of the stream is read. Not here: the namespace that its key tells

@@ -1,4 +1,4 @@
-"""The namespace that a record's key tells: eight bytes, which dumps of a topic spell in several ways.
+"""The namespace in a record's key: eight bytes, which dumps of a topic spell in several ways.
 
 Put here how a key is read. Not here: what else an event says (``events``).
 
@@ -41,7 +41,7 @@ def namespace(key: str | None, key_bytes: bytes | None, *, of_topic: bool) -> st
 
 
 def unknown_namespace(key: str | None, key_bytes: bytes | None) -> Fault:
-    """The fault of a record whose key tells no namespace."""
+    """The fault of a record whose key is no namespace."""
     told = key_bytes.hex().upper() if key is None and key_bytes is not None else key
     return Fault(
         "unknown_namespace",

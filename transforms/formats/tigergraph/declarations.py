@@ -1,7 +1,7 @@
 """What a feed declares of TigerGraph's types, as messages ask for it: worked out once for a feed.
 
 Put here what is looked up for a message, by the names that messages use. Not here: the gold tables (``tables``), and
-reading the feed file (``orchestration/feeds/tigergraph.py``).
+reading the feed file (``orchestration/feeds/graphs/tigergraph.py``).
 """
 
 from __future__ import annotations

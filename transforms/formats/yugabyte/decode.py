@@ -29,7 +29,7 @@ EFFECTS: Final[Mapping[str | None, str]] = {
     **{"INSERT": "put", "READ": "put", "UPDATE": "merge", "DELETE": "remove", "TRUNCATE": "remove"},
     **{"BEGIN": "begin", "COMMIT": "commit", "DDL": "note", "SAFEPOINT": "note"},
 }
-"""An insert puts a whole row, an update merges what it says: the record type cannot be told from a tuple."""
+"""An insert puts a whole row, an update merges: no tuple shows whether the stream's record type sends whole rows."""
 
 _OF_NEW_ROW: Final = frozenset(("INSERT", "READ"))
 _OF_ROW: Final = frozenset(("INSERT", "UPDATE", "DELETE", "READ"))
@@ -134,7 +134,7 @@ def _after(message: RowMessage, dropped: dict[str, Value] | None) -> dict[str, V
 
 
 def _before(message: RowMessage) -> dict[str, Value]:
-    """The old row as far as it is told, with the key's values where no tuple has them."""
+    """The old row as far as the message has it, with the key's values where no tuple has them."""
     if message.op in _OF_NEW_ROW:
         return {}
     image = tuples.image(message.old)

@@ -61,7 +61,7 @@ def stable_prefix(message: RowMessage, place: Position | None) -> int:
 
 
 def read_time(message: RowMessage, checkpoint: Checkpoint) -> int | None:
-    """When the snapshot of a READ is of: what the checkpoint tells, which the last response does not; else the row."""
+    """The time of the snapshot that a READ is from: by the checkpoint, else (in the last response) by the row."""
     return unsigned(checkpoint.snapshot_time) or unsigned(message.row.get("commit_time")) or None
 
 

@@ -19,14 +19,14 @@ from transforms.record import BronzeRecord
 
 Facts: TypeAlias = "frozenset[tuple[object, ...]]"
 Described: TypeAlias = Mapping[tuple[str | None, str | None], StreamSchema | None]
-"""By the schema's and the table's name: the table as its newest DDL describes it, None where that tells no key."""
+"""By the schema's and the table's name: the table as its newest DDL describes it, None where that has no key."""
 
 MARKS: Final = (b"column_info", b"columnInfo")
 """What the payload of a record with a DDL has in it, in either spelling."""
 
 
 def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]]]:
-    """The function that tells of each DDL of a record: schema, name, version, position, and the description."""
+    """The function that gives, of each DDL in a record: schema, name, version, position, and the description."""
     known = declared.declared_tables(feed)
 
     def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:

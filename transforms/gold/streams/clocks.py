@@ -39,7 +39,7 @@ class Clock:
     has_moved: bool = False
 
     def is_before(self, position: Position, at: int) -> bool:
-        """Whether all that the stream had told up to this position was no newer than the moment."""
+        """Whether nothing in the stream up to this position was newer than the moment."""
         place = position[:PLACE]
         if self.begins is None or place < self.begins:
             return False

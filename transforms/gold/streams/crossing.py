@@ -30,7 +30,7 @@ class CrossStreamPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """What tells where scoped changes stand in other streams.
+    """What decides where scoped changes stand in other streams.
 
     ``clocks``: by stream. ``far``: the column of a scope that says that the changes' places in the scope's stream
     count; None where they have none.

@@ -78,7 +78,7 @@ class Conformed:
     def _fault(
         self, unfit_after: Sequence[str], unfit_before: Sequence[str], *, moved: bool
     ) -> Fault | None:
-        """The first fault that the event has, in the order in which they are told."""
+        """The first fault that the event has; faults are looked for in a fixed order."""
         event, declaration = self.event, self.declaration
         if declaration.fault is not None and not (
             # What changes no row needs no table.

@@ -21,7 +21,7 @@ _UNFIT: Final = re.compile(UNFIT)
 
 
 def name_fault(table: str | None, name: str | None, parts: Sequence[str | None]) -> Fault | None:
-    """Why nothing can be made of a table of such a name: every name that a stream tells comes by here.
+    """Why no gold table can have such a name; every name that a stream gives is checked by this function.
 
     ``table`` is the gold table's name, ``name`` the last part of the source's, ``parts`` all that folders are named by.
     """

@@ -27,7 +27,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_ts_of(feed: Feed) -> Callable[[str], int | None]:
-    """The timestamp of the export that an object belongs to, None where its folder does not tell it."""
+    """The timestamp of the export that an object belongs to, None where its folder's name has none."""
     landing = feed.landing.rstrip("/")
 
     @lru_cache(maxsize=16)
@@ -78,7 +78,7 @@ def statement(triple: Triple, read_ts: int | None) -> Statement:
 
 
 def _untold(triple: Triple, read_ts: int | None) -> Fault | None:
-    """What has to be known of a triple, and is told neither by it nor by its folder, the feed or the stream."""
+    """The fault of a triple of which something has to be known that neither the export nor the feed says."""
     if read_ts is None:
         return Fault(
             "unknown_position",
