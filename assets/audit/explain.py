@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.audit import key_events
-from assets.audit.explanation import Base, Delivery, Explanation, Ignored, Step, Waiting
+from assets.audit.explain_story import Base, Delivery, Ignored, KeyStory, Step, Waiting
 from assets.audit.key_events import KeyEvents, Row
 from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
@@ -31,7 +31,7 @@ from transforms.types import judge_of
 
 def explained(
     lake: Lake, feed: Feed, table: Table, name: str, key: Sequence[str | None]
-) -> Explanation:
+) -> KeyStory:
     """Everything that happened to one key of one gold table, in the order in which it applies.
 
     Args:
@@ -46,7 +46,7 @@ def explained(
     known = key_events.events_of(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
     horizon = bases.drawn(lake, feed).get(name)
-    return Explanation(
+    return KeyStory(
         tuple(key),
         tuple(_steps(Fold.of(table), known, list(key))),
         tuple(_waiting(one) for one in known.waiting if one["event_id"] not in counted),

@@ -1,7 +1,7 @@
 """``weir explain``: why a row is as it is, event by event.
 
-Put here which key is meant and what is looked up. Not here: the lines that are printed (``explanation``), and what the
-events did (``assets/audit/explain``).
+Put here which key is meant and what is looked up. Not here: the lines that are printed (``explain_story``), and what
+the events did (``assets/audit/explain``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.wording import counted
 from orchestration.cli import session
-from orchestration.cli.explanation import is_anything_known, story
+from orchestration.cli.explain_story import is_anything_known, story
 from orchestration.cli.options import Place
 from orchestration.console import waiting
 from orchestration.feeds.faults import nearest
@@ -40,9 +40,9 @@ def explain(place: Place, feed_name: str, table_name: str, key: str) -> int:
     table = tables[table_name]
     parts = key_parts(key, table)
     with waiting("reading the key's history"):
-        explanation = explained(lake, feed, table, table_name, parts)
-    print("\n".join(story(f"gold.{feed.name}.{table_name}", table, explanation)))
-    return 0 if is_anything_known(explanation) else 1
+        key_story = explained(lake, feed, table, table_name, parts)
+    print("\n".join(story(f"gold.{feed.name}.{table_name}", table, key_story)))
+    return 0 if is_anything_known(key_story) else 1
 
 
 def key_parts(key: str, table: Table) -> list[str | None]:

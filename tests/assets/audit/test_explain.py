@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from assets.audit import explain
-from assets.audit.explanation import Explanation
+from assets.audit.explain_story import KeyStory
 from assets.bookkeeping import decisions
 from assets.gold.changes import silver_parts
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.explain import key_parts
-from orchestration.cli.explanation import story
+from orchestration.cli.explain_story import story
 from tests.laws.drawn import model_format
 from tests.laws.drawn.model_histories import KINDS, TABLES, deliveries, history, to_record
 from tests.laws.oracle.event import Event, Image, Transaction
@@ -151,7 +151,7 @@ def _explained(
     key: list[str | None],
     monkeypatch: pytest.MonkeyPatch,
     most_bytes: int,
-) -> Explanation:
+) -> KeyStory:
     with monkeypatch.context() as patched:
         patched.setattr(silver_parts, "MOST_BYTES", most_bytes)
         return explain.explained(lake, feed, table, table.name, key)

@@ -23,7 +23,7 @@ from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
 from assets.upkeep.new_base import TableHistory
 from orchestration.cli import rebuild, verify
-from orchestration.cli.explanation import story
+from orchestration.cli.explain_story import story
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format

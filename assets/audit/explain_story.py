@@ -1,4 +1,4 @@
-"""What is known of one key, as values: what happened to it, what waits, and what does not count.
+"""The story of one key, as values: what happened to it, what waits, and what does not count.
 
 Put here a fact that ``weir explain`` shows. Not here: finding the facts (``explain``), and printing them
 (``orchestration/cli/explain.py``).
@@ -72,7 +72,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class KeyStory:
     """All that is known of one key; ``key`` has its parts as silver writes them."""
 
     key: tuple[str | None, ...]

@@ -1,47 +1,47 @@
 """The story of a key, line by line, as ``weir explain`` prints it.
 
-Put here how an explanation reads. Not here: how it is found (``assets/audit/explain``).
+Put here how a story reads. Not here: how it is found (``assets/audit/explain``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assets.audit.explanation import Delivery, Explanation, Step
+from assets.audit.explain_story import Delivery, KeyStory, Step
 from assets.wording import counted
 from transforms.feed.feed import Table
 
 Image = Mapping[str, str | None]
 
 
-def story(name: str, table: Table, explanation: Explanation) -> list[str]:
+def story(name: str, table: Table, key_story: KeyStory) -> list[str]:
     """The whole story: what compaction left, what each event did, what does not count, and the row that is there."""
     named = ", ".join(
         f"{column} = {shown(part)}"
-        for column, part in zip(table.identity, explanation.key, strict=True)
+        for column, part in zip(table.identity, key_story.key, strict=True)
     )
     lines = [f"{name}, {named}"]
     row: Image | None = None
     copies = 0
-    if explanation.base is not None:
-        row, copies = explanation.base.row, explanation.base.copies
-        at = "/".join(map(str, explanation.base.horizon))
+    if key_story.base is not None:
+        row, copies = key_story.base.row, key_story.base.copies
+        at = "/".join(map(str, key_story.base.horizon))
         what = "no row" if row is None else summed_up(row, copies, table)
         lines += ["", f"   0  all events up to position {at} are compacted; they left {what}"]
-    if not is_anything_known(explanation):
+    if not is_anything_known(key_story):
         return [*lines, "  No event of this key is known."]
-    for number, step in enumerate(explanation.steps, start=1):
+    for number, step in enumerate(key_story.steps, start=1):
         lines += ["", headline(number, step)]
         lines += [f"      {line}" for line in what_it_did(step, row, copies, table)]
-        lines += [f"      {line}" for line in notes(step, explanation.steps[number:])]
+        lines += [f"      {line}" for line in notes(step, key_story.steps[number:])]
         row, copies = step.row, step.copies
-    for change in explanation.waiting:
+    for change in key_story.waiting:
         lines += [
             "",
             f"   …  {change.operation}, waits for the commit of transaction {change.transaction}",
         ]
         lines.append(f"      {place(change.delivery)}")
-    for event in explanation.ignored:
+    for event in key_story.ignored:
         lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
         lines.append(f"      {place(event.delivery)}")
     return [
@@ -146,8 +146,8 @@ def shown(text: str | None) -> str:
     return "null" if text is None else repr(text)
 
 
-def is_anything_known(explanation: Explanation) -> bool:
+def is_anything_known(key_story: KeyStory) -> bool:
     """True where there is a base row or an event of the key, held deletes apart: these are of whole tables."""
-    has_base = explanation.base is not None and explanation.base.row is not None
-    of_key = [event for event in explanation.ignored if event.reason != "held"]
-    return bool(explanation.steps or explanation.waiting or of_key) or has_base
+    has_base = key_story.base is not None and key_story.base.row is not None
+    of_key = [event for event in key_story.ignored if event.reason != "held"]
+    return bool(key_story.steps or key_story.waiting or of_key) or has_base
