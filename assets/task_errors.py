@@ -78,7 +78,7 @@ class Place:
 
 
 @contextmanager
-def told_with(place: Place) -> Iterator[None]:
+def naming_place(place: Place) -> Iterator[None]:
     """Around what reads there: what nobody foresaw leaves as an error of Weir's own, which says where it was met."""
     try:
         yield
@@ -94,12 +94,12 @@ def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed
     ``together``: how many records are worked on as one, of which the first is there.
     """
     if isinstance(error, MemoryError):
-        told = f"{'it does' if together == 1 else 'together they do'} not fit into {MEMORY}"
+        text = f"{'it does' if together == 1 else 'together they do'} not fit into {MEMORY}"
     else:
-        told = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}"
     if together > 1:
-        told = f"{together:,} records that belong together begin there: {told}"
-    return RecordFailed(place.feed, place.object, place.line, told)
+        text = f"{together:,} records that belong together begin there: {text}"
+    return RecordFailed(place.feed, place.object, place.line, text)
 
 
 _LOST = "Python worker exited unexpectedly"
@@ -116,20 +116,20 @@ def raise_clearly() -> Iterator[None]:
     except (PySparkException, Py4JError, ConnectionError) as failure:
         if is_of_lost_spark(failure):
             raise SparkLost from None
-        told = str(failure)
-        coded = _CODED.search(told)
+        text = str(failure)
+        coded = _CODED.search(text)
         if coded is not None:
             raise _decoded(coded[1]) from None
-        if _LOST in told:
+        if _LOST in text:
             raise WorkerLost from None
         raise
 
 
 def _decoded(coded: str) -> WeirError:
-    told = json.loads(base64.b64decode(coded))
-    kind = getattr(errors, told["kind"], WeirError)
+    text = json.loads(base64.b64decode(coded))
+    kind = getattr(errors, text["kind"], WeirError)
     error: WeirError = kind.__new__(kind)
-    error.args = (told["text"],)
-    for name, part in told["parts"].items():
+    error.args = (text["text"],)
+    for name, part in text["parts"].items():
         setattr(error, name, tuple(part) if isinstance(part, list) else part)
     return error

@@ -45,7 +45,7 @@ def explained(
     key = canonical(table, key)
     known = key_events.events_of(lake, feed, table, name, tuple(key))
     counted = {one.event_id for one in known.changes}
-    horizon = bases.drawn(lake, feed).get(name)
+    horizon = bases.horizons(lake, feed).get(name)
     return KeyStory(
         tuple(key),
         tuple(_steps(Fold.of(table), known, list(key))),

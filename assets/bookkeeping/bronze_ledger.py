@@ -162,10 +162,18 @@ def _noted(groups: pa.Table, bronze: str, version: int, *, is_whole: bool) -> pa
     mark = pa.Table.from_pylist([dict.fromkeys(GROUPS.names)], schema=GROUPS)
     rows = pa.concat_tables([groups, mark])
     size = rows.num_rows
-    told = {"bronze": [bronze] * size, "version": [version] * size, "is_whole": [is_whole] * size}
+    commit_columns = {
+        "bronze": [bronze] * size,
+        "version": [version] * size,
+        "is_whole": [is_whole] * size,
+    }
     return pa.table(
         [
-            *[pa.array(told[one.name], one.type) for one in LEDGER if one.name in told],
+            *[
+                pa.array(commit_columns[one.name], one.type)
+                for one in LEDGER
+                if one.name in commit_columns
+            ],
             *rows.columns,
         ],
         schema=LEDGER,

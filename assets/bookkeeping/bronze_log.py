@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from assets.delta import delta_rs
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
@@ -69,7 +69,7 @@ class BronzeLog:
     def opened(cls, lake: Lake, feed: Feed) -> BronzeLog | None:
         """Bronze as it is now; None where nothing was ever read."""
         name, path = f"bronze.{feed.name}", lake.path(Layer.BRONZE, feed.name)
-        with told_in_words(name, lake.warehouse):
+        with naming_store_faults(name, lake.warehouse):
             table = delta_rs.opened(path, lake.warehouse)
             if table is None:
                 return None
@@ -92,7 +92,7 @@ class BronzeLog:
             NotTold: it took rows away, or its log entry or its files are gone by now.
         """
         try:
-            with told_in_words(self.name, self.warehouse):
+            with naming_store_faults(self.name, self.warehouse):
                 text = self.files.content(f"_delta_log/{version:020}.json")
                 return self._groups(_added(json.loads(line) for line in text.splitlines() if line))
         except FileNotFoundError:
@@ -103,7 +103,7 @@ class BronzeLog:
         found = pa.table(self.table.get_add_actions(flatten=True))
         columns = ("path", "size_bytes", "partition.window")
         rows = zip(*[found[name].to_pylist() for name in columns], strict=True)
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             return self._groups([_Part(*row) for row in rows])
 
     def _groups(self, parts: Iterable[_Part]) -> pa.Table:

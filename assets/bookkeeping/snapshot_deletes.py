@@ -31,7 +31,7 @@ def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for at, epoch in enumerate(feed.decisions.for_table(declared), start=1):
         if epoch.complete:
-            told = f"{feed.name} {name} epoch {at} {epoch}"
+            named = f"{feed.name} {name} epoch {at} {epoch}"
             rows.append(
                 {
                     "window": epoch.window,
@@ -48,7 +48,7 @@ def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:
                     "scope": {},
                     "position": [at],
                     "stable_prefix": 1,
-                    "event_id": sha256(told.encode()).hexdigest(),
+                    "event_id": sha256(named.encode()).hexdigest(),
                     "event_at": epoch.time,
                     "object": "a recorded decision",
                     "generation": "",

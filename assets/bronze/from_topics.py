@@ -27,7 +27,7 @@ from assets.locks import writing
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 """What is called with each line of progress, for example a log's ``info``."""
 
 INTERVAL = 5.0
@@ -56,7 +56,7 @@ class Arrived:
         return sorted(set(self.records) - set(windows))
 
 
-def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
+def land(lake: Lake, feed: Feed, report: Report) -> Arrived:
     """Append every record that bronze does not have, whatever its window.
 
     Raises:
@@ -71,7 +71,7 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
         read = ledger.read_offsets(lake, feed)
         found = topics.backlog(feed, topics.look(feed), read)
         if found.ranges or seen < 0:
-            with reporting(feed, found.ranges, tell) as folder, raise_clearly():
+            with reporting(feed, found.ranges, report) as folder, raise_clearly():
                 rows = read_ranges(lake.spark, feed, found.ranges, folder)
                 bronze = lake.table(Layer.BRONZE, feed.name)
                 bronze.append(rows, partition_by=["window"], seen=seen)
@@ -79,12 +79,12 @@ def land(lake: Lake, feed: Feed, tell: Tell) -> Arrived:
         records = ledger.records_since(lake, feed, found.ranges, seen)
         warnings = (*found.warnings, *topics.compacted(feed))
         for warning in warnings:
-            tell(f"bronze.{feed.name}: {warning}")
+            report(f"bronze.{feed.name}: {warning}")
         return Arrived(records, found.ranges, warnings)
 
 
 @contextmanager
-def reporting(feed: Feed, ranges: Sequence[Range], tell: Tell) -> Iterator[str]:
+def reporting(feed: Feed, ranges: Sequence[Range], report: Report) -> Iterator[str]:
     """A folder in which tasks note their progress; every few seconds one line reports it for all of them."""
     over = threading.Event()
     began = monotonic()
@@ -92,7 +92,7 @@ def reporting(feed: Feed, ranges: Sequence[Range], tell: Tell) -> Iterator[str]:
 
         def keep_reporting() -> None:
             while not over.wait(INTERVAL):
-                tell(progress_line(feed, ranges, Path(folder), monotonic() - began))
+                report(progress_line(feed, ranges, Path(folder), monotonic() - began))
 
         reporter = threading.Thread(target=keep_reporting, daemon=True)
         reporter.start()

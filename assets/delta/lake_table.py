@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from assets.delta import delta_rs, replaced_rows
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LakeTable:
 
     def exists(self) -> bool:
         """True once the table has been written."""
-        with told_in_words(self.path, self.warehouse):
+        with naming_store_faults(self.path, self.warehouse):
             return delta_rs.opened(self.path, self.warehouse) is not None
 
     def read(self) -> DataFrame:
@@ -161,7 +161,7 @@ class LakeTable:
 
     def count(self) -> int:
         """How many rows there are, by the table's own log."""
-        with told_in_words(self.path, self.warehouse):
+        with naming_store_faults(self.path, self.warehouse):
             table = delta_rs.opened(self.path, self.warehouse)
             return 0 if table is None else delta_rs.count(table)
 
@@ -171,7 +171,7 @@ class LakeTable:
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""
-        with told_in_words(self.path, self.warehouse):
+        with naming_store_faults(self.path, self.warehouse):
             table = delta_rs.opened(self.path, self.warehouse)
             return {} if table is None else dict(table.metadata().configuration)
 

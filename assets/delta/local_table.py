@@ -16,7 +16,7 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake import Schema as DeltaSchema
 
 from assets.delta import delta_rs
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 
 MOST_BYTES = 32 << 20
@@ -47,7 +47,7 @@ class LocalTable:
     @classmethod
     def at(cls, name: str, path: str, warehouse: str) -> LocalTable:
         """The table at this path as it is now; ``name`` is what messages call it."""
-        with told_in_words(name, warehouse):
+        with naming_store_faults(name, warehouse):
             return cls(name, path, warehouse, delta_rs.opened(path, warehouse))
 
     @cached_property
@@ -75,7 +75,7 @@ class LocalTable:
 
     def read(self, columns: pa.Schema) -> pa.Table:
         """All rows, with these columns; one that the table does not have is null."""
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             if self.table is None:
                 return columns.empty_table()
             files = Files.of(self.table, self.path, self.warehouse)
@@ -88,7 +88,7 @@ class LocalTable:
         """The same, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
         if self.table is None:
             return
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             files = Files.of(self.table, self.path, self.warehouse)
             listed = pa.table(self.table.get_add_actions(flatten=True))
             by_window = "window" in columns.names and "partition.window" in listed.column_names
@@ -118,7 +118,7 @@ class LocalTable:
 
     def append(self, rows: pa.Table) -> None:
         """Add rows in one commit, by window; columns that an older version's table does not have are added to it."""
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             self._append(rows)
 
     @cached_property
@@ -138,7 +138,7 @@ class LocalTable:
 
         Nothing to take away and nothing to put is no commit.
         """
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             there = self.windows.intersection(windows)
             if self.table is not None and not rows.num_rows and not there:
                 return 0
@@ -183,7 +183,7 @@ class LocalTable:
 
         They come last, after the ``constraint``: a table without them was left by a run that ended, and is made anew.
         """
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             if self.table is not None and properties is not None and constraint is not None:
                 name, condition = constraint
                 # It may name columns that the new rows do not have.

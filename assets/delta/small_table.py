@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from assets.delta import delta_rs
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 
 Rows: TypeAlias = Iterable[Mapping[str, object]] | pa.Table
@@ -59,7 +59,7 @@ class SmallTable:
 
     def count(self) -> int:
         """How many rows there are, by the table's own log; none where there is no table."""
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             return (
                 0
@@ -73,7 +73,7 @@ class SmallTable:
         A column that an earlier version's table does not have is null; one that is not Weir's is left out.
         """
         wanted = [self.columns.field(name) for name in columns or self.columns.names]
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 return pa.schema(wanted).empty_table()
@@ -97,7 +97,7 @@ class SmallTable:
             TableBusy: another writer has just done so.
         """
         properties = None
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if seen is not None:
                 # Delta's own numbers begin at 0: the first writer has seen none.
@@ -127,7 +127,7 @@ class SmallTable:
         new, listed = self._shaped(rows), sorted(set(values))
         if strange := set(new[column].to_pylist()) - set(listed):
             raise ValueError(f"{self.name}: rows with {strange} in {column} take no row's place")
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 self._write(self.path, new)
@@ -149,12 +149,12 @@ class SmallTable:
 
     def rewrite(self, rows: Rows) -> None:
         """Put ``rows`` in place of the whole table, in one commit."""
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             self._write(self._opened() or self.path, self._shaped(rows))
 
     def tidy(self) -> None:
         """Make one file of many small ones, and remove those that nobody has needed for a week."""
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if table is None:
                 return
@@ -176,7 +176,7 @@ class SmallTable:
         )
 
     def _opened(self) -> DeltaTable | None:
-        with told_in_words(self.name, self.warehouse):
+        with naming_store_faults(self.name, self.warehouse):
             return delta_rs.opened(self.path, self.warehouse)
 
     def _read(

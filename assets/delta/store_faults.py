@@ -42,7 +42,7 @@ _STATUS = re.compile(r"\b([345]\d\d [A-Z][A-Za-z ]+)")
 
 
 @contextmanager
-def told_in_words(name: str, warehouse: str) -> Iterator[None]:
+def naming_store_faults(name: str, warehouse: str) -> Iterator[None]:
     """Around what delta-rs does with a table of this name: raises the warehouse's faults as Weir's own errors.
 
     Raises:

@@ -18,7 +18,7 @@ from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
-def tell(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
+def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Applied) -> None:
     """Log what an apply did to the gold tables of one declared table; ``name``: what the log calls it."""
     if done.waits_for:
         context.log.warning(

@@ -14,8 +14,8 @@ import dagster as dg
 from assets import checks, partitions
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
-from assets.gold.apply.apply_feed import Brought
-from assets.gold.apply_reports import facts, samples_of, tell, violations_of
+from assets.gold.apply.apply_feed import TableResult
+from assets.gold.apply_reports import facts, report, samples_of, violations_of
 from assets.gold.gold_specs import asset_key, beside, lineage_of, specs_of
 from assets.lake import Lake
 from assets.window_asset import window_asset
@@ -45,28 +45,28 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             if {key, *(one.key for one in specs_of(feed, table))} & context.selected_asset_keys
             or any(one.asset_key == key for one in context.selected_asset_check_keys)
         ]
-        failed: list[Brought] = []
+        failed: list[TableResult] = []
         for one in apply_feed.apply_all(lake, feed, wanted, windows):
             name = gold_name(one.table.name, feed.table_names)
             if one.error is not None:
                 context.log.error(f"gold.{feed.name}.{name}: {one.error}")
                 failed.append(one)
                 continue
-            tell(context, feed, name, one.done)
+            report(context, feed, name, one.done)
             yield from results_of(context, feed, one, windows)
         end_if_failed(feed, failed)
 
     return gold
 
 
-def end_if_failed(feed: Feed, failed: Sequence[Brought]) -> None:
+def end_if_failed(feed: Feed, failed: Sequence[TableResult]) -> None:
     """End the step if tables could not be brought up to date; the others have been reported to Dagster before."""
     errors = {one.table.name: one.error for one in failed if one.error is not None}
     table_faults.refuse(feed.name, errors)
 
 
 def results_of(
-    context: dg.AssetExecutionContext, feed: Feed, one: Brought, windows: Sequence[str]
+    context: dg.AssetExecutionContext, feed: Feed, one: TableResult, windows: Sequence[str]
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """The materializations and check results of a table that was brought up to date, if the step selects them."""
     key, done = asset_key(feed, one.table), one.done

@@ -15,8 +15,8 @@ from assets.bookkeeping import discovered_tables
 from assets.gold import gold_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
-from assets.gold.apply.apply_feed import Brought
-from assets.gold.apply_reports import facts, samples_of, tell, violations_of
+from assets.gold.apply.apply_feed import TableResult
+from assets.gold.apply_reports import facts, report, samples_of, violations_of
 from assets.lake import Lake
 from assets.window_asset import window_asset
 from assets.wording import counted
@@ -65,13 +65,13 @@ def _applied(
 ) -> Applied:
     """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
     done = Applied(stopped=stopped_in(feed, met))
-    failed: list[Brought] = []
+    failed: list[TableResult] = []
     for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):
         if one.error is not None:
             context.log.error(f"gold.{feed.name}.{one.table.name}: {one.error}")
             failed.append(one)
         elif one.done.tables or one.done.waits_for:
-            tell(context, feed, one.table.name, one.done)
+            report(context, feed, one.table.name, one.done)
         done = done.plus(one.done)
     gold_asset.end_if_failed(feed, failed)
     return done

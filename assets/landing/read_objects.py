@@ -18,7 +18,7 @@ from assets.columns.bronze import BRONZE, BRONZE_ARROW
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.landing.spark_source import batches, read_parts
-from assets.task_errors import Place, told_with
+from assets.task_errors import Place, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -103,7 +103,7 @@ def rows_of(
     landing = open_landing(feed)
     for one in objects:
         place = Place(feed.name, one.name)
-        with told_with(place):
+        with naming_place(place):
             data, generation = landing.read(one.name, one.generation, limits.largest_object)
             if most is not None and len(inflate(data, most)[0]) > most:
                 raise _Larger

@@ -84,7 +84,7 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
             `weir verify` works in a scratch warehouse, which has no base rows of its own.
     """
     base_lake = judged_by or lake
-    horizons = bases.drawn(base_lake, feed)
+    horizons = bases.horizons(base_lake, feed)
     bronze = BronzeFiles.of(lake, feed, windows)
     landed = bronze.records()
     accounts = Accounts()

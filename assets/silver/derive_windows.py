@@ -74,7 +74,7 @@ def derive_alone(
         windows: all of them are replaced.
         judged_by: see ``derive``.
     """
-    horizons = bases.drawn(judged_by or lake, feed)
+    horizons = bases.horizons(judged_by or lake, feed)
     bases.refuse_altered_past(lake, feed)
     made = classified_windows.made(lake, feed, windows, judged_by)
     accounts = stored_accounts.stored(feed, made.accounts)
@@ -100,7 +100,7 @@ def derive_alone(
     for rule, waiting in _waiting_transactions(lake, feed).items():
         counts[rule] = len(waiting)
         samples[rule] = open_transactions.described(waiting)
-    if judged_by is None and bases.drawn(lake, feed) != horizons:
+    if judged_by is None and bases.horizons(lake, feed) != horizons:
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
         return derive_alone(lake, feed, windows)
     return Derived(accounts, counts, samples)

@@ -46,8 +46,8 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
 
 def _change_kinds(feed: Feed, account: Account) -> list[str]:
     """The kinds of change, and from which streams they came where the fold asks whether there are several."""
-    told = [streams_word(account["streams"])] if FORMATS[feed.format].crosses_streams else []
-    return [*account["change_kinds"], *told]
+    streams = [streams_word(account["streams"])] if FORMATS[feed.format].crosses_streams else []
+    return [*account["change_kinds"], *streams]
 
 
 _SAME = tuple(

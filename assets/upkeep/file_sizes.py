@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from delta.tables import DeltaTable
 
+from assets.delta.small_table import KEPT_FILES_FOR_HOURS
 from assets.lake import Lake
-
-KEPT_FILES_FOR_HOURS = 168
-"""Files that no table needs any more stay a week for whoever is still reading them: Delta's own default."""
 
 
 def tidy(lake: Lake, path: str) -> None:

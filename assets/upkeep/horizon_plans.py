@@ -51,7 +51,7 @@ def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> P
         name: the gold table.
         table_changes: its changes above the present horizon.
     """
-    old = bases.drawn(lake, feed).get(name)
+    old = bases.horizons(lake, feed).get(name)
     if reason := _kept_for_ever(lake, feed, table_changes):
         return Plan(old, None, (reason,))
     eligible = eligible_windows(lake, feed, name)

@@ -24,8 +24,8 @@ from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
-from transforms.gold.table import brought, folded_from_history
-from transforms.gold.table_changes import New
+from transforms.gold.table import apply_changes, folded_from_history
+from transforms.gold.table_changes import NewChanges
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Lake:
             for one, rows in self.silver.items()
         )
         told = cross_stream_deletes.read_locally(self.feed, table, scoped, rows)
-        new = New(own, scoped)
+        new = NewChanges(own, scoped)
         if told is not None:
             new = replace(
                 new,
@@ -95,7 +95,7 @@ class Lake:
             gold.update(folded_from_history(fold, new, silver))
         else:
             current = {key: Current(state) for key, state in gold.items()}
-            gold.update(brought(fold, new, current, silver).states)
+            gold.update(apply_changes(fold, new, current, silver).states)
 
     def _of_table(
         self, name: str, windows: Sequence[str]

@@ -165,7 +165,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     if kind == OF_WHOLE_IMAGES and is_spark:
         # Most keys are told by their newest change, and some of each window are not.
         assert len(by_newest) > 2
-        assert all(0 < one.untold < one.deliveries / 2 for one in by_newest)
+        assert all(0 < one.needing_history < one.deliveries / 2 for one in by_newest)
     if kind == WITH_HISTORY:
         arrived = drawn.by_case(WITH_HISTORY, compacted)
         some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}

@@ -62,10 +62,10 @@ def test_gold_is_the_graph_whatever_the_windows_and_the_runs(seed: int, order: s
         store.act()
     lines: dict[str, list[bytes]] = {name: [] for name in WINDOWS}
     behind = {number: rng.random() for number in range(1, store.partitions + 1)}
-    for at, message in enumerate(store.told):
+    for at, message in enumerate(store.sent):
         # Streams come in order, but one lags behind the other, so that little is new in a run.
         lag = rng.random() if order == "any" else behind[int(str(message["mid"]).split("|")[0])]
-        place = lag if order == "any" else min((at / len(store.told) + lag) / 2, 0.999)
+        place = lag if order == "any" else min((at / len(store.sent) + lag) / 2, 0.999)
         for _ in range(rng.choice((1, 1, 1, 2))):
             lines[WINDOWS[int(place * len(WINDOWS))]].append(json.dumps(message).encode() + b"\n")
     scenarios = {name: Scenario({"a.jsonl": b"".join(some)}) for name, some in lines.items()}
@@ -85,16 +85,16 @@ def test_gold_is_the_graph_whatever_the_windows_and_the_runs(seed: int, order: s
 def test_windows_that_move_a_delete_together_do_so_one_after_the_other() -> None:
     """Silver of the one is there, and its gold is not, while the other comes to gold."""
 
-    def told(partition: int, tid: int, seconds: int, operator: str, **fields: object) -> bytes:
+    def meaning(partition: int, tid: int, seconds: int, operator: str, **fields: object) -> bytes:
         at = 1_700_000_000_000 + 1000 * seconds
         place = {"mid": f"{partition}|{at}|{tid}|0", "timestamp": at, "operator": operator}
         return json.dumps({**place, "typename": "Person", **fields}).encode() + b"\n"
 
     def person(partition: int, tid: int, seconds: int, uid: str) -> bytes:
-        return told(partition, tid, seconds, "insert", type="vertex", uid=uid, content={})
+        return meaning(partition, tid, seconds, "insert", type="vertex", uid=uid, content={})
 
     # Partition 2 had told nothing newer than the delete up to tid 6, for all that is known at first.
-    gone = told(1, 5, 80, "delete", type="vertex-type", content={})
+    gone = meaning(1, 5, 80, "delete", type="vertex-type", content={})
     lines = {
         WINDOWS[0]: [person(1, 1, 10, "1"), person(2, 1, 20, "2"), person(2, 6, 50, "é"), gone],
         WINDOWS[1]: [person(2, 4, 100, "2")],

@@ -30,11 +30,11 @@ TYPES = {"id": "int", "a": "string", "b": "int"}
 Rows = dict[int, tuple[object, ...]]
 
 
-Told = tuple[str, str, list[Event]]
+Meaning = tuple[str, str, list[Event]]
 """A response: the window that it comes in, its JSON, and its records in the oracle's words."""
 
 
-def of_sdk(seed: int) -> tuple[list[Told], Rows]:
+def of_sdk(seed: int) -> tuple[list[Meaning], Rows]:
     """A history of two tablets in the CDC SDK's form, and the rows at its end."""
     history = yugabyte_histories.History(seed)
     told = [
@@ -44,7 +44,7 @@ def of_sdk(seed: int) -> tuple[list[Told], Rows]:
     return told, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
 
 
-def of_xcluster(seed: int) -> tuple[list[Told], Rows]:
+def of_xcluster(seed: int) -> tuple[list[Meaning], Rows]:
     """A history of one tablet in xCluster's form, and the rows at its end."""
     history = xcluster_histories.History(seed)
     told = [

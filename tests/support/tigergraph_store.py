@@ -46,7 +46,7 @@ class Store:
     partitions: int
     time: int = 1_700_000_000_000
     tids: dict[int, int] = field(default_factory=dict)
-    told: list[dict[str, object]] = field(default_factory=list)
+    sent: list[dict[str, object]] = field(default_factory=list)
     people: dict[str, dict[str, object]] = field(default_factory=dict)
     edges: dict[str, dict[tuple[str, str], int]] = field(
         default_factory=lambda: {"Likes": {}, "Knows": {}, "Leads": {}}
@@ -62,7 +62,7 @@ class Store:
         index = str(self.rng.randint(0, 12))
         mid = "|".join([str(partition), str(self.time), str(tid), *split, index])
         head = {"mid": mid, "timestamp": self.time, "operator": operator, "type": kind}
-        self.told.append({**head, **fields})
+        self.sent.append({**head, **fields})
 
     def act(self) -> None:
         self.time += self.rng.randint(1, 2000)
@@ -156,10 +156,10 @@ class Store:
             self.tell(self.home(other), "insert-only", "vertex", **fields)
 
     def delivered(self) -> bytes:
-        twice = [one for one in self.told if self.rng.random() < 0.2]
-        all_told = [*self.told, *twice]
-        self.rng.shuffle(all_told)
-        return "".join(json.dumps(one) + "\n" for one in all_told).encode()
+        twice = [one for one in self.sent if self.rng.random() < 0.2]
+        sent = [*self.sent, *twice]
+        self.rng.shuffle(sent)
+        return "".join(json.dumps(one) + "\n" for one in sent).encode()
 
     def gold(self) -> dict[str, list[dict[str, object]]]:
         rows: dict[str, list[dict[str, object]]] = {

@@ -117,19 +117,19 @@ def table_name(
     A path may well name no table (``part-1.json``): only a bare row, which has nothing else, takes its word unchecked.
     """
     by_path = record.path_table if record.path_table in feed.tables else None
-    told = document.get("tableName")
-    if type(told) is not dict:
+    table_name = document.get("tableName")
+    if type(table_name) is not dict:
         return None, None, by_path
-    space = told.get("namespace")
+    space = table_name.get("namespace")
     if type(space) is not dict:
         space = {}
-    name = _part(told, "name")
+    name = _part(table_name, "name")
     return _part(space, "catalog"), _part(space, "schema"), by_path if name is None else name
 
 
-def _part(told: Mapping[str, object], part: str) -> str | None:
+def _part(table_name: Mapping[str, object], part: str) -> str | None:
     """One part of the table's name; None where it is null or blank."""
-    text = as_text(told.get(part))
+    text = as_text(table_name.get(part))
     return None if text is None or text == NULL or not text.strip(" ") else text
 
 

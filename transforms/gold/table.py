@@ -18,10 +18,12 @@ from transforms.gold.onto_gold import by_history, onto
 from transforms.gold.ordering import Counts, ordered, sort_key
 from transforms.gold.scopes import Scopes
 from transforms.gold.state import ABSENT, State
-from transforms.gold.table_changes import Brought, New, Silver
+from transforms.gold.table_changes import NewChanges, Silver, TableOutcome
 
 
-def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver) -> Brought:
+def apply_changes(
+    fold: Fold, new: NewChanges, current: Mapping[Key, Current], silver: Silver
+) -> TableOutcome:
     """What new changes do to an existing table.
 
     Keys that were refolded, and that gold already has as they should be, are left out of the result, unless the table
@@ -33,7 +35,7 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
         current: What gold has of the keys in ``new``, and of the keys that are linked with them.
         silver: Reads the history of the keys that need it.
     """
-    found = Brought()
+    found = TableOutcome()
     touched = set(new.changes)
     fresh = Scopes([one for one in new.scoped if not one.change.is_past], fold.identity)
     every = Scopes(new.scoped, fold.identity)
@@ -63,7 +65,7 @@ def brought(fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
 
 
 def _refold(
-    found: Brought, fold: Fold, new: New, current: Mapping[Key, Current], silver: Silver
+    found: TableOutcome, fold: Fold, new: NewChanges, current: Mapping[Key, Current], silver: Silver
 ) -> None:
     """Fold the keys that need their history, and the keys linked with them."""
     found.refolded = with_linked(found.asked, silver.links()) if new.moves else found.asked
@@ -89,7 +91,7 @@ def with_linked(keys: set[Key], links: Links) -> set[Key]:
 
 
 def folded_from_history(
-    fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
+    fold: Fold, new: NewChanges, silver: Silver, keys: Collection[Key] | None = None
 ) -> dict[Key, State]:
     """What these keys are, or all, by everything that silver has of them; only those on which some change counted."""
     changes, before = steps(fold, new, silver, keys)
@@ -98,7 +100,7 @@ def folded_from_history(
 
 
 def steps(
-    fold: Fold, new: New, silver: Silver, keys: Collection[Key] | None = None
+    fold: Fold, new: NewChanges, silver: Silver, keys: Collection[Key] | None = None
 ) -> tuple[dict[Key, list[Change]], Mapping[Key, State]]:
     """The changes of these keys, or of all, in their order, and what each key is before them (its base)."""
     own, before = silver.history(keys), silver.base(keys)
@@ -115,7 +117,7 @@ def steps(
 
 
 def _across(
-    new: New, key: Key, own: Mapping[Key, Sequence[Change]], scopes: Scopes
+    new: NewChanges, key: Key, own: Mapping[Key, Sequence[Change]], scopes: Scopes
 ) -> Iterable[Change]:
     """The scoped changes of other streams that a key meets."""
     if new.crossing is None or key not in own:

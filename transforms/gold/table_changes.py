@@ -36,7 +36,7 @@ class Silver(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewChanges:
     """What a run brings for one table.
 
     ``changes``: those of single keys. ``scoped``: all scoped ones of the table; ``is_past`` marks those of earlier
@@ -64,7 +64,7 @@ class New:
 
 
 @dataclass(slots=True)
-class Brought:
+class TableOutcome:
     """What a run does to one table.
 
     ``states``: by key, what each key is that has changed. ``asked``: the keys that needed their whole history;

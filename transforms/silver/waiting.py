@@ -70,7 +70,7 @@ def _record(waiting: WaitingRow) -> BronzeRecord:
 
 def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
     catalog, schema, name = _parts(waiting["source_table"])
-    told = waiting["transaction"]
+    transaction = waiting["transaction"]
     return Event(
         operation=waiting["operation"],
         effect=waiting["effect"],
@@ -83,8 +83,13 @@ def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
         scope=None if waiting["scope"] is None else dict(waiting["scope"]),
         stream=waiting["stream"],
         transaction=None
-        if told is None
-        else Transaction(told["id"], told["expected"], told["has_begin"], told["at_commit"]),
+        if transaction is None
+        else Transaction(
+            transaction["id"],
+            transaction["expected"],
+            transaction["has_begin"],
+            transaction["at_commit"],
+        ),
         derived=waiting["derived"],
         position=tuple(waiting["position"]),
         stable_prefix=waiting["stable_prefix"],
@@ -96,5 +101,5 @@ def _event(waiting: WaitingRow, described: StreamSchema) -> Event:
 
 def _parts(source_table: str) -> tuple[str | None, str | None, str]:
     *qualifiers, name = source_table.split(".")
-    told: list[str | None] = [None, None, *qualifiers]
-    return told[-2], told[-1], name
+    padded: list[str | None] = [None, None, *qualifiers]
+    return padded[-2], padded[-1], name

@@ -27,7 +27,7 @@ from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FRO
 from transforms.feed.feed import Table
 from transforms.types import stored
 
-CHANGED, UNTOLD, COUNTED, VERSION = "changed", "untold", "counted", "version"
+CHANGED, NEEDS_HISTORY, COUNTED, VERSION = "changed", "needs_history", "counted", "version"
 """What a row is: a row that gold has to take, a key whose history has to be read, a task's counts (``Tally``), or a
 version of a key's row."""
 

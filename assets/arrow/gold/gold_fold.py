@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OntoGold:
-    """The stage that folds new changes onto what gold has; keys that this does not decide come out ``UNTOLD``."""
+    """The stage that folds new changes onto what gold has; keys that this leaves open are ``NEEDS_HISTORY``."""
 
     folding: Folding
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from assets.arrow import canonical_texts, typed_values
 from assets.arrow.gold import history_columns
-from assets.arrow.gold.gold_columns import CHANGED, COUNTED, UNTOLD, VERSION, out_schema
+from assets.arrow.gold.gold_columns import CHANGED, COUNTED, NEEDS_HISTORY, VERSION, out_schema
 from assets.arrow.gold.meetings import Meeting
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
@@ -89,8 +89,8 @@ class Rows:
 
     def ask(self, one: Meeting, tally: Tally) -> None:
         """A key's whole history has to be read; what gold has of it is passed on."""
-        tally.untold += 1
-        self._others.append((UNTOLD, one.key, pickle.dumps((one.current, one.copies))))
+        tally.needing_history += 1
+        self._others.append((NEEDS_HISTORY, one.key, pickle.dumps((one.current, one.copies))))
 
     def full(self) -> Iterator[pa.RecordBatch]:
         """The rows there are, if there are enough for a batch."""

@@ -17,10 +17,10 @@ class Tally:
     ``keys``: keys that changed; ``merged``: those of which columns keep their old values. ``absent``: keys that are
     absent now; ``receded``: those of them whose last change is no later than the one that gold had, so that a new
     tombstone would not be the newest. ``risen``: keys that are present, by changes at an earlier position than their
-    tombstone. ``untold``: keys that have to be folded from all their changes. ``refolded``: keys that were folded so,
-    and ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one
-    position. ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows scoped changes
-    removed, or changed otherwise, by event.
+    tombstone. ``needing_history``: keys that have to be folded from all their changes. ``refolded``: keys that were
+    folded so, and ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events
+    at one position. ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows scoped
+    changes removed, or changed otherwise, by event.
     """
 
     deliveries: int = 0
@@ -31,7 +31,7 @@ class Tally:
     receded: int = 0
     risen: int = 0
     merged: int = 0
-    untold: int = 0
+    needing_history: int = 0
     refolded: int = 0
     keys_with_late_events: int = 0
     ties: int = 0

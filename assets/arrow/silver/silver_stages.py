@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from assets.arrow.record_batches import bounded, place_of, with_clear_errors
 from assets.arrow.silver.packed_rows import row_batches
-from assets.task_errors import failed_at, told_with
+from assets.task_errors import failed_at, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
@@ -78,7 +78,7 @@ _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row]) -> Batches:
     """The rows of some records as batches; an error names the ``first`` of these records."""
-    with told_with(place_of(feed, first)):
+    with naming_place(place_of(feed, first)):
         yield from row_batches(rows)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns import spelling
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
@@ -49,11 +49,11 @@ def read(lake: Lake, feed: Feed, table: Table, name: str) -> Base:
     if files is None:
         return Base()
     names = spelling.both(table)
-    with told_in_words(f"base.{feed.name}", lake.warehouse):
+    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
         for path, size_of in parts:
             found = files.read(unquote(path), size_of, ["key", "streams", "state", "horizon"])
-            for told in found["horizon"].filter(pc.is_valid(found["horizon"])).to_pylist():
-                horizon = Horizon(tuple(told["position"]))
+            for row in found["horizon"].filter(pc.is_valid(found["horizon"])).to_pylist():
+                horizon = Horizon(tuple(row["position"]))
             of_keys = found.filter(pc.is_valid(found["key"]))
             for key, streams, state in _rows(of_keys, names):
                 rows[key] = (state, streams)
@@ -63,7 +63,7 @@ def read(lake: Lake, feed: Feed, table: Table, name: str) -> Base:
 def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[str, int]]]:
     """The base's files, and those of them that are the table's, with their sizes."""
     path = lake.path(Layer.BASE, feed.name)
-    with told_in_words(f"base.{feed.name}", lake.warehouse):
+    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
         table = lake.opened(Layer.BASE, feed.name)
         if table is None:
             return None, []

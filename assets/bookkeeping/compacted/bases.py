@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
@@ -28,7 +28,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.horizons import Horizon
 
 
-def drawn(lake: Lake, feed: Feed) -> dict[str, Horizon]:
+def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     """The horizon of every gold table of the feed that has one."""
     return {name: Horizon(tuple(row["position"])) for name, row in _horizons(lake, feed).items()}
 
@@ -43,7 +43,7 @@ def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
 
 def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     path = lake.path(Layer.BASE, feed.name)
-    with told_in_words(f"base.{feed.name}", lake.warehouse):
+    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
         table = lake.opened(Layer.BASE, feed.name)
         if table is None:
             return {}
@@ -52,8 +52,8 @@ def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
         columns = ("path", "size_bytes", "partition.table")
         found = {}
         for name, size, of in zip(*(listed[one].to_pylist() for one in columns), strict=True):
-            told = files.read(unquote(name), size, ["horizon"])["horizon"]
-            for one in told.filter(pc.is_valid(told)).to_pylist():
+            horizons = files.read(unquote(name), size, ["horizon"])["horizon"]
+            for one in horizons.filter(pc.is_valid(horizons)).to_pylist():
                 found[of] = one
         return found
 

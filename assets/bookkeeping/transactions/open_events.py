@@ -69,12 +69,12 @@ def events_of(rows: DataFrame) -> DataFrame:
 
 def events_here(rows: pa.Table) -> pa.Table:
     """The same of classified rows in this process."""
-    told = rows["transaction"].combine_chunks()
-    is_open = pc.is_null(pc.struct_field(told, "commit"))
-    waiting = rows.filter(pc.and_(pc.is_valid(told), is_open))
-    told = waiting["transaction"].combine_chunks()
+    transaction = rows["transaction"].combine_chunks()
+    is_open = pc.is_null(pc.struct_field(transaction, "commit"))
+    waiting = rows.filter(pc.and_(pc.is_valid(transaction), is_open))
+    transaction = waiting["transaction"].combine_chunks()
     special = {
-        **{name: pc.struct_field(told, name) for name in ("id", "expected", "has_begin")},
+        **{name: pc.struct_field(transaction, name) for name in ("id", "expected", "has_begin")},
         "is_derived": pc.is_valid(waiting["derived"]),
     }
     cells = [

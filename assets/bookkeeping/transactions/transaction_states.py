@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from assets.bookkeeping.transactions.open_events import IN_PROCESS, table_of
 from assets.delta import delta_rs, table_files
-from assets.delta.store_faults import told_in_words
+from assets.delta.store_faults import naming_store_faults
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -103,7 +103,7 @@ def _whole_elsewhere(
 ) -> dict[str, tuple[int, ...]]:
     """The commits of those of these transactions that some window holds whole, though others hold parts of them."""
     path = lake.path(Layer.SILVER, feed.name)
-    with told_in_words(f"silver.{feed.name}", lake.warehouse):
+    with naming_store_faults(f"silver.{feed.name}", lake.warehouse):
         table = delta_rs.opened(path, lake.warehouse)
         if table is None:
             return {}

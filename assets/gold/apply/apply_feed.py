@@ -34,7 +34,7 @@ TOGETHER = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class TableResult:
     """The result for one declared table: what was done, or the error that ended it; and how many seconds it took."""
 
     table: Table
@@ -45,7 +45,7 @@ class Brought:
 
 def apply_all(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
-) -> Iterator[Brought]:
+) -> Iterator[TableResult]:
     """Bring the gold tables of these declared tables up to the windows; gives the result of each as soon as it is done.
 
     One that fails leaves the others alone. The feed's accounts and decisions are read once for all of them.
@@ -57,7 +57,7 @@ def apply_all(
                 try:
                     locks.enter_context(alone(lake, _name(feed, table)))
                 except TableBusy as busy:
-                    yield Brought(table, Applied(), busy, 0.0)
+                    yield TableResult(table, Applied(), busy, 0.0)
                 else:
                     locked.append(table)
             yield from _side_by_side(lake, feed, locked, windows)
@@ -75,11 +75,11 @@ def batched(tables: Sequence[Table], count: int) -> Iterator[Sequence[Table]]:
 
 def _side_by_side(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
-) -> Iterator[Brought]:
+) -> Iterator[TableResult]:
     """Apply to tables whose locks are held: what gold is made of must not be read before they are."""
     known = apply_table.Known.of(lake, feed)
 
-    def brought(table: Table) -> Brought:
+    def apply_one(table: Table) -> TableResult:
         started = monotonic()
         done, error = Applied(), None
         try:
@@ -87,29 +87,29 @@ def _side_by_side(
                 done = apply_table.apply_known(known, table, windows, full_rebuild=False)
         except Exception as fault:  # whatever it is, it must not end the other tables
             error = fault
-        return Brought(table, done, error, monotonic() - started)
+        return TableResult(table, done, error, monotonic() - started)
 
     if len(tables) == 1:
-        yield brought(tables[0])
+        yield apply_one(tables[0])
         return
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="gold") as threads:
-        work = [threads.submit(_with_this_threads_jobs(brought), table) for table in tables]
+        work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
         for done in as_completed(work):
             yield done.result()
 
 
-def _with_this_threads_jobs(work: Callable[[Table], Brought]) -> Callable[[Table], Brought]:
+def _with_this_threads_jobs(work: Callable[[Table], TableResult]) -> Callable[[Table], TableResult]:
     """The work for another thread, whose Spark jobs then have this thread's job group and tags."""
     session = SparkSession.getActiveSession()
     if session is None:
         return work
-    inheriting: Callable[[Table], Brought] = inheritable_thread_target(session)(work)
+    inheriting: Callable[[Table], TableResult] = inheritable_thread_target(session)(work)
     return inheriting
 
 
 def apply_tables(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
-) -> list[Brought]:
+) -> list[TableResult]:
     """The results of ``apply_all`` for all tables; raises the first error after every table has had its turn."""
     results = [*apply_all(lake, feed, tables, windows)]
     for result in results:

@@ -26,8 +26,8 @@ from transforms.gold.change import Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.news import News
-from transforms.gold.table import brought, folded_from_history
-from transforms.gold.table_changes import Brought
+from transforms.gold.table import apply_changes, folded_from_history
+from transforms.gold.table_changes import TableOutcome
 
 MOST_CHANGES = 60_000
 """So many changes of a table are folded in this process at most: into 300,000 rows that took 4.9 s, by Spark 7.1."""
@@ -81,7 +81,7 @@ class _Files:
 class _Folded:
     """What becomes of the keys, and what gold has of them before; ``foreign_copies``: keys with several rows."""
 
-    done: Brought
+    done: TableOutcome
     current_rows: Mapping[Key, Current]
     foreign_copies: int
 
@@ -90,12 +90,12 @@ def _folded(files: _Files, brings: Brings) -> _Folded:
     """Fold what the run brings onto gold's rows, or everything from the first change on."""
     fold, new = Fold.of(files.gold.table), brings.run.new
     if brings.full_rebuild:
-        return _Folded(Brought(states=folded_from_history(fold, new, brings.silver)), {}, 0)
+        return _Folded(TableOutcome(states=folded_from_history(fold, new, brings.silver)), {}, 0)
     asked = {*new.changes, *new.placed}
     # A new scoped change is for all rows, and of linked keys it is not known yet which come along.
     brings_scopes = any(not scoped.change.is_past for scoped in new.scoped)
     current_rows = files.gold.current(None if brings_scopes or new.moves else asked)
-    done = brought(fold, new, current_rows, brings.silver)
+    done = apply_changes(fold, new, current_rows, brings.silver)
     foreign = files.gold.foreign_copies(current_rows.keys() if brings_scopes else asked)
     return _Folded(done, current_rows, foreign)
 

@@ -17,19 +17,19 @@ from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, is_woven_in, versions
 from transforms.gold.state import ABSENT
 from transforms.gold.table import steps, with_linked
-from transforms.gold.table_changes import Brought, New
+from transforms.gold.table_changes import NewChanges, TableOutcome
 
 
-def put_all(history: HistoryFiles, new: New, silver: SilverFiles) -> None:
+def put_all(history: HistoryFiles, new: NewChanges, silver: SilverFiles) -> None:
     """Write the versions of all keys, as silver tells them."""
     history.put(_versions(history, new, silver, None), silver.based.horizon, None)
 
 
 def put_changed(
     history: HistoryFiles,
-    new: New,
+    new: NewChanges,
     silver: SilverFiles,
-    done: Brought,
+    done: TableOutcome,
     current_rows: Mapping[Key, Current],
 ) -> None:
     """Write the versions of the keys that a run has changed.
@@ -62,7 +62,7 @@ def put_changed(
 
 
 def _versions(
-    history: HistoryFiles, new: New, silver: SilverFiles, keys: Collection[Key] | None
+    history: HistoryFiles, new: NewChanges, silver: SilverFiles, keys: Collection[Key] | None
 ) -> dict[Key, Sequence[Version]]:
     """The versions of these keys, or of all, that silver can tell."""
     fold, wanted = Fold.of(history.table), keys

@@ -46,7 +46,7 @@ def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) ->
     across = scoped.across_streams
     # Whatever new changes came, they may have moved where deletes of one stream stand among another's changes.
     full_rebuild = full_rebuild or (across is not None and across.crossing.has_moved)
-    horizon = bases.drawn(gold.lake, gold.feed).get(gold.name)
+    horizon = bases.horizons(gold.lake, gold.feed).get(gold.name)
     current = None if full_rebuild else _current(gold, horizon)
     found = spark_fold.folded(gold.feed, changes, scoped, current)
     _write(gold, found, horizon, full_rebuild=full_rebuild)

@@ -21,7 +21,7 @@ from transforms.change_kinds import ChangeKinds
 from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
 from transforms.gold.scopes import Scoped
-from transforms.gold.table_changes import New
+from transforms.gold.table_changes import NewChanges
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -31,7 +31,7 @@ _MICROSECOND = timedelta(microseconds=1)
 class Run:
     """What a run brings for one table; of its scoped changes, by event, where they come from and what they are for."""
 
-    new: New
+    new: NewChanges
     places: Mapping[str, Place]
     scopes: Mapping[str, Scoped]
 
@@ -63,7 +63,7 @@ def run(
             scopes[one.change.event_id] = one.scoped
         place = places.setdefault(one.change.event_id, one.place)
         places[one.change.event_id] = min(place, one.place, key=lambda at: at[1:])
-    new = New(own, scoped, kinds.moves, silver.table.history, horizon=silver.based.horizon)
+    new = NewChanges(own, scoped, kinds.moves, silver.table.history, horizon=silver.based.horizon)
     return Run(new, places, scopes)
 
 

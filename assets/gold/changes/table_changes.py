@@ -58,7 +58,7 @@ class TableChanges:
 
         Changes at or below the table's horizon are left out: its base rows stand for them.
         """
-        horizon = bases.drawn(lake, feed).get(name)
+        horizon = bases.horizons(lake, feed).get(name)
         silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
         changes = silver.where(silver_rows.are_of(name, table.name))
         change_kinds, most_new = kinds_and_counts(lake, feed, name, windows)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
-from assets.arrow.gold.gold_columns import CHANGED, COUNTED, UNTOLD, VERSION, out_columns
+from assets.arrow.gold.gold_columns import CHANGED, COUNTED, NEEDS_HISTORY, VERSION, out_columns
 from assets.arrow.gold.gold_fold import OntoGold
 from assets.arrow.gold.history_fold import FromHistory
 from assets.arrow.gold.meeting_columns import GOLD, TOMBSTONE
@@ -58,10 +58,10 @@ def folded(
     """
     run = Run.of(feed, table_changes, scoping, current)
     rows, tally = _brought(run)
-    if tally.untold:
-        asked = rows.where(F.col(KIND) == UNTOLD)
+    if tally.needing_history:
+        asked = rows.where(F.col(KIND) == NEEDS_HISTORY)
         asked = asked.select(F.col(PARTS).alias("key"), F.col(BLOB).alias("carried"))
-        others, counts = _from_history(run, asked, tally.untold)
+        others, counts = _from_history(run, asked, tally.needing_history)
         tally.add(counts)
         if run.folding.moves:
             # Linked keys are all decided there, also those that their new changes alone had decided.
@@ -82,9 +82,9 @@ def _brought(run: Run) -> tuple[DataFrame, Tally]:
     layers = None if current is None else (current.rows.read(), current.tombstones.read())
     newest = whole_images.by_newest(run.table_changes, layers)
     tally, rows = newest.tally, newest.rows
-    if tally.untold:
-        others, counts = _folded(run, newest.unsure, tally.untold)
-        tally.untold = 0
+    if tally.needing_history:
+        others, counts = _folded(run, newest.unsure, tally.needing_history)
+        tally.needing_history = 0
         tally.add(counts)
         rows = rows.unionByName(others)
     return rows, tally
@@ -98,7 +98,7 @@ def _folded(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, T
 
 
 def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[DataFrame, Tally]:
-    """What the new changes make of what the tables have, for keys that this decides; the others come out ``UNTOLD``."""
+    """What the new changes make of the tables' rows; keys whose history has to be read come out ``NEEDS_HISTORY``."""
     table_changes, folding, table = run.table_changes, run.folding, run.table_changes.table
     new = table_changes.of_keys.where("is_new")
     if asked is not None:

@@ -60,7 +60,7 @@ class ByNewest:
 
     ``rows``: one row per key that has changed, with the columns in which the fold gives them. ``unsure``: one row per
     key that they do not decide (``key``: its parts as canonical texts). ``tally``: the counts of the decided keys, and
-    in ``untold`` how many are not.
+    in ``needing_history`` how many are not.
     """
 
     rows: DataFrame
@@ -119,7 +119,7 @@ def _counted(found: DataFrame) -> Tally:
     )
     for outcome_of, effect, keys, events, newest in counts.collect():
         if outcome_of == UNSURE:
-            tally.untold += keys
+            tally.needing_history += keys
             continue
         tally.deliveries += events
         if outcome_of == NEWER:

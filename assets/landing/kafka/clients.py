@@ -139,7 +139,7 @@ class Complaints:
         """True where waiting would not help; once may be chance."""
         return not self._is_trusted and sum(code in _FINAL for code in self.codes) > 1
 
-    def told(self, error: KafkaError | None = None) -> tuple[str, str]:
+    def fault_and_remedy(self, error: KafkaError | None = None) -> tuple[str, str]:
         """The fault and what to do about it: the most telling of the complaints, or the error itself."""
         codes = {*self.codes, *([error.code()] if error else [])}
         for code, fault, remedy in _TELLING:
@@ -210,13 +210,13 @@ def answers(
     found = {}
     for asked, future in futures.items():
         if not future.done():
-            raise unreadable(feed, *complaints.told())
+            raise unreadable(feed, *complaints.fault_and_remedy())
         try:
             found[asked] = future.result()
         except KafkaException as refusal:
             of_broker = refusal.args[0].code() >= 0
             where = (asked if isinstance(asked, str) else asked.topic) if of_broker else ""
-            raise unreadable(feed, *complaints.told(refusal.args[0]), where) from None
+            raise unreadable(feed, *complaints.fault_and_remedy(refusal.args[0]), where) from None
     return found
 
 

@@ -111,7 +111,7 @@ class _Look:
                     if error is not None and error.code() != KafkaError._PARTITION_EOF:
                         if error.retriable():
                             continue
-                        raise clients.unreadable(feed, *complaints.told(error))
+                        raise clients.unreadable(feed, *complaints.fault_and_remedy(error))
                     size += self._note(message, feed, windows)
                 many = fitting(len(messages), size, many)
         finally:

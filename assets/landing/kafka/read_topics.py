@@ -21,7 +21,7 @@ from assets.landing.kafka.clients import FEW, Complaints, fitting
 from assets.landing.kafka.offset_ranges import Range, divided
 from assets.landing.kafka.record_times import moment_of, window_of
 from assets.landing.spark_source import read_parts
-from assets.task_errors import Place, told_with
+from assets.task_errors import Place, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 
@@ -54,7 +54,7 @@ def rows_of(
     client = clients.consumer(feed, complaints)
     try:
         for one in ranges:
-            with told_with(Place(feed.name, one.partition.name)):
+            with naming_place(Place(feed.name, one.partition.name)):
                 yield from _Reading(feed, one, client, complaints, silence).rows(progress)
     finally:
         client.close()
@@ -120,7 +120,7 @@ class _Reading:
             raise self._unreadable(fault, "Run again, which says how many are lost.")
         if error.retriable():
             return None
-        raise self._unreadable(*self.complaints.told(error))
+        raise self._unreadable(*self.complaints.fault_and_remedy(error))
 
     def _row(self, message: Message, offset: int) -> tuple[object, ...]:
         kind, time = message.timestamp()
@@ -149,7 +149,7 @@ class _Reading:
             (topic / f"{one.partition.number}.{one.first}").write_text(f"{at - one.first}")
 
     def _gave_up(self, at: int) -> WeirError:
-        fault, remedy = self.complaints.told()
+        fault, remedy = self.complaints.fault_and_remedy()
         if not self.complaints.codes:
             fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
         return self._unreadable(

@@ -98,13 +98,15 @@ def compacted(feed: Feed) -> tuple[str, ...]:
     found = []
     for resource, name in topics.items():
         try:
-            (told,) = clients.answers(feed, client, {name: asked[resource]}, complaints).values()
+            (settings,) = clients.answers(
+                feed, client, {name: asked[resource]}, complaints
+            ).values()
         except UnreadableLanding:
             # Who may read a topic need not be allowed to see how it is configured.
             continue
-        if "compact" in str(told[_CLEANUP].value):
+        if "compact" in str(settings[_CLEANUP].value):
             found.append(
-                f"topic {name} is compacted ({_CLEANUP}: {told[_CLEANUP].value}): what Kafka removes before it is"
+                f"topic {name} is compacted ({_CLEANUP}: {settings[_CLEANUP].value}): what Kafka removes before it is"
                 " read is missed without a trace, deletes among it (docs/kafka.md)"
             )
     return tuple(found)

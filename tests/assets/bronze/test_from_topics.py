@@ -345,9 +345,9 @@ def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
     from_topics.land(lake, feed, said.append)
 
     assert sorted(int(value or b"") for value in values(lake)) == [*range(3000)]
-    told = [line for line in said if "of 3,000 offsets read in" in line]
-    assert told
-    assert told[0].startswith("bronze.shop: ")
+    fault_and_remedy = [line for line in said if "of 3,000 offsets read in" in line]
+    assert fault_and_remedy
+    assert fault_and_remedy[0].startswith("bronze.shop: ")
 
 
 def test_a_broker_that_restarts_in_mid_read_costs_nothing(
@@ -486,7 +486,7 @@ def test_a_broker_that_was_trusted_once_may_be_away() -> None:
     complaints(refused)
     complaints(refused)
     assert not complaints.are_final
-    assert complaints.told()[0] == "there is no TLS connection that can be trusted"
+    assert complaints.fault_and_remedy()[0] == "there is no TLS connection that can be trusted"
 
 
 def test_what_the_client_logs_can_be_asked_for() -> None:

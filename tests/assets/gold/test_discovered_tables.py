@@ -200,10 +200,10 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
 ) -> None:
     """A Debezium delete may come so, before the description or after it, in its window or in another."""
 
-    def untold(at: int, row: Mapping[str, str | None], effect: str = "remove") -> str:
+    def without_schema(at: int, row: Mapping[str, str | None], effect: str = "remove") -> str:
         return json.dumps(json.loads(put(at, row, effect=effect)) | {"told": None})
 
-    lay(folder, "2025-11-20/03/a.jsonl", drop(untold(5, {"id": "01"})))
+    lay(folder, "2025-11-20/03/a.jsonl", drop(without_schema(5, {"id": "01"})))
     lay(
         folder,
         "2025-11-20/04/b.jsonl",
@@ -213,10 +213,10 @@ def test_a_change_that_tells_no_schema_counts_where_other_records_describe_its_t
         folder,
         "2025-11-20/05/c.jsonl",
         drop(
-            untold(6, {"id": "2"}),
-            untold(7, {"id": "3", "name": "Kim"}, "merge"),
+            without_schema(6, {"id": "2"}),
+            without_schema(7, {"id": "3", "name": "Kim"}, "merge"),
             # What does not fit goes on waiting.
-            untold(8, {"id": "no number"}),
+            without_schema(8, {"id": "no number"}),
         ),
     )
     for window in ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05"):
@@ -239,11 +239,13 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     def row(number: int, price: str, text: str, **others: str) -> dict[str, str | None]:
         return {"Id": str(number), "unit price": price, "a.b": text, **others}
 
-    untold = json.loads(put(6, row(2, "9", "no schema"), odd, key, effect="merge")) | {"told": None}
+    without_schema = json.loads(put(6, row(2, "9", "no schema"), odd, key, effect="merge")) | {
+        "told": None
+    }
     lay(
         folder,
         "2025-11-20/03/a.jsonl",
-        drop(*(put(n, row(n, "9", "x"), odd, key) for n in (1, 2, 3)), json.dumps(untold)),
+        drop(*(put(n, row(n, "9", "x"), odd, key) for n in (1, 2, 3)), json.dumps(without_schema)),
     )
     run(lake, feed)
     assert gold(lake) == [

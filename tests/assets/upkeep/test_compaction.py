@@ -77,7 +77,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert (would.folded, would.kept, would.base) == (4, 1, 2)
     assert (would.superseded, would.expired, would.tombstones) == (0, 1, 0)
     assert silver.read().count() == 5
-    assert bases.drawn(lake, feed) == {}
+    assert bases.horizons(lake, feed) == {}
 
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert replace(done, files_after=0) == replace(would, files_after=0)
@@ -142,7 +142,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ava", 3: "Cyd"}
     assert rebuild.rebuild_in(lake, feed) == 0
-    assert bases.drawn(lake, feed) == {}
+    assert bases.horizons(lake, feed) == {}
     assert lake.table(Layer.QUARANTINE, "zoo").read().count() == 0
     assert sorted(row["window"][-2:] for row in silver.read().collect()) == [
         *("03", "03", "03", "03"),

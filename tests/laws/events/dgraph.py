@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Image, Position
 from tests.laws.rendering.spelling import printed
 from tests.support.dgraph_cluster import MANY, Cluster, cluster_feed, pieces, sent, text_of
@@ -52,7 +52,7 @@ def _record(cluster: Cluster, line: str, rng: Random, *, holds: bool) -> Record:
     spelled = printed({"key": str(namespace), "value": document}, rng)
     meta: Any = document["meta"]
     row = row_of(str(namespace), document, holds=holds)
-    return Record(spelled, (Told(TRIPLES, line, (0, 1, meta["commit_ts"]), 3, [row]),))
+    return Record(spelled, (Meaning(TRIPLES, line, (0, 1, meta["commit_ts"]), 3, [row]),))
 
 
 def row_of(namespace: str, document: Mapping[str, Any], *, holds: bool) -> Row:
@@ -93,7 +93,7 @@ def _refused(rng: Random) -> Record:
     """A line that cannot be taken."""
     kind = rng.choice(["operation", "uid", "damaged"])
     if kind == "damaged":
-        return Record('{ "key": 0, "value": }', (Told(TRIPLES, reason="damaged_record"),))
+        return Record('{ "key": 0, "value": }', (Meaning(TRIPLES, reason="damaged_record"),))
     operation, uid = ("guess", 1) if kind == "operation" else ("set", 2**64)
     event = {"operation": operation, "uid": uid, "attr": "name", "value": "x"}
     document = {
@@ -103,4 +103,4 @@ def _refused(rng: Random) -> Record:
     }
     reason = "unknown_operation" if kind == "operation" else "value_does_not_fit"
     spelled = printed({"key": "0", "value": document}, rng)
-    return Record(spelled, (Told(TRIPLES, reason=reason),))
+    return Record(spelled, (Meaning(TRIPLES, reason=reason),))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tests.laws.events import dgraph, logs, tigergraph, yugabyte, yugabyte_xcluster
-from tests.laws.events.told import Drawn
+from tests.laws.events.meanings import Drawn
 from tests.laws.oracle.event import Position
 from transforms.feed.feed import ScopeDeletes
 

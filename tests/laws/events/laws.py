@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from assets.columns.silver import REFUSED
+from tests.laws.events.meanings import Drawn, Meaning, Row
 from tests.laws.events.product import Cut, Kept, Outcome
-from tests.laws.events.told import Drawn, Row, Told
 from tests.laws.oracle.event import Position
 
 COUNTS = (
@@ -39,27 +39,27 @@ def counted(drawn: Drawn) -> Counter[tuple[str, str, str]]:
     for window, records in drawn.windows().items():
         seen: set[Hashable] = set()
         for record in records:
-            found[window, record.told[0].table or "", "records"] += 1
-            for told in record.told:
-                names = outcomes_of(drawn, told, is_repeat=told.name in seen)
-                if told.reason is None:
-                    seen.add(told.name)
+            found[window, record.meanings[0].table or "", "records"] += 1
+            for meaning in record.meanings:
+                names = outcomes_of(drawn, meaning, is_repeat=meaning.name in seen)
+                if meaning.reason is None:
+                    seen.add(meaning.name)
                 for name in names:
-                    found[window, told.table or "", name] += 1
-                if told.derived is None:
-                    found[window, told.table or "", "events"] += 1
+                    found[window, meaning.table or "", name] += 1
+                if meaning.derived is None:
+                    found[window, meaning.table or "", "events"] += 1
     return found
 
 
-def outcomes_of(drawn: Drawn, told: Told, *, is_repeat: bool) -> list[str]:
+def outcomes_of(drawn: Drawn, meaning: Meaning, *, is_repeat: bool) -> list[str]:
     """What one delivery of an event is counted as: own events always once, what follows from one where it counts."""
-    if is_repeat and told.reason is None:
-        return [] if told.derived is not None else ["duplicates"]
-    if drawn.is_covered(told):
-        if told.derived is not None:
-            return [] if drawn.in_base(told) else ["derived_quarantined"]
-        return ["duplicates" if drawn.in_base(told) else LATE]
-    return [told.count, *["derived"] * (len(told.rows) - 1)]
+    if is_repeat and meaning.reason is None:
+        return [] if meaning.derived is not None else ["duplicates"]
+    if drawn.is_covered(meaning):
+        if meaning.derived is not None:
+            return [] if drawn.in_base(meaning) else ["derived_quarantined"]
+        return ["duplicates" if drawn.in_base(meaning) else LATE]
+    return [meaning.count, *["derived"] * (len(meaning.rows) - 1)]
 
 
 def exactness(drawn: Drawn, bronze: Cut, outcome: Outcome) -> int:
@@ -67,22 +67,25 @@ def exactness(drawn: Drawn, bronze: Cut, outcome: Outcome) -> int:
     values = 0
     for kept in outcome.rows:
         record = bronze.drawn[kept.at]
-        told = record.told[kept.ordinal]
+        meaning = record.meanings[kept.ordinal]
         if kept.kind == REFUSED:
-            reason = told.reason or LATE
-            assert (kept.reason, kept.payload) == (reason, bronze.payloads[kept.at]), (kept, told)
-        if told.reason is not None:
-            assert kept.kind == REFUSED, (kept, told)
+            reason = meaning.reason or LATE
+            assert (kept.reason, kept.payload) == (reason, bronze.payloads[kept.at]), (
+                kept,
+                meaning,
+            )
+        if meaning.reason is not None:
+            assert kept.kind == REFUSED, (kept, meaning)
             continue
-        row = row_of(kept, told)
+        row = row_of(kept, meaning)
         assert kept.row == row, f"{kept.at}\n  silver {kept.row}\n  source {row}\n{record.text}"
         values += len(row.before) + len(row.after)
     return values
 
 
-def row_of(kept: Kept, told: Told) -> Row:
+def row_of(kept: Kept, meaning: Meaning) -> Row:
     """Which of an event's rows a kept one has to be."""
-    return told.rows[0 if kept.row.derived == "key_change" else -1]
+    return meaning.rows[0 if kept.row.derived == "key_change" else -1]
 
 
 class Known:
@@ -92,44 +95,46 @@ class Known:
         self.of_event: dict[Hashable, tuple[str | None, Position]] = {}
         self.of_id: dict[str | None, Hashable] = {}
 
-    def hold(self, kept: Kept, told: Told) -> None:
+    def hold(self, kept: Kept, meaning: Meaning) -> None:
         """One event has one identity and one stable prefix wherever it was delivered, and no other event has it."""
         assert kept.position is not None
         prefix = kept.position[: kept.stable_prefix]
-        assert kept.stable_prefix == told.stable, (kept, told)
-        assert told.event_id in (None, kept.event_id), (kept, told)
-        assert prefix == told.position[: told.stable], (kept, told)
-        assert self.of_event.setdefault(told.name, (kept.event_id, prefix)) == (
+        assert kept.stable_prefix == meaning.stable, (kept, meaning)
+        assert meaning.event_id in (None, kept.event_id), (kept, meaning)
+        assert prefix == meaning.position[: meaning.stable], (kept, meaning)
+        assert self.of_event.setdefault(meaning.name, (kept.event_id, prefix)) == (
             kept.event_id,
             prefix,
-        ), (kept, told)
-        assert self.of_id.setdefault(kept.event_id, told.name) == told.name, (kept, told)
+        ), (kept, meaning)
+        assert self.of_id.setdefault(kept.event_id, meaning.name) == meaning.name, (kept, meaning)
 
 
 def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> None:
     """Of all deliveries in a window the first counts, once; its identity is that of all of them, in all windows."""
-    expected: dict[tuple[str, Hashable], Told] = {}
+    expected: dict[tuple[str, Hashable], Meaning] = {}
     for window, records in drawn.windows().items():
-        for told in (told for record in records for told in record.told if told.reason is None):
-            first = expected.setdefault((window, told.name), told)
-            if told.position < first.position:
-                expected[window, told.name] = told
+        for meaning in (
+            meaning for record in records for meaning in record.meanings if meaning.reason is None
+        ):
+            first = expected.setdefault((window, meaning.name), meaning)
+            if meaning.position < first.position:
+                expected[window, meaning.name] = meaning
     found: Counter[tuple[str, Hashable, bool]] = Counter()
     for kept in outcome.rows:
-        told = bronze.drawn[kept.at].told[kept.ordinal]
-        if told.reason is not None:
+        meaning = bronze.drawn[kept.at].meanings[kept.ordinal]
+        if meaning.reason is not None:
             continue
-        known.hold(kept, told)
-        found[kept.at[0], told.name, kept.row.derived == "key_change"] += 1
-        first = expected[kept.at[0], told.name]
-        assert told.position == first.position, (kept, told, first)
-    for (window, name), told in expected.items():
-        came_late = drawn.is_covered(told) and not drawn.in_base(told)
-        halves = [False] if len(told.rows) == 1 else [False, True]
+        known.hold(kept, meaning)
+        found[kept.at[0], meaning.name, kept.row.derived == "key_change"] += 1
+        first = expected[kept.at[0], meaning.name]
+        assert meaning.position == first.position, (kept, meaning, first)
+    for (window, name), meaning in expected.items():
+        came_late = drawn.is_covered(meaning) and not drawn.in_base(meaning)
+        halves = [False] if len(meaning.rows) == 1 else [False, True]
         for is_old_half in halves:
             # The old half of a key change that came too late is told of with the new one.
             wanted = 0 if came_late and is_old_half else 1
-            assert found.pop((window, name, is_old_half), 0) == wanted, (window, told)
+            assert found.pop((window, name, is_old_half), 0) == wanted, (window, meaning)
     assert not found, [*found][:5]
 
 
@@ -137,9 +142,9 @@ def spelled_apart(drawn: Drawn) -> int:
     """How many events were delivered in several spellings."""
     spellings: dict[Hashable, set[str]] = {}
     for _, record in drawn.records():
-        for told in record.told:
-            if told.reason is None:
-                spellings.setdefault(told.name, set()).add(record.text)
+        for meaning in record.meanings:
+            if meaning.reason is None:
+                spellings.setdefault(meaning.name, set()).add(record.text)
     return sum(len(texts) > 1 for texts in spellings.values())
 
 

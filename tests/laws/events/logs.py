@@ -14,7 +14,7 @@ from random import Random
 from tests.laws.drawn.histories import KEY_COLUMNS, STARTED_AT_MS, deliveries, history
 from tests.laws.drawn.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_image
 from tests.laws.events import strays
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Event, Image, Position, Transaction, event_id
 from tests.laws.oracle.event import Table as Shape
 from tests.laws.oracle.oracle import Change, changes_of
@@ -107,16 +107,18 @@ class _Block:
     def land(self, kind: str, window: int, event: Event) -> None:
         """A delivery of an event."""
         holds = self.feed.scope_deletes == "hold"
-        told = told_of(event, holds=holds, bytes_are_texts=self.is_of_texts)
-        self.add(kind, window, event, told)
+        meaning = told_of(event, holds=holds, bytes_are_texts=self.is_of_texts)
+        self.add(kind, window, event, meaning)
 
-    def add(self, kind: str, window: int, event: Event, told: Told) -> None:
+    def add(self, kind: str, window: int, event: Event, meaning: Meaning) -> None:
         place, columns = self.place(window, event)
         text = _printed(self.feed.format, kind, event, self.rng, columns)
         header = None
         if columns is not None:
             header = _header(columns, is_snapshot=event.source == "snapshot")
-        self.objects.setdefault(place, Landed(header=header)).records.append(Record(text, (told,)))
+        self.objects.setdefault(place, Landed(header=header)).records.append(
+            Record(text, (meaning,))
+        )
 
     def place(self, window: int, event: Event) -> tuple[Place, Sequence[str] | None]:
         """An object of the window; of a CSV one with a header the order of its columns, too."""
@@ -149,10 +151,10 @@ class _Block:
             elif stray.reason is None:
                 self.land(kind, window, stray.event)
             else:
-                self.add(kind, window, stray.event, Told("item", reason=stray.reason))
+                self.add(kind, window, stray.event, Meaning("item", reason=stray.reason))
 
 
-def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Told:
+def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Meaning:
     """What a delivery of an event says; ``holds``: whether what empties a table waits for a decision."""
     before = silver_image(event.before, WIDE_TYPES, bytes_are_texts=bytes_are_texts)
     after = silver_image(event.after, WIDE_TYPES, bytes_are_texts=bytes_are_texts)
@@ -163,7 +165,7 @@ def told_of(event: Event, *, holds: bool, bytes_are_texts: bool) -> Told:
         rows: Sequence[Row] = [Row("item", "truncate", HOLD if holds else "remove", scope={})]
     else:
         rows = rows_of(event, changes_of(event, SHAPE), before, after)
-    return Told("item", name, event.position, stable, rows, event_id=event_id(event))
+    return Meaning("item", name, event.position, stable, rows, event_id=event_id(event))
 
 
 def rows_of(event: Event, changes: Sequence[Change], before: Image, after: Image) -> Sequence[Row]:

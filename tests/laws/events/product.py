@@ -20,7 +20,7 @@ from assets.arrow.silver import covered_changes
 from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
 from assets.landing.read_objects import records_of
 from assets.silver import local_stages
-from tests.laws.events.told import Drawn, Record, Row
+from tests.laws.events.meanings import Drawn, Record, Row
 from tests.laws.oracle.event import Key, Position
 from tests.transforms.formats.in_process import ARROW
 from transforms.formats import FORMATS
@@ -118,7 +118,7 @@ def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> 
     if not covered.num_rows:
         return table
     known = [
-        drawn.in_base(bronze.drawn[window, name, offset].told[ordinal])
+        drawn.in_base(bronze.drawn[window, name, offset].meanings[ordinal])
         for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
     ]
     judge = covered_changes.JudgeCovered(drawn.feed, keeps_known=False)

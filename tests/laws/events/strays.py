@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from tests.laws.events.told import Record, Row, Told
+from tests.laws.events.meanings import Meaning, Record, Row
 from tests.laws.oracle.event import Event
 from tests.laws.rendering.spelling import printed
 
@@ -42,10 +42,10 @@ def of_event(format_name: str, event: Event, rng: Random) -> Iterator[Record | A
 
 def _damaged(format_name: str) -> Record:
     if format_name == "arcion_s3_csv":
-        return Record("1,2,3", (Told("item", reason="wrong_column_count"),))
+        return Record("1,2,3", (Meaning("item", reason="wrong_column_count"),))
     # Of a file of messages the path names no table.
     table = "item" if format_name == "arcion_s3_json" else None
-    return Record(DAMAGED, (Told(table, reason="damaged_record"),))
+    return Record(DAMAGED, (Meaning(table, reason="damaged_record"),))
 
 
 def _refused(event: Event, rng: Random) -> Iterator[Altered]:
@@ -69,7 +69,7 @@ def _tombstone(offset: int, rng: Random) -> Record:
     place = {"topic": "any", "partition": 3, "offset": offset}
     text = printed({**place, "key": {"id": offset}, "value": None}, rng)
     row = Row(None, "tombstone", "note")
-    return Record(text, (Told(None, ("tombstone", offset), (0, 1), 2, [row]),))
+    return Record(text, (Meaning(None, ("tombstone", offset), (0, 1), 2, [row]),))
 
 
 def mark(kind: str, transaction: str, size: int, rng: Random) -> Record:
@@ -82,5 +82,5 @@ def mark(kind: str, transaction: str, size: int, rng: Random) -> Record:
         "ts_ms": rng.getrandbits(40),
     }
     document |= ended if kind == "commit" else begun
-    told = Told(None, (kind, transaction), (0, 1), 2, [Row(None, kind, kind)])
-    return Record(printed(document, rng), (told,))
+    meaning = Meaning(None, (kind, transaction), (0, 1), 2, [Row(None, kind, kind)])
+    return Record(printed(document, rng), (meaning,))

@@ -17,8 +17,8 @@ import pytest
 
 from tests.laws.events import laws, product
 from tests.laws.events.drawing import DRAWINGS, worlds
+from tests.laws.events.meanings import Drawn
 from tests.laws.events.product import Cut, Outcome
-from tests.laws.events.told import Drawn
 from transforms.formats import FORMATS
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))

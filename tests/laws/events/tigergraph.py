@@ -12,7 +12,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Image, Position
 from tests.laws.rendering.spelling import printed
 from tests.support.tigergraph_store import FEED, Store
@@ -39,13 +39,13 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
         store = Store(rng, partitions=number % 3 + 1)
         for _ in range(1 + number % 7):
             store.act()
-        for message in store.told:
-            told = told_of(message, holds=scope_deletes == "hold")
+        for message in store.sent:
+            meaning = told_of(message, holds=scope_deletes == "hold")
             window = rng.randrange(WINDOWS)
             for _ in range(1 if rng.random() < 0.75 else rng.randint(2, 3)):
                 place = (f"b{number // BLOCK} w{window}", f"{number // BLOCK}/{rng.randint(1, 2)}")
                 landed = objects.setdefault(place, Landed())
-                landed.records.append(Record(printed(message, rng), told))
+                landed.records.append(Record(printed(message, rng), meaning))
                 window = rng.choice([window, rng.randrange(WINDOWS)])
             if rng.random() < 0.05:
                 landed.records.append(_refused(message, rng))
@@ -54,7 +54,7 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
     return Drawn(replace(FEED, scope_deletes=scope_deletes), objects)
 
 
-def told_of(message: Message, *, holds: bool) -> Sequence[Told]:
+def told_of(message: Message, *, holds: bool) -> Sequence[Meaning]:
     """A message, and what follows from it; ``holds``: whether what empties a table waits for a decision."""
     _, _, tid, *split, index = map(int, message["mid"].split("|"))
     position = (0, 1, tid, *(split or [0]), index)
@@ -63,7 +63,7 @@ def told_of(message: Message, *, holds: bool) -> Sequence[Told]:
     if holds and rows[0].scope == {}:
         rows = [row._replace(effect=HOLD) for row in rows]
     return [
-        Told(row.table, (identity, at), position, len(position), [row])
+        Meaning(row.table, (identity, at), position, len(position), [row])
         for at, row in enumerate(rows)
     ]
 
@@ -137,7 +137,7 @@ def _refused(message: Message, rng: Random) -> Record:
     """A message that cannot be taken, made of a sound one."""
     kind = rng.choice(["operator", "uid", "value", "mid", "damaged"])
     if kind == "damaged":
-        return Record('{"mid": nothing}', (Told(None, reason="damaged_record"),))
+        return Record('{"mid": nothing}', (Meaning(None, reason="damaged_record"),))
     sound = {
         **{"mid": "1|1700000000000|5|0", "timestamp": 1_700_000_000_000, "operator": "insert"},
         **{"type": "vertex", "typename": "Person", "uid": "1", "content": {}},
@@ -149,4 +149,4 @@ def _refused(message: Message, rng: Random) -> Record:
         "mid": ({"mid": f"x{message['mid']}"}, "unknown_mid"),
     }
     fields, reason = changed[kind]
-    return Record(printed({**sound, **fields}, rng), (Told(PERSON, reason=reason),))
+    return Record(printed({**sound, **fields}, rng), (Meaning(PERSON, reason=reason),))

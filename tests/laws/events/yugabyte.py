@@ -21,7 +21,7 @@ from tests.laws.drawn.yugabyte_histories import (
     TRUNCATE,
     Said,
 )
-from tests.laws.events.told import HOLD, Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Image, Key, Position
 from tests.laws.rendering.spelling import printed
 from transforms.feed.feed import Feed, ScopeDeletes, Table
@@ -107,13 +107,13 @@ class _Tablets:
             **{"table": FOUND, "pgschema_name": "public", "schema": {"column_info": columns}},
         }
         at = {"term": 1, "index": 2, "write_id": 0}
-        told = {"row_message": message, "cdc_sdk_op_id": at}
+        meaning = {"row_message": message, "cdc_sdk_op_id": at}
         document = {
-            **{"tablet_id": tablet, "cdc_sdk_proto_records": [told]},
+            **{"tablet_id": tablet, "cdc_sdk_proto_records": [meaning]},
             "cdc_sdk_checkpoint": {"term": 1, "index": 2},
         }
         row = Row(FOUND, "ddl", "note")
-        ddl = Told(FOUND, (tablet, "ddl"), (0, 1, 1, 2, 0), 2, [row])
+        ddl = Meaning(FOUND, (tablet, "ddl"), (0, 1, 1, 2, 0), 2, [row])
         return Record(printed(document, self.rng), [_note(tablet, (1, 2)), ddl])
 
     def response(self, window: str, tablet: str, records: Sequence[Said]) -> Record:
@@ -124,21 +124,21 @@ class _Tablets:
             "tablet_id": tablet,
             "cdc_sdk_checkpoint": {"term": 1, **({"index": 90} if checkpoint[1] else {})},
         }
-        told = [one.document(protojson=protojson) for one in records]
+        meaning = [one.document(protojson=protojson) for one in records]
         events = self.history.events(tablet, list(records))
-        tolds, is_row = [], False
+        meanings, is_row = [], False
         for one, event in zip(records, events, strict=True):
-            tolds.append(self.told(window, tablet, one, event.position))
+            meanings.append(self.meaning(window, tablet, one, event.position))
         if self.rng.random() < 0.06:
             refused, reason = self.refused()
-            told.append(refused)
-            tolds.append(Told("items", reason=reason))
+            meaning.append(refused)
+            meanings.append(Meaning("items", reason=reason))
             is_row = reason != "unknown_operation"
-        tolds.insert(0, _note(tablet, checkpoint, records, ends_in_row=is_row))
-        document["cdc_sdk_proto_records"] = told
-        return Record(printed(document, self.rng), tolds)
+        meanings.insert(0, _note(tablet, checkpoint, records, ends_in_row=is_row))
+        document["cdc_sdk_proto_records"] = meaning
+        return Record(printed(document, self.rng), meanings)
 
-    def told(self, window: str, tablet: str, one: Said, position: Position) -> Told:
+    def meaning(self, window: str, tablet: str, one: Said, position: Position) -> Meaning:
         """What a record of a response says, and where it stands in this delivery of it."""
         name: tuple[object, ...] = (tablet, self.number_of[self.same.get(id(one), id(one))])
         number, stable = NAMES[one.op].lower(), 2 if one.op == BEGIN else 5
@@ -146,7 +146,7 @@ class _Tablets:
             name = (tablet, number, one.transaction)
         if one.op == BEGIN:
             position = position[:2]
-        return Told(one.table, name, position, stable, [self.row(window, one)])
+        return Meaning(one.table, name, position, stable, [self.row(window, one)])
 
     def row(self, window: str, one: Said) -> Row:
         operation, effect = NAMES[one.op].lower(), EFFECTS[one.op]
@@ -184,7 +184,7 @@ def _note(
     records: Sequence[Said] = (),
     *,
     ends_in_row: bool = False,
-) -> Told:
+) -> Meaning:
     """The note of a response: its checkpoint, and how far what is committed goes in it."""
     term, index = checkpoint
     ends = ends_in_row or any(one.op == COMMIT or one.transaction is None for one in records)
@@ -204,11 +204,11 @@ def _note(
     return noted(tablet, after, position)
 
 
-def noted(tablet: str, after: Image, position: Position) -> Told:
+def noted(tablet: str, after: Image, position: Position) -> Meaning:
     """The note that a response leaves: of no table, and no event of the source's."""
     row = Row(None, "checkpoint", "note", derived="checkpoint", after=after)
     name = (tablet, "checkpoint", frozenset(after.items()))
-    return Told(None, name, position, 2, [row])
+    return Meaning(None, name, position, 2, [row])
 
 
 def _image(row: Mapping[str, object], *, is_declared: bool) -> Image:

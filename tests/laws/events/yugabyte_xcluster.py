@@ -20,7 +20,7 @@ from tests.laws.drawn.xcluster_histories import (
     History,
     Said,
 )
-from tests.laws.events.told import Drawn, Landed, Place, Record, Row, Told
+from tests.laws.events.meanings import Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.events.yugabyte import BYTES, LONG, NO_CHECKPOINT, TEXTS, noted
 from tests.laws.oracle.event import Image, Position
 from tests.laws.rendering.spelling import printed
@@ -47,7 +47,9 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
             place = (window, f"items/{number // BLOCK}/{rng.randint(1, 2)}.json")
             objects.setdefault(place, Landed()).records.append(_response(tablet, records, rng))
             if rng.random() < 0.02:
-                damaged = Record('{"records": nothing}', (Told("items", reason="damaged_record"),))
+                damaged = Record(
+                    '{"records": nothing}', (Meaning("items", reason="damaged_record"),)
+                )
                 objects[place].records.append(damaged)
     for name, landed in objects.items():
         Random(str(name)).shuffle(landed.records)
@@ -62,28 +64,28 @@ def drawn(numbers: Sequence[int], scope_deletes: ScopeDeletes) -> Drawn:
 def _response(tablet: str, records: Sequence[Said], rng: Random) -> Record:
     """A response as a client wrote it, who added the tablet."""
     protojson = rng.random() < 0.5
-    told: list[Any] = [one.document(protojson=protojson) for one in records]
-    tolds = [noted(tablet, dict.fromkeys(NO_CHECKPOINT), (0, 1))]
-    tolds += [_told(tablet, one) for one in records]
+    documents: list[Any] = [one.document(protojson=protojson) for one in records]
+    meanings = [noted(tablet, dict.fromkeys(NO_CHECKPOINT), (0, 1))]
+    meanings += [_told(tablet, one) for one in records]
     if rng.random() < 0.08:
         refused, reason = _refused(rng)
-        told.append(refused)
-        tolds.append(Told("items", reason=reason))
-    return Record(printed({"tablet_id": tablet, "records": told}, rng), tolds)
+        documents.append(refused)
+        meanings.append(Meaning("items", reason=reason))
+    return Record(printed({"tablet_id": tablet, "records": documents}, rng), meanings)
 
 
-def _told(tablet: str, one: Said) -> Told:
+def _told(tablet: str, one: Said) -> Meaning:
     operation, effect = NAMES[one.op].lower(), EFFECTS[one.op]
     if one.op == APPLY:
         row = Row("items", operation, effect)
-        return Told("items", (tablet, operation, one.transaction), (0, 1, *one.time), 4, [row])
+        return Meaning("items", (tablet, operation, one.transaction), (0, 1, *one.time), 4, [row])
     image = _image(one.row)
     key = (image["id"],)
     if one.op == DELETE:
         row = Row("items", operation, effect, key, before=image)
     else:
         row = Row("items", operation, effect, key, after=image)
-    return Told("items", (tablet, *one.time), (0, 1, *one.time), 4, [row])
+    return Meaning("items", (tablet, *one.time), (0, 1, *one.time), 4, [row])
 
 
 def _refused(rng: Random) -> tuple[dict[str, object], str]:

@@ -19,8 +19,8 @@ from transforms.gold.history import Version, versions
 from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import ABSENT, State, unread
-from transforms.gold.table import brought, folded_from_history, steps
-from transforms.gold.table_changes import Brought, New
+from transforms.gold.table import apply_changes, folded_from_history, steps
+from transforms.gold.table_changes import NewChanges, TableOutcome
 from transforms.gold.transactions import at_commit
 
 
@@ -65,7 +65,7 @@ class Lake:
     records: Mapping[str, Sequence[Event]]
     gold: dict[str, Gold] = field(default_factory=lambda: defaultdict(Gold))
     finished: set[str] = field(default_factory=set)
-    done: dict[str, Brought] = field(default_factory=dict)
+    done: dict[str, TableOutcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.silver = Silver(self.feed)
@@ -111,7 +111,7 @@ class Lake:
             key: standing(gold, key, is_read=is_read or depends or not fold.has_key)
             for key in {*gold.rows, *gold.tombstones}
         }
-        done = brought(fold, self._new(table, changes), current, _TableChanges(changes))
+        done = apply_changes(fold, self._new(table, changes), current, _TableChanges(changes))
         self.done[name] = done
         for key, state in done.states.items():
             if state.effect == "remove":
@@ -121,7 +121,7 @@ class Lake:
             elif not is_torn:
                 gold.put(key, state)
 
-    def _new(self, table: Table, changes: Sequence[Visible]) -> New:
+    def _new(self, table: Table, changes: Sequence[Visible]) -> NewChanges:
         own: dict[Key, list[Change]] = defaultdict(list)
         scoped = []
         for one in changes:
@@ -131,7 +131,7 @@ class Lake:
             elif one.is_new and one.key is not None:
                 own[one.key].append(one.change)
         moves = any(one.change.effect == "move" for one in changes)
-        return New(own, scoped, moves, table.history)
+        return NewChanges(own, scoped, moves, table.history)
 
     def _visible(self, name: str, windows: Sequence[str]) -> list[Visible]:
         """The table's changes that count, each at its place."""

@@ -34,7 +34,7 @@ from transforms.gold.key_changes import Links
 from transforms.gold.scopes import Scoped
 from transforms.gold.state import State
 from transforms.gold.table import folded_from_history
-from transforms.gold.table_changes import New
+from transforms.gold.table_changes import NewChanges
 from transforms.gold.transactions import at_commit
 
 _WHOSE = ("window", "declared", "table", "effect")
@@ -152,7 +152,7 @@ def folded_whole(
         elif one.scoped is not None:
             scoped.append(one.scoped)
     moves = any(one.change.effect == "move" for one in rows)
-    new = New({}, scoped, moves=moves)
+    new = NewChanges({}, scoped, moves=moves)
     if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
         told = cross_stream_deletes.read_locally(
             feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]

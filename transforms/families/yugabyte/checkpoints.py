@@ -81,12 +81,12 @@ def note(checkpoint: Checkpoint, reached: Reached, origin: Origin) -> Event:
     """
     place = checkpoint.place
     behind = BEHIND if checkpoint.write_id is None else checkpoint.write_id
-    told = zip(FIELDS, (*checkpoint, *reached, origin.stream_id), strict=True)
+    pairs = zip(FIELDS, (*checkpoint, *reached, origin.stream_id), strict=True)
     return Event(
         operation=CHECKPOINT,
         effect="note",
         name=None,
-        after={name: None if one is None else str(one) for name, one in told},
+        after={name: None if one is None else str(one) for name, one in pairs},
         stream=origin.tablet,
         derived=CHECKPOINT,
         position=START if place is None else (*START, *place, behind),

@@ -15,13 +15,13 @@ from transforms.json_values import as_text
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-def transaction_id(told: Any) -> str | None:
+def transaction_id(field: Any) -> str | None:
     """A transaction's id, as a uuid where it is one; None where there is none.
 
     The field is bytes, so that JSON has it as base64: of a uuid's text (the CDC SDK) or of its 16 bytes (xCluster). A
     client may have written the uuid itself, too. All else is taken as it stands.
     """
-    written = as_text(told)
+    written = as_text(field)
     return _of_text(written) if written else None
 
 

@@ -66,17 +66,17 @@ _KINDS: Final[Mapping[str, str]] = {
 
 def read_value(value: object) -> Own:
     """A value; one that is not there, or in which no member is set, is null."""
-    kind, told = _member(value)
-    if kind == "string_value" and type(told) is str:
-        decoded = octets.decoded_text(told)
-        return Own(kind, told, is_base64=False) if decoded is None else Own(kind, decoded)
+    kind, member = _member(value)
+    if kind == "string_value" and type(member) is str:
+        decoded = octets.decoded_text(member)
+        return Own(kind, member, is_base64=False) if decoded is None else Own(kind, decoded)
     if kind is None:
         return NULL
     if kind not in READ:
-        return Own(kind, as_text(told), is_read=False)
+        return Own(kind, as_text(member), is_read=False)
     if kind in _COLLECTIONS:
-        return _COLLECTIONS[kind](kind, told)
-    return Own(kind, READERS[kind](as_text(told) or ""))
+        return _COLLECTIONS[kind](kind, member)
+    return Own(kind, READERS[kind](as_text(member) or ""))
 
 
 def _member(value: object) -> tuple[str | None, Any]:
@@ -93,9 +93,9 @@ def _member(value: object) -> tuple[str | None, Any]:
         inside = value
     elif type(inside) is not dict:
         raise other_shape("Value is no object")
-    for name, told in inside.items():
-        if told is not None:
-            return _KINDS.get(name, name), told
+    for name, member in inside.items():
+        if member is not None:
+            return _KINDS.get(name, name), member
     return None, None
 
 
@@ -108,16 +108,16 @@ _MAP: Final = names("keys", "values")
 _JSON_WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
 
 
-def _sequence(kind: str, told: Any) -> Own:
-    elements = listed(fields(told, _SEQUENCE, kind).get("elems"), f"elems of {kind}")
+def _sequence(kind: str, member: Any) -> Own:
+    elements = listed(fields(member, _SEQUENCE, kind).get("elems"), f"elems of {kind}")
     try:
         return Own(kind, f"[{','.join([_json(one) for one in elements])}]")
     except _Unread as unread:
         return Own(str(unread), None, is_read=False)
 
 
-def _map(kind: str, told: Any) -> Own:
-    parts = fields(told, _MAP, kind)
+def _map(kind: str, member: Any) -> Own:
+    parts = fields(member, _MAP, kind)
     keys = listed(parts.get("keys"), f"keys of {kind}")
     values = listed(parts.get("values"), f"values of {kind}")
     if len(keys) != len(values):

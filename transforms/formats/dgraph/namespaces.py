@@ -42,8 +42,8 @@ def namespace(key: str | None, key_bytes: bytes | None, *, of_topic: bool) -> st
 
 def unknown_namespace(key: str | None, key_bytes: bytes | None) -> Fault:
     """The fault of a record whose key is no namespace."""
-    told = key_bytes.hex().upper() if key is None and key_bytes is not None else key
+    written = key_bytes.hex().upper() if key is None and key_bytes is not None else key
     return Fault(
         "unknown_namespace",
-        f"the key is {shown(told)}; known: eight bytes, as they are or in base64, or a decimal number",
+        f"the key is {shown(written)}; known: eight bytes, as they are or in base64, or a decimal number",
     )

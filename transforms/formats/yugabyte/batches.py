@@ -67,8 +67,8 @@ def _row(message: RowMessage) -> object:
     key = message.row.get("primary_key")
     if type(key) is str and key:
         return key
-    told = message.new or message.old
-    return told[0] if told else None
+    columns = message.new or message.old
+    return columns[0] if columns else None
 
 
 def _what(message: RowMessage) -> tuple[object, ...]:

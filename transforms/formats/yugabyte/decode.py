@@ -139,8 +139,8 @@ def _before(message: RowMessage) -> dict[str, Value]:
         return {}
     image = tuples.image(message.old)
     if message.key:
-        told = {one.name for one in (*message.new, *message.old)}
-        image |= tuples.image([one for one in message.key if one.name not in told])
+        named = {one.name for one in (*message.new, *message.old)}
+        image |= tuples.image([one for one in message.key if one.name not in named])
     return image
 
 

@@ -88,19 +88,19 @@ def _no_response(response: Mapping[str, Any]) -> Fault | None:
 
 
 def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
-    said = _NOTHING if record is None else fields(record, PROTO_RECORD, "a record")
-    row = part(said, "row_message", ROW_MESSAGE)
-    told = as_text(row.get("op"))
-    op = None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper())
+    parts = _NOTHING if record is None else fields(record, PROTO_RECORD, "a record")
+    row = part(parts, "row_message", ROW_MESSAGE)
+    written = as_text(row.get("op"))
+    op = None if written is None else _KNOWN.get(written) or _KNOWN.get(written.strip().upper())
     schema_name, name = filled(row.get("pgschema_name")), filled(row.get("table"))
     table = declared.of_message(known, schema_name, name)
     texts = NOT_DECLARED if table is None else table.text_columns
     key, schema = row.get("primary_key"), row.get("schema")
     return RowMessage(
         row,
-        told,
+        written,
         op,
-        _op_id(said.get("cdc_sdk_op_id"), op),
+        _op_id(parts.get("cdc_sdk_op_id"), op),
         transaction_id(row.get("transaction_id")),
         schema_name,
         name,
@@ -116,15 +116,15 @@ def _message(record: object, known: Mapping[str, Declared]) -> RowMessage:
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-def _op_id(told: object, op: str | None) -> OpId | None:
+def _op_id(op_id: object, op: str | None) -> OpId | None:
     """The op id as numbers; None where it is none. A commit has write_id 0 and comes after all of its transaction."""
-    if told is None:
+    if op_id is None:
         return None
-    said = fields(told, _OP_ID, "cdc_sdk_op_id")
-    term, index = whole(said.get("term")), whole(said.get("index"))
+    parts = fields(op_id, _OP_ID, "cdc_sdk_op_id")
+    term, index = whole(parts.get("term")), whole(parts.get("index"))
     if term is None or index is None:
         return None
-    return term, index, AFTER_ALL if op == "COMMIT" else whole(said.get("write_id")) or 0
+    return term, index, AFTER_ALL if op == "COMMIT" else whole(parts.get("write_id")) or 0
 
 
 def reached(response: Response) -> Reached:

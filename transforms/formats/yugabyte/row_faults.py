@@ -19,21 +19,23 @@ _AT_OP_ID: Final = frozenset((*ROWS, "COMMIT"))
 def row_fault(message: RowMessage, place: Position | None) -> Fault | None:
     """Why a row message cannot be read, or put in order."""
     op = message.op
-    if message.told is None:
+    if message.op_as_written is None:
         return Fault("missing_field", "the row message has no op")
     if op is None:
         known = f"known: {', '.join(OPERATIONS.values())}, and 0 to 8"
-        return Fault("unknown_operation", f"op {shown(message.told)} is not known; {known}")
+        return Fault(
+            "unknown_operation", f"op {shown(message.op_as_written)} is not known; {known}"
+        )
     if place is None and op in _AT_OP_ID:
         what = "no cdc_sdk_op_id with term and index: it has no place in its tablet"
         return Fault("missing_field", f"{op} has {what}")
-    told = (message.new, message.old, message.key)
-    for values in told:
+    tuples_of = (message.new, message.old, message.key)
+    for values in tuples_of:
         for one in values:
             if not one.is_read:
                 comes = f"column {shown(one.name)} comes as {shown(one.kind)}"
                 return Fault("unread_value", f"{comes}, which is not read")
-    for values in told:
+    for values in tuples_of:
         if tuples.names_twice(values):
             names = shown(", ".join(one.name for one in values))
             return Fault("column_twice", f"a tuple names a column twice: {names}")

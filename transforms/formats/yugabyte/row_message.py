@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from transforms.families.yugabyte.declared import Declared
 from transforms.formats.yugabyte import schemas
-from transforms.formats.yugabyte.tuples import Told
+from transforms.formats.yugabyte.tuples import NamedValue
 
 OPERATIONS: Final[Mapping[str, str]] = {
     **{"0": "INSERT", "1": "UPDATE", "2": "DELETE", "3": "BEGIN", "4": "COMMIT", "5": "DDL"},
@@ -36,22 +36,22 @@ OpId = tuple[int, int, int]
 class RowMessage:
     """One row message, with its place in the response.
 
-    ``row``: its fields, as they are written; the others are what most messages need of them. ``told``: the operation as
-    it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none. ``key``: the values
-    of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the table, where the
-    feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
+    ``row``: its fields, as they are written; the others are what most messages need of them. ``op_as_written``: the
+    operation as it is written; ``op``: its name, None where it is not known. ``op_id``: None where it has none.
+    ``key``: the values of its key, where they stand apart. ``schema``: what a DDL says of its table. ``declared``: the
+    table, where the feed declares it. ``in_batch``, ``occurrence``, ``before``, ``after``: see ``batches``.
     """
 
     row: Mapping[str, Any]
-    told: str | None
+    op_as_written: str | None
     op: str | None
     op_id: OpId | None
     transaction_id: str | None
     schema_name: str | None
     name: str | None
-    new: Sequence[Told]
-    old: Sequence[Told]
-    key: Sequence[Told]
+    new: Sequence[NamedValue]
+    old: Sequence[NamedValue]
+    key: Sequence[NamedValue]
     schema: schemas.TableSchema | None
     declared: Declared | None
     in_batch: int = 0

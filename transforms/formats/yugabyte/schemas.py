@@ -17,7 +17,7 @@ from transforms.families.yugabyte.messages import Names, fields, listed, names, 
 from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.feed.feed import Table
 from transforms.formats.yugabyte.column_types import MAIN_OF_NUMBER, type_of
-from transforms.formats.yugabyte.tuples import Told
+from transforms.formats.yugabyte.tuples import NamedValue
 from transforms.json_values import as_text
 from transforms.warning import EventWarning
 
@@ -61,30 +61,30 @@ class TableSchema(NamedTuple):
         return bool(unsigned(self.time_to_live))
 
 
-def read_schema(told: object) -> TableSchema:
+def read_schema(schema: object) -> TableSchema:
     """The schema of a message; columns without a name are left out."""
-    said = fields(told, _SCHEMA, "schema")
-    listing = said.get("column_info")
+    of_schema = fields(schema, _SCHEMA, "schema")
+    listing = of_schema.get("column_info")
     columns = None
     if listing is not None:
         every = [_column(one) for one in listed(listing, "column_info")]
         columns = tuple(one for one in every if one is not None)
-    time_to_live = part(said, "tab_info", _TAB_INFO).get("default_time_to_live")
+    time_to_live = part(of_schema, "tab_info", _TAB_INFO).get("default_time_to_live")
     return TableSchema(columns, as_text(time_to_live))
 
 
-def _column(told: object) -> ColumnInfo | None:
-    if told is None:
+def _column(info: object) -> ColumnInfo | None:
+    if info is None:
         return None
-    said = fields(told, _COLUMN_INFO, "a column of column_info")
-    name = filled(said.get("name"))
+    column = fields(info, _COLUMN_INFO, "a column of column_info")
+    name = filled(column.get("name"))
     if name is None:
         return None
-    main = as_text(part(said, "type", _TYPE).get("main"))
-    is_key = (as_text(said.get("is_key")) or "").lower() in ("true", "1")
+    main = as_text(part(column, "type", _TYPE).get("main"))
+    is_key = (as_text(column.get("is_key")) or "").lower() in ("true", "1")
     if main is not None:
         main = MAIN_OF_NUMBER.get(main, main.upper())
-    return ColumnInfo(name, main, is_key, whole(said.get("oid")))
+    return ColumnInfo(name, main, is_key, whole(column.get("oid")))
 
 
 def described(schema: TableSchema) -> StreamSchema | None:
@@ -94,10 +94,12 @@ def described(schema: TableSchema) -> StreamSchema | None:
     return _sound(key, tuple((one.name, type_of(one.oid, one.main)) for one in columns))
 
 
-def described_by_row(key: Sequence[Told], *others: Sequence[Told]) -> StreamSchema | None:
+def described_by_row(
+    key: Sequence[NamedValue], *others: Sequence[NamedValue]
+) -> StreamSchema | None:
     """The same, of a row message that says its key's values apart: it knows only the columns that it names."""
     oids: dict[str, int | str | None] = {}
-    for one in (*key, *(told for values in others for told in values)):
+    for one in (*key, *(one for values in others for one in values)):
         oids.setdefault(one.name, one.oid)
     columns = tuple((name, type_of(whole(oid), None)) for name, oid in oids.items())
     return _sound(tuple(one.name for one in key), columns)

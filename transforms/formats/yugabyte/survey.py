@@ -37,9 +37,9 @@ def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]
         batches.place(response.messages)
         for message in response.messages:
             if message.op == "DDL":
-                told = None if message.schema is None else schemas.described(message.schema)
+                schema = None if message.schema is None else schemas.described(message.schema)
                 place = positions.position(message, response.checkpoint)
-                described = None if told is None else tuple(told)
+                described = None if schema is None else tuple(schema)
                 version = whole(message.row.get("schema_version"))
                 yield message.schema_name, message.name, version, place, described
 

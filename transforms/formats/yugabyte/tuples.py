@@ -45,7 +45,7 @@ _BYTEA: Final = (17, "17")
 """PostgreSQL's oid of a bytea, as numbers are written in either encoding."""
 
 
-class Told(NamedTuple):
+class NamedValue(NamedTuple):
     """One named value of a tuple.
 
     ``oid`` is PostgreSQL's number of the column's type, a number or a text. ``kind``: which member of the datum is set,
@@ -64,13 +64,13 @@ class Told(NamedTuple):
         return self.kind != "datum_missing"
 
 
-def read_tuple(told: object, what: str, text_columns: Collection[str]) -> list[Told]:
+def read_tuple(held: object, what: str, text_columns: Collection[str]) -> list[NamedValue]:
     """The named values of a tuple; what has no name only makes the old tuple as long as the new one.
 
     ``text_columns`` are those that are declared, and not as binary: bytes are the text there that PostgreSQL writes.
     """
     found = []
-    for datum in listed(told, what):
+    for datum in listed(held, what):
         if datum is None:
             continue
         if type(datum) is not dict:
@@ -83,12 +83,12 @@ def read_tuple(told: object, what: str, text_columns: Collection[str]) -> list[T
             oid = as_text(datum.get("columnType") if oid is None else oid)
         kind, member = _member(datum)
         if kind == "datum_string" and type(member) is str and oid not in _BYTEA:
-            found.append(Told(name, oid, kind, member))
+            found.append(NamedValue(name, oid, kind, member))
         elif kind == OWN:
             found.append(_own(name, oid, values.read_value(member), text_columns))
         else:
             value = _value(kind, member, name, text_columns)
-            found.append(Told(name, oid, kind, value, kind is None or kind in _READ))
+            found.append(NamedValue(name, oid, kind, value, kind is None or kind in _READ))
     return found
 
 
@@ -101,15 +101,15 @@ def _member(datum: Mapping[str, Any]) -> tuple[str | None, Any]:
     if of_go is not None:
         if type(of_go) is not dict:
             raise other_shape("Datum is no object")
-        for member, told in of_go.items():
-            return _MEMBERS.get(member, member), told
-    for field, told in datum.items():
-        if told is not None:
+        for member, held in of_go.items():
+            return _MEMBERS.get(member, member), held
+    for field, held in datum.items():
+        if held is not None:
             kind = _FIELDS.get(field)
             if kind is not None:
-                return kind, told
+                return kind, held
             if field.startswith("datum"):
-                return field, told
+                return field, held
     return None, None
 
 
@@ -122,18 +122,20 @@ def _value(kind: str | None, member: Any, name: str, text_columns: Collection[st
     return written if data is None else octets.value(data, name, text_columns)
 
 
-def _own(name: str, oid: int | str | None, own: values.Own, text_columns: Collection[str]) -> Told:
+def _own(
+    name: str, oid: int | str | None, own: values.Own, text_columns: Collection[str]
+) -> NamedValue:
     value = own.value
     if type(value) is bytes:
         value = octets.value(value, name, text_columns)
-    return Told(name, oid, own.kind, value, own.is_read)
+    return NamedValue(name, oid, own.kind, value, own.is_read)
 
 
-def image(mentioned: Iterable[Told]) -> dict[str, Value]:
+def image(mentioned: Iterable[NamedValue]) -> dict[str, Value]:
     """Column to value; a column whose value is marked as missing is not mentioned."""
     return {one.name: one.value for one in mentioned if one.is_mentioned}
 
 
-def names_twice(told: Sequence[Told]) -> bool:
+def names_twice(held: Sequence[NamedValue]) -> bool:
     """Whether a tuple names a column twice: nothing says which value counts."""
-    return len({one.name for one in told}) < len(told)
+    return len({one.name for one in held}) < len(held)

@@ -20,14 +20,16 @@ ROWS: Final = frozenset(("WRITE", "DELETE"))
 def record_fault(record: Record) -> Fault | None:
     """Why a record cannot be read, or put in order."""
     op, is_apply = record.op, record.op == "APPLY"
-    if record.told is None:
+    if record.op_as_written is None:
         return Fault("missing_field", "the record has no operation")
     if op is None:
         known = f"known: {', '.join(OPERATIONS.values())}, and 1 to 7"
-        return Fault("unknown_operation", f"operation {shown(record.told)} is not known; {known}")
+        return Fault(
+            "unknown_operation", f"operation {shown(record.op_as_written)} is not known; {known}"
+        )
     if (record.commit_at if is_apply else record.at)[0] is None:
-        told = f"time {shown(record.time)}, commit_hybrid_time {shown(record.commit_time)}"
-        return Fault("missing_field", f"{op} has no hybrid time: {told}")
+        times = f"time {shown(record.time)}, commit_hybrid_time {shown(record.commit_time)}"
+        return Fault("missing_field", f"{op} has no hybrid time: {times}")
     if is_apply and record.transaction_id is None:
         return Fault("missing_field", "APPLY names no transaction")
     return _column_fault(record) if op in ROWS else None

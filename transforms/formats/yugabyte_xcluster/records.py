@@ -49,12 +49,12 @@ Instant = tuple[int | None, int | None]
 class Record:
     """One record of a response.
 
-    ``told``: the operation as it is written; ``op``: its name, None where it is not known. ``at``, ``commit_at``: the
-    record's hybrid time, and the one at which its transaction commits. ``columns``: those of its key, which are
-    ``key_size``, and then those of its changes. ``place``: see ``numbered``.
+    ``op_as_written``: the operation as it is written; ``op``: its name, None where it is not known. ``at``,
+    ``commit_at``: the record's hybrid time, and the one at which its transaction commits. ``columns``: those of its
+    key, which are ``key_size``, and then those of its changes. ``place``: see ``numbered``.
     """
 
-    told: str | None
+    op_as_written: str | None
     op: str | None
     time: str | None
     commit_time: str | None
@@ -82,21 +82,23 @@ def of_response(response: Mapping[str, Any], texts: Collection[str]) -> list[Rec
 
 
 def _record(message: object, texts: Collection[str]) -> Record:
-    said = {} if message is None else fields(message, RECORD, "a record")
-    of_state = part(said, "transaction_state", _STATE)
-    told = as_text(said.get("operation"))
-    time = as_text(said.get("time"))
+    by_name = {} if message is None else fields(message, RECORD, "a record")
+    of_state = part(by_name, "transaction_state", _STATE)
+    op_as_written = as_text(by_name.get("operation"))
+    time = as_text(by_name.get("time"))
     commit_time = as_text(of_state.get("commit_hybrid_time"))
     at = instant(time)
     columns: list[Column] = []
-    for pair in listed(said.get("key"), "key"):
+    for pair in listed(by_name.get("key"), "key"):
         columns.append(column_of(pair, texts))
     key_size = len(columns)
-    for pair in listed(said.get("changes"), "changes"):
+    for pair in listed(by_name.get("changes"), "changes"):
         columns.append(column_of(pair, texts))
     return Record(
-        told,
-        None if told is None else _KNOWN.get(told) or _KNOWN.get(told.strip().upper()),
+        op_as_written,
+        None
+        if op_as_written is None
+        else _KNOWN.get(op_as_written) or _KNOWN.get(op_as_written.strip().upper()),
         time,
         commit_time,
         at,
@@ -119,11 +121,11 @@ def numbered(records: Sequence[Record]) -> None:
         if record.time is None:
             continue
         others = of_time.setdefault(record.time, {})
-        whose.append((record, others, others.setdefault(_said(record), len(others))))
+        whose.append((record, others, others.setdefault(_as_said(record), len(others))))
     for record, others, at in whose:
         record.place = at + 1 - len(others)
 
 
-def _said(record: Record) -> tuple[object, ...]:
-    whose = (record.told, record.transaction_id, record.commit_time, record.key_size)
+def _as_said(record: Record) -> tuple[object, ...]:
+    whose = (record.op_as_written, record.transaction_id, record.commit_time, record.key_size)
     return (*whose, *record.columns)

@@ -67,13 +67,13 @@ class Declarations:
         stream_schema: StreamSchema | None,
     ) -> Declaration:
         """The declaration of the table that an event names so, and that its stream describes so."""
-        said = (catalog, schema, name, stream_schema)
-        found = self._found.get(said)
+        described = (catalog, schema, name, stream_schema)
+        found = self._found.get(described)
         if found is None:
             if len(self._found) >= _MOST_KNOWN:
                 # A stream may name any number of tables.
                 self._found.clear()
-            found = self._found[said] = self._look_up(*said)
+            found = self._found[described] = self._look_up(*described)
         return found
 
     def _look_up(
@@ -125,12 +125,14 @@ class Declarations:
         self, catalog: str | None, schema: str | None, name: str | None
     ) -> tuple[str | None, str | None, str | None]:
         """The table's name of today, where the event has an earlier one."""
-        said = next((one for one in _spelled(catalog, schema, name) if one in self._known), None)
-        if said is None or self._known[said] == said:
+        spelling = next(
+            (one for one in _spelled(catalog, schema, name) if one in self._known), None
+        )
+        if spelling is None or self._known[spelling] == spelling:
             return catalog, schema, name
-        *qualifiers, name = self._known[said].split(".")
-        told: list[str | None] = [None, None, *qualifiers]
-        return told[-2] or catalog, told[-1] or schema, name
+        *qualifiers, name = self._known[spelling].split(".")
+        padded: list[str | None] = [None, None, *qualifiers]
+        return padded[-2] or catalog, padded[-1] or schema, name
 
 
 def _spelled(catalog: str | None, schema: str | None, name: str | None) -> list[str]:
@@ -153,13 +155,13 @@ def _of_file(
 
 
 def _of_stream(
-    told: StreamSchema, gold_name: str | None, source_table: str, fault: Fault | None
+    stream_schema: StreamSchema, gold_name: str | None, source_table: str, fault: Fault | None
 ) -> Declaration:
-    types = dict(told.columns)
-    is_keyless = told.key is not None and not told.key
+    types = dict(stream_schema.columns)
+    is_keyless = stream_schema.key is not None and not stream_schema.key
     return Declaration(
         *(gold_name, source_table, source_table, False),
-        *(tuple(types) if is_keyless else told.key, is_keyless, types),
+        *(tuple(types) if is_keyless else stream_schema.key, is_keyless, types),
         judges={name: judge_of(kind) for name, kind in types.items() if kind is not None},
         renamed={},
         policies=Policies(),

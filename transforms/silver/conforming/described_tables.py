@@ -20,7 +20,7 @@ See ``event.StreamSchema``.
 """
 
 
-def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
+def table(feed: Feed, name: str, descriptions: Iterable[Description]) -> Table:
     """The table ``name`` by all that its stream has said of it, in whatever order.
 
     A column has the type that holds the values of all its types, at worst text. One that some description lacks stays:
@@ -29,8 +29,8 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
     Raises:
         KeyDrift: the descriptions differ in the key.
     """
-    said = sorted(told, key=lambda one: (-len(one[1]), one))
-    keys = sorted({key for key, _, _ in said})
+    longest_first = sorted(descriptions, key=lambda one: (-len(one[1]), one))
+    keys = sorted({key for key, _, _ in longest_first})
     if len(keys) > 1:
         raise KeyDrift(
             *(feed.name, name, keys[0]),
@@ -39,13 +39,13 @@ def table(feed: Feed, name: str, told: Iterable[Description]) -> Table:
             " feed file.",
         )
     kinds: dict[str, set[str]] = {}
-    for _, columns, _ in said:
+    for _, columns, _ in longest_first:
         for column, kind in columns:
             kinds.setdefault(column, set()).add(kind)
     names = spelled(kinds)
     columns_of = {names.get(one, one): _widest(of_column) for one, of_column in kinds.items()}
     key = tuple(names.get(one, one) for one in keys[0])
-    encoded = frozenset(column for _, _, some in said for column in some)
+    encoded = frozenset(column for _, _, some in longest_first for column in some)
     return Table(name, key, columns_of, tuple(columns_of), spelled=names, encoded=encoded)
 
 

@@ -32,8 +32,8 @@ def read_ts_of(feed: Feed) -> Callable[[str], int | None]:
 
     @lru_cache(maxsize=16)
     def read_ts(object_name: str) -> int | None:
-        told = _READ_TS.search(f"{landing}/{object_name}")
-        return None if told is None else signed(told[1])
+        match = _READ_TS.search(f"{landing}/{object_name}")
+        return None if match is None else signed(match[1])
 
     return read_ts
 

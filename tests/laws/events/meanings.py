@@ -1,6 +1,6 @@
 """What landed records mean, in the laws' own words: the events in each, and the rows of silver that these must become.
 
-Each module that draws a format's records adds to every record its meaning (``Told``), from what the source did and
+Each module that draws a format's records adds to every record its meaning (``Meaning``), from what the source did and
 never from the record's bytes. Not here: drawing (one module for each family of formats), and comparing the product
 with this (``product``, ``laws``).
 """
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 @dataclass(slots=True)
-class Told:
+class Meaning:
     """One event in a record.
 
     ``name``: what event it is: two deliveries with one name are one event, and two names are two events. ``position``:
@@ -76,7 +76,7 @@ class Record:
     """One record of an object: its text, and its events in order."""
 
     text: str
-    told: Sequence[Told]
+    meanings: Sequence[Meaning]
 
 
 Place = tuple[str, str]
@@ -122,13 +122,13 @@ class Drawn:
             found.setdefault(window, []).append(record)
         return found
 
-    def is_covered(self, told: Told) -> bool:
+    def is_covered(self, meaning: Meaning) -> bool:
         """Whether an event is at or below its table's horizon."""
-        horizon = self.horizons.get(told.table or "")
-        if horizon is None or told.reason is not None or told.rows[-1].effect in CONTROL:
+        horizon = self.horizons.get(meaning.table or "")
+        if horizon is None or meaning.reason is not None or meaning.rows[-1].effect in CONTROL:
             return False
-        return told.position[: told.stable] <= horizon[: told.stable]
+        return meaning.position[: meaning.stable] <= horizon[: meaning.stable]
 
-    def in_base(self, told: Told) -> bool:
+    def in_base(self, meaning: Meaning) -> bool:
         """Whether the base rows have an event that is at or below the horizon: half of them, whichever."""
-        return sum(told.position[: told.stable]) % 2 == 0
+        return sum(meaning.position[: meaning.stable]) % 2 == 0
