@@ -15,7 +15,7 @@ COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.
 # The tools that the bench runs beside Weir, each in an environment of its own with a lock of its own.
 OTHERS := delta_rs dlt_merge duckdb_merge
 
-# Where Dagster's pages are, and where it keeps its history: both can be set from outside.
+# The port of Dagster's pages, and the folder of its history: both can be set from outside.
 PORT ?= 3000
 HISTORY := $(or $(DAGSTER_HOME),$(CURDIR)/.dagster)
 WITH_HISTORY := mkdir -p "$(HISTORY)" \
@@ -38,43 +38,43 @@ help: ## list the commands
 	@echo
 	@echo "Needs Python 3.11 to 3.14 (with venv), Java 17 or 21, and make. The first command sets up."
 
-run: $(READY) ## the demo: sample drops from landing to gold, with a summary
+run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
 	@$(WITH_HISTORY) $(BIN)/weir demo
 
-test: $(READY) ## every test, in two processes (WORKERS=1 for one)
+test: $(READY) ## run every test, in two processes (WORKERS=1 for one)
 	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist worksteal
 
-test-laws: $(READY) ## the laws over more random histories (HISTORIES=100000, say; others with SEED=...)
+test-laws: $(READY) ## test the laws over more random histories (HISTORIES=100000, say; SEED=... for different ones)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) WEIR_LAW_SEED=$(or $(SEED),0) $(BIN)/python -m pytest -q tests/laws
 
-test-mutations: $(READY) ## the product broken on purpose, a line at a time: the law that it breaks must fail (LAWS="1 4" for some)
+test-mutations: $(READY) ## break the product on purpose, a line at a time: the law for that line must fail (LAWS="1 4" for some)
 	@$(BIN)/python -m tests.laws.mutations $(LAWS)
 
-test-cdc: $(READY) ## a real Postgres through Debezium and Kafka: gold must be what the database holds
+test-cdc: $(READY) ## capture a real Postgres by Debezium and Kafka: gold must be what the database holds
 	@$(BIN)/python -m pytest -q tests/cdc
 
-test-faults: $(READY) ## runs killed at random moments (KILLS=50, SEED=...), and other faults: half an hour or more
+test-faults: $(READY) ## kill runs at random moments (KILLS=50, SEED=...), and try other faults: half an hour or more
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \
 		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
 
-lint: $(READY) ## style, format, types and import contracts
+lint: $(READY) ## check style, format, types and import contracts
 	@$(BIN)/python -m tests.check style format types imports
 
-check: $(READY) ## what one runs all day, in a minute: lint, and the quick tests, which need no Spark
+check: $(READY) ## run lint, and the quick tests, which need no Spark: a minute, to be run all day
 	@WORKERS=$(WORKERS) $(BIN)/python -m tests.check
 
-format: $(READY) ## put the code into its format, imports in order, and mend what else can be mended by itself
+format: $(READY) ## format the code, sort its imports, and repair what the linter can repair by itself
 	@$(BIN)/ruff check --fix-only .
 	@$(BIN)/ruff format .
 
-bench: $(READY) ## how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
+bench: $(READY) ## measure how fast Weir is, against the textbook and the floor (SCALE=full, BENCH="--line apply")
 	@$(BIN)/python -m bench --scale $(or $(SCALE),small) $(BENCH)
 
-ui: $(READY) ## Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another)
+ui: $(READY) ## start Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another port)
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
 		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
-lock: ## pin every dependency anew, also of the bench's other tools (for all supported Pythons, with hashes)
+lock: ## pin every dependency again, also those of the tools in bench/others (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/spark/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
 	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
@@ -89,7 +89,7 @@ clean: ## remove the environment, Dagster's history and caches; landing/ and war
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "Tables and drops are kept: for a fresh demo, remove landing/ and warehouse/ yourself."
 
-# Set-up: the machine is judged first, so that what is missing is said before anything is downloaded.
+# Set-up: the machine is checked first, so that what is missing is reported before anything is downloaded.
 $(READY): requirements.lock pyproject.toml
 	@if command -v $(PYTHON) >/dev/null 2>&1; then $(PYTHON) -I orchestration/spark/java.py; \
 		else echo "error: there is no $(PYTHON); install Python 3.11 to 3.14 with venv" >&2; exit 1; fi

@@ -21,7 +21,7 @@ NO_LATE_EVENT = Rule(
     "The keys were folded again from their history in silver and are right; many late events cost time. Repeats and"
     " ties are not late events. What stands below a key's reset position changes nothing: it counts as superseded.",
 )
-NO_TIE = Rule(
+POSITIONS_RISE_WITHIN_KEY = Rule(
     "positions_rise_within_key",
     "warning",
     "No two different events of one key stand at one position.",
@@ -36,4 +36,4 @@ EVERY_TABLE_IS_MADE = Rule(
     " `weir status` names it.",
 )
 
-RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, NO_TIE, EVERY_TABLE_IS_MADE)
+RULES = (ONE_ROW_PER_KEY, NO_LATE_EVENT, POSITIONS_RISE_WITHIN_KEY, EVERY_TABLE_IS_MADE)

@@ -24,7 +24,7 @@ def judge(
     suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]
 ) -> list[RuleResult]:
     """One result per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
-    gx = imported()
+    gx = import_gx()
     from great_expectations.expectations.core.expect_column_max_to_be_between import (
         ExpectColumnMaxToBeBetween,
     )
@@ -61,7 +61,7 @@ def judge(
     return [RuleResult(rule, violations[rule.name], passed[rule.name]) for rule in rules]
 
 
-def imported() -> ModuleType:
+def import_gx() -> ModuleType:
     """Great Expectations, imported on the first call; from more than one thread, too."""
     with _IMPORTING, _known_main():
         import great_expectations
@@ -75,8 +75,9 @@ _IMPORTING = threading.Lock()
 def _known_main() -> Iterator[None]:
     """Give the main module a file while Great Expectations is imported, where it has none.
 
-    It tries pyspark's connect package, which takes a main module without a file for a doctest, and ends the process
-    where an optional package is missing. The process of a run that Dagster's daemon launches is such a one.
+    Importing Great Expectations imports pyspark's connect package. Where ``__main__`` has no ``__file__``, pyspark
+    believes it is in a doctest, and exits if an optional package is missing. Runs that Dagster's daemon launches have
+    such a ``__main__``.
     """
     main = sys.modules["__main__"]
     if hasattr(main, "__file__"):

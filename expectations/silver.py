@@ -12,7 +12,8 @@ from transforms.formats import FORMATS
 ACCOUNTING_IS_EXACT = Rule(
     "accounting_is_exact",
     "blocking",
-    "Every bronze record is a change, a duplicate or in quarantine, and the tables hold what was counted.",
+    "Every source event is a change, a control row, a duplicate, quarantined, held or too late, and the tables hold"
+    " what was counted.",
     "Run the window again; if it stays, report it: an event would be lost or counted twice.",
 )
 NO_NULL_KEY = Rule(
@@ -40,8 +41,8 @@ NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",
     "warning",
     "Every record could be read and fits the feed's declaration.",
-    'Look at them: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>". What nobody can mend'
-    " is let go with `weir dismiss <feed>`.",
+    'List the quarantined records: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>". Give'
+    " up on records that cannot be repaired with `weir dismiss <feed>`.",
 )
 TABLES_ARE_DECLARED = Rule(
     "tables_are_declared",
@@ -60,15 +61,16 @@ COLUMNS_ARE_DECLARED = Rule(
 NOTHING_TOO_LATE = Rule(
     "nothing_too_late",
     "warning",
-    "No event came after the history that it belongs to was compacted.",
-    "It is in quarantine.<feed>. Keep history longer (`compaction: {retention: ...}` in the feed file);"
+    "No event arrived after the history it belongs to had been compacted.",
+    "Such events are in quarantine.<feed>. Keep history longer (`compaction: {retention: ...}` in the feed file);"
     " `weir rebuild <feed>` takes in what came too late.",
 )
 
 MOST_EVENTS_ARE_IN_TIME = Rule(
     "most_events_are_in_time",
     "failing",
-    "Of no table did most events of a window, or all that is news, come after their history was compacted.",
+    "In no table did most of a window's events, or all of its new ones, arrive after the history they belong to had"
+    " been compacted.",
     "Either a position that is far too high was compacted with it, or an old part of the source came for the first"
     " time. All of it is in quarantine.<feed>: `weir rebuild <feed>` takes it in.",
 )
@@ -90,7 +92,8 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     "no_transaction_is_overdue",
     "warning",
     "No transaction has been open for longer than the feed's `transaction_timeout`.",
-    "It is never_committed: look for its commit at the source. Should it come, the changes still reach gold.",
+    "The transaction is reported as never_committed: look for its commit at the source. Should it come, the changes still"
+    " reach gold.",
 )
 
 COMMON = (

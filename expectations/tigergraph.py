@@ -11,10 +11,10 @@ from expectations.rule import Rule
 TIDS_RISE_WITH_SOURCE_TIME = Rule(
     "tids_rise_with_source_time",
     "blocking",
-    "No partition's tids began again with low numbers while its time went on.",
-    "The source was restored, expanded or cleared, so that order is unknown and history may lack: say where the new"
-    " history begins with `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and first time, of"
-    " the tids that began again), and run again.",
+    "No partition's tids start again from low numbers while its time goes on.",
+    "The source was restored, expanded or cleared, so that the order is unknown and part of the history may be missing:"
+    " say where the new history begins with `weir epoch open <feed> --window WINDOW --time TIME` (the first window, and"
+    " first time, of the tids that began again), and run again.",
 )
 NO_DANGLING_EDGE = Rule(
     "no_dangling_edge",
@@ -22,10 +22,10 @@ NO_DANGLING_EDGE = Rule(
     "No edge is older than the delete of a vertex at which it begins or ends.",
     "Report it: the delete should have taken the edge along.",
 )
-NO_EDGE_AWAITS_A_VERTEX = Rule(
+NO_EDGE_AWAITS_ITS_VERTEX = Rule(
     "no_edge_awaits_its_vertex",
     "warning",
-    "No edge is there whose vertex was deleted before and has not come back.",
+    "No edge refers to a vertex that was deleted before it and has not come back.",
     "The message that brings the vertex back has not landed yet, or is in quarantine.",
 )
 MIRRORED_EDGES_AGREE = Rule(
@@ -39,6 +39,6 @@ MIRRORED_EDGES_AGREE = Rule(
 RULES = (
     TIDS_RISE_WITH_SOURCE_TIME,
     NO_DANGLING_EDGE,
-    NO_EDGE_AWAITS_A_VERTEX,
+    NO_EDGE_AWAITS_ITS_VERTEX,
     MIRRORED_EDGES_AGREE,
 )

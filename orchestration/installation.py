@@ -144,8 +144,8 @@ def _next(lines: queue.SimpleQueue[str | None]) -> str | None:
         return ""
 
 
-def _read(said: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
-    for line in said:
+def _read(output: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
+    for line in output:
         lines.put(line)
     lines.put(None)
 

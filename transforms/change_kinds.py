@@ -19,14 +19,14 @@ STREAMS: Final = "streams"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Shape:
+class ScopeShape:
     """Which columns a scoped change gives values for, and whether it is for keys of one stream only."""
 
     columns: tuple[str, ...]
     of_stream: bool
 
 
-WHOLE_TABLE = Shape((), of_stream=False)
+WHOLE_TABLE = ScopeShape((), of_stream=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ChangeKinds:
     depends: bool = False
     moves: bool = False
     transactions: bool = False
-    scopes: tuple[Shape, ...] = ()
+    scopes: tuple[ScopeShape, ...] = ()
 
     @classmethod
     def of(cls, labels: Iterable[str]) -> ChangeKinds:
@@ -55,7 +55,7 @@ class ChangeKinds:
         )
 
 
-def streams_word(streams: Sequence[str]) -> str:
+def streams_label(streams: Sequence[str]) -> str:
     """The label of changes that came from these streams; changes without a stream have one, too."""
     return STREAMS + json.dumps([*streams], separators=(",", ":"), ensure_ascii=False)
 
@@ -66,6 +66,6 @@ def streams_of(labels: Iterable[str]) -> set[str] | None:
     return {stream for text in listed for stream in json.loads(text)} if listed else None
 
 
-def _shape(text: str) -> Shape:
+def _shape(text: str) -> ScopeShape:
     of_stream, columns = json.loads(text)
-    return Shape(tuple(columns), bool(of_stream))
+    return ScopeShape(tuple(columns), bool(of_stream))

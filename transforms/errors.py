@@ -71,7 +71,7 @@ class RecordFailed(WeirError):
         place = (f" at {object_name}" if object_name else "") + (f", line {line}" if line else "")
         super().__init__(
             f"feed {feed}: reading stopped{place}: {fault}. Nothing was written. Please report it, with that record; to"
-            " go on without it, take it out of the landing under another name."
+            " go on without it, remove the record and land the object under another name."
         )
 
 
@@ -156,8 +156,8 @@ class CompactionRefused(WeirError):
             else "Nothing was changed; `weir explain` shows a row's events, `weir rebuild` makes the table from bronze."
         )
         super().__init__(
-            f"feed {feed}: gold table {table} is not compacted: its history makes other rows than it has, of "
-            f"{', '.join(self.keys)} for some. {remedy}"
+            f"feed {feed}: gold table {table} was not compacted: folding its history does not give the rows that it has, "
+            f"for example for the keys {', '.join(self.keys)}. {remedy}"
         )
 
 

@@ -102,9 +102,10 @@ class Pending(NamedTuple):
     """What a record says, where other records decide what it means: the format's ``resolver`` makes an event of it.
 
     ``group``: the texts and numbers that all records of one group share, within one landing window. ``order``: the
-    record's place in its group. ``said``: what the resolver needs of the record, in plain values that can be pickled.
+    record's place in its group. ``content``: what the resolver needs of the record, in plain values that can be
+    pickled.
     """
 
     group: tuple[str | int | None, ...]
     order: tuple[int, ...]
-    said: object
+    content: object

@@ -2,7 +2,7 @@
 
 What stands at or below a horizon is decided: known events are in the base, and unknown ones came too late. Put here
 what is known of a horizon, and how far streams have come. Not here: where a horizon may be drawn
-(``assets/upkeep/horizon_plans.py``), and who reads or writes one (``assets/bookkeeping/bases.py``).
+(``assets/upkeep/horizon_plans.py``), and who reads or writes one (``assets/bookkeeping/compacted/bases.py``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Horizon:
         return position[:stable_prefix] <= self.position[:stable_prefix]
 
 
-FEWEST = 2
+MIN_NEWER_WINDOWS = 2
 """So many windows have to agree that an earlier one is wrong."""
 
 
@@ -50,7 +50,7 @@ def most_have_reached(spans: Sequence[Span], last: str) -> Position | None:
     """
     old = [one.newest for one in spans if one.window <= last]
     since = [one.newest for one in spans if one.window > last]
-    if not old or len(since) < FEWEST:
+    if not old or len(since) < MIN_NEWER_WINDOWS:
         return None
     reached = median_low(since)
     return reached if max(old) > reached else None
@@ -65,9 +65,10 @@ class Reach:
 
 
 def watermark(streams: Mapping[Stream, Reach]) -> tuple[Position | None, Stream | None]:
-    """The newest position that no stream has yet to reach, and which stream that is; None where nothing is old enough.
+    """The newest position that every stream has reached, and the stream that lags most.
 
-    A stream of which nothing is old enough bounds it by its first change: none of its changes is folded yet.
+    (None, None) where no stream has anything old enough. A stream of which nothing is old enough bounds the position by
+    its first change: none of its changes is folded yet.
     """
     if all(one.newest is None for one in streams.values()):
         return None, None

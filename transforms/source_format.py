@@ -56,8 +56,8 @@ Survey = Callable[[BronzeRecord], Iterable[tuple[object, ...]]]
 """What one record says that other records of its window need to know: facts, as tuples of plain values."""
 
 
-class Telling(NamedTuple):
-    """A row of silver, with what ``FarPlaces`` looks at.
+class SilverRow(NamedTuple):
+    """A row of silver, with what ``CrossStreamMatcher`` looks at.
 
     ``declared``: the table, as the feed file calls it. ``is_derived``: whether the row follows from another event, or
     is for many keys. ``event_at``: when the source made the change, in microseconds since 1970 (UTC).
@@ -71,7 +71,7 @@ class Telling(NamedTuple):
     event_at: int | None
 
 
-class FarPlaces(Protocol):
+class CrossStreamMatcher(Protocol):
     """Says of rows of silver whether they show where the changes of one table stand in other streams than their own.
 
     TigerGraph's edges need it: an edge is in the partition (the stream) of the vertex where it begins, and a message in
@@ -83,12 +83,15 @@ class FarPlaces(Protocol):
         """The key column for which these positions count: that of scoped changes that give a value for it."""
         ...
 
-    def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
-        """Whether the row is that of the other stream, and the texts in which both rows agree; None for most rows."""
+    def meets(self, row: SilverRow) -> tuple[bool, tuple[str, ...]] | None:
+        """For a row of the table or its counterpart in the other stream: whether it is the counterpart.
+
+        With it, the texts that are equal in both. None for all other rows.
+        """
         ...
 
 
-def no_tables(feed: Feed) -> Mapping[str, Table]:
+def declared_tables(feed: Feed) -> Mapping[str, Table]:
     """The gold tables of a feed file that declares them under ``tables``."""
     return feed.tables
 
@@ -144,7 +147,7 @@ class SourceFormat:
 
     - ``transactional``: whether events can be part of transactions, whose changes wait for the commit.
     - ``crosses_streams``: whether scoped changes reach rows of other streams, by time, and not only of their own.
-    - ``far_places``: makes what says where a table's changes stand in other streams; None where nothing does.
+    - ``cross_stream_matcher``: makes what says where a table's changes stand in other streams; None where nothing does.
 
     What a user should know:
 
@@ -157,7 +160,7 @@ class SourceFormat:
     split: Split
     decoder: Decoder
     transactional: bool = False
-    tables: Callable[[Feed], Mapping[str, Table]] = no_tables
+    tables: Callable[[Feed], Mapping[str, Table]] = declared_tables
     declares: tuple[str, ...] = ("tables",)
     warnings: tuple[EventWarning, ...] = ()
     needs_whole_objects: bool = False
@@ -169,7 +172,7 @@ class SourceFormat:
     surveyor: Callable[[Feed], Survey] | None = None
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
-    far_places: Callable[[Feed, str], FarPlaces | None] | None = None
+    cross_stream_matcher: Callable[[Feed, str], CrossStreamMatcher | None] | None = None
 
     def extras_of(self, feed: Feed) -> list[ExtraAsset]:
         """The extra assets that this feed has."""

@@ -17,7 +17,7 @@ from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.silver.conforming import discovered_tables
 from transforms.silver.conforming.described_tables import Description
-from transforms.silver.conforming.discovered_tables import Met, Stopped, Tables
+from transforms.silver.conforming.discovered_tables import SeenTable, Stopped, Tables
 
 _MET = ["table", "source_table", "declared", "changes"]
 
@@ -49,11 +49,11 @@ def everything(lake: Lake, feed: Feed) -> Tables:
     return _found(lake, feed)[0]
 
 
-def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
+def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
     tells = FORMATS[feed.format].tells_tables
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
-    said: dict[str, set[Description]] = {}
+    described: dict[str, set[Description]] = {}
     for row in rows if tells else ():
         if row["declared"] is None or row["declared"] in feed.tables:
             continue
@@ -62,9 +62,9 @@ def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[Met]]:
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
                 description = (tuple(one["key"]), columns, tuple(one["encoded"] or ()))
-                said.setdefault(row["declared"], set()).add(description)
+                described.setdefault(row["declared"], set()).add(description)
     met = _met(rows)
-    return discovered_tables.tables(feed, said, met), met
+    return discovered_tables.tables(feed, described, met), met
 
 
 def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
@@ -72,9 +72,9 @@ def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
     return look(lake, feed).stopped
 
 
-def _met(rows: list[dict[str, object]]) -> set[Met]:
+def _met(rows: list[dict[str, object]]) -> set[SeenTable]:
     return {
-        Met(str(row["table"]), str(row["source_table"]), str(row["declared"]))
+        SeenTable(str(row["table"]), str(row["source_table"]), str(row["declared"]))
         for row in rows
         if row["changes"] and row["declared"] is not None
     }

@@ -12,7 +12,7 @@ from itertools import chain
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transforms.change_kinds import Shape
+from transforms.change_kinds import ScopeShape
 from transforms.feed.column_names import spelled
 from transforms.feed.feed import Table
 
@@ -27,10 +27,10 @@ def in_gold(changes: DataFrame, table: Table) -> DataFrame:
     return changes.withColumns({image: _renamed(F.col(image), names) for image in IMAGES})
 
 
-def shape_in_gold(shape: Shape, table: Table) -> Shape:
+def shape_in_gold(shape: ScopeShape, table: Table) -> ScopeShape:
     """The shape of scoped changes with its columns under gold's names, in the order of these."""
     names = sorted(table.spelled.get(name, name) for name in shape.columns)
-    return Shape(tuple(names), shape.of_stream)
+    return ScopeShape(tuple(names), shape.of_stream)
 
 
 def base_in_gold(base: DataFrame, table: Table) -> DataFrame:

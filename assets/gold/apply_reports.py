@@ -55,7 +55,7 @@ def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetad
         "repeats_of_other_windows": done.repeats,
         "superseded": done.superseded,
         "keys_changed": done.keys,
-        "keys_folded_anew": done.refolded,
+        "keys_refolded": done.refolded,
         "keys_with_late_events": done.keys_with_late_events,
         "keys_with_ties": done.ties,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
@@ -68,7 +68,7 @@ def violations_of(done: Applied) -> dict[str, int]:
     return {
         rules.ONE_ROW_PER_KEY.name: done.foreign_copies,
         rules.NO_LATE_EVENT.name: done.keys_with_late_events,
-        rules.NO_TIE.name: done.ties,
+        rules.POSITIONS_RISE_WITHIN_KEY.name: done.ties,
         rules.EVERY_TABLE_IS_MADE.name: len(done.stopped),
     }
 

@@ -85,7 +85,7 @@ def check(lake: Lake, feed: Feed) -> Violations:
         rules.NO_DANGLING_EDGE.name: tigergraph_edges.with_deleted_end(
             lake, feed, tables, is_older=True
         ),
-        rules.NO_EDGE_AWAITS_A_VERTEX.name: tigergraph_edges.with_deleted_end(
+        rules.NO_EDGE_AWAITS_ITS_VERTEX.name: tigergraph_edges.with_deleted_end(
             lake, feed, tables, is_older=False
         ),
         rules.MIRRORED_EDGES_AGREE.name: tigergraph_edges.unlike_mirrors(lake, feed, tables),

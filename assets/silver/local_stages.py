@@ -71,7 +71,7 @@ def _with_commits(rows: pa.Table) -> pa.Table:
     names = rows["transaction"].to_pylist()
     if not any(names):
         return rows
-    parts: dict[bytes, list[transactions.Part]] = {}
+    parts: dict[bytes, list[transactions.TransactionEvent]] = {}
     for name, part in zip(names, rows["part"].to_pylist(), strict=True):
         if name is not None:
             parts.setdefault(name, []).append(part_of(part))

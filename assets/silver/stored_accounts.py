@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
-from transforms.change_kinds import streams_word
+from transforms.change_kinds import streams_label
 from transforms.feed.digest import feed_digest
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -32,11 +32,11 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
             ],
             "stream_schemas": [
                 {
-                    "key": said["key"],
-                    "columns": [{"name": name, "type": kind} for name, kind in said["columns"]],
-                    "encoded": said["encoded"],
+                    "key": schema["key"],
+                    "columns": [{"name": name, "type": kind} for name, kind in schema["columns"]],
+                    "encoded": schema["encoded"],
                 }
-                for said in account["stream_schemas"]
+                for schema in account["stream_schemas"]
             ],
             "declaration": feed_digest(feed, account["window"]),
         }
@@ -46,7 +46,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
 
 def _change_kinds(feed: Feed, account: Account) -> list[str]:
     """The kinds of change, and from which streams they came where the fold asks whether there are several."""
-    streams = [streams_word(account["streams"])] if FORMATS[feed.format].crosses_streams else []
+    streams = [streams_label(account["streams"])] if FORMATS[feed.format].crosses_streams else []
     return [*account["change_kinds"], *streams]
 
 

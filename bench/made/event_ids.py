@@ -17,10 +17,10 @@ def event_id() -> Column:
     """
     return F.sha2(
         F.concat(
-            _net(F.col("table")),
-            _net(F.col("operation")),
-            _net(F.size("identity").cast("string")),
-            F.array_join(F.transform("identity", _net), ""),
+            _netstring(F.col("table")),
+            _netstring(F.col("operation")),
+            _netstring(F.size("identity").cast("string")),
+            F.array_join(F.transform("identity", _netstring), ""),
             _net_map("before"),
             _net_map("after"),
             _net_map("attribute_ops"),
@@ -30,11 +30,13 @@ def event_id() -> Column:
     )
 
 
-def _net(text: Column) -> Column:
+def _netstring(text: Column) -> Column:
     return F.coalesce(F.concat(F.char_length(text).cast("string"), F.lit(":"), text), F.lit("-"))
 
 
 def _net_map(image: str) -> Column:
     entries = F.array_sort(F.map_entries(image))
-    spelled = F.transform(entries, lambda entry: F.concat(_net(entry["key"]), _net(entry["value"])))
-    return F.concat(_net(F.size(image).cast("string")), F.array_join(spelled, ""))
+    spelled = F.transform(
+        entries, lambda entry: F.concat(_netstring(entry["key"]), _netstring(entry["value"]))
+    )
+    return F.concat(_netstring(F.size(image).cast("string")), F.array_join(spelled, ""))

@@ -32,7 +32,7 @@ def run(
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     """
     # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
-    threading.Thread(target=gx.imported, daemon=True).start()
+    threading.Thread(target=gx.import_gx, daemon=True).start()
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
     with instance() as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]

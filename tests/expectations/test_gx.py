@@ -32,7 +32,7 @@ def test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file(ro
         "from threading import Thread\n"
         "from expectations import gx\n"
         "got = []\n"
-        "threads = [Thread(target=lambda: got.append(gx.imported().__name__)) for _ in range(3)]\n"
+        "threads = [Thread(target=lambda: got.append(gx.import_gx().__name__)) for _ in range(3)]\n"
         "[thread.start() for thread in threads]\n"
         "[thread.join() for thread in threads]\n"
         "print(*got)\n"

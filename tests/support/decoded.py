@@ -39,6 +39,6 @@ def decoded(feed: Feed, records: Iterable[BronzeRecord]) -> list[tuple[BronzeRec
     for waiting in groups.values():
         assert resolver is not None
         waiting.sort(key=lambda pair: pair[1].order)
-        events = resolver(feed)([one.said for _, one in waiting])
+        events = resolver(feed)([one.content for _, one in waiting])
         found += zip([record for record, _ in waiting], events, strict=True)
     return found

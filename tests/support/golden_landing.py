@@ -24,7 +24,7 @@ from orchestration.runs.outcome import reasons
 from tests.transforms.formats.in_process import Outcome, Scenario, as_maps, coordinates
 from tests.transforms.formats.test_golden import Case, cases, feed
 from transforms.feed.feed import Feed
-from transforms.silver.accounting import Whose
+from transforms.silver.accounting import AccountKey
 
 Row = dict[str, object]
 
@@ -107,7 +107,7 @@ def made(lake: Lake, feed: Feed) -> Made:
     for row in rows_of(lake, Layer.QUARANTINE, feed):
         found[str(row["window"])].quarantine.append(row)
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).rows()
-    for row in sorted(accounts, key=lambda one: [one[name] or "" for name in Whose._fields]):
+    for row in sorted(accounts, key=lambda one: [one[name] or "" for name in AccountKey._fields]):
         found[str(row["window"])].accounts.append(row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)

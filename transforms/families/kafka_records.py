@@ -2,9 +2,9 @@
 
 A dump has one JSON object a line with ``partition`` and ``offset``, the key and the value: under ``key`` and ``value``,
 or ``key`` and ``payload`` (kcat's ``-J``); ``ts`` or ``timestamp`` in milliseconds; ``topic`` and ``headers`` or not.
-Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Where and when it
-was may stand in an object ``metadata``, or be missing: a line that has ``value``, and nothing that a record has not, is
-a record, too. Any other line is a bare value, without a key.
+Key and value are texts, JSON documents that stand in the line as they are, or JSON objects in base64. Place and time
+may stand in an object ``metadata``, or be missing: a line without a place is still a record if it has ``value`` and no
+field outside ``_FIELDS``. Any other line is a bare value, without a key.
 
 Vendors: edenhill/kcat, json.c (``-J``); redpanda-data/redpanda, rpk topic consume (a null value is left out);
 Aiven-Open/cloud-storage-connectors-for-apache-kafka, JSON lines (no partition, ``value`` alone by default); Lenses,
@@ -35,7 +35,7 @@ _FIELDS: Final = frozenset(
         *("leaderEpoch", "leader_epoch"),
     }
 )
-"""What a record may have."""
+"""All field names that a dumped record can have; without a place, a line with any other field is a bare value."""
 
 _BASE64_OF_OBJECT: Final = re.compile(r"e[w-z0-9+/][A-Za-z0-9+/]*={0,2}")
 _YEARS_1_TO_9999: Final = (-62_135_596_800_000, 253_402_300_799_999)
@@ -50,29 +50,29 @@ def message(record: BronzeRecord, feed: Feed) -> KafkaMessage:
 def of_topic(record: BronzeRecord) -> KafkaMessage:
     """The message that was read from a topic: its object is the topic's name and the partition's number."""
     text = _utf8(record.payload)
-    said = KafkaMessage(Json(text), Json(_utf8(record.key)), record.key)
-    said.is_null = record.payload is None
-    said.is_utf8 = said.is_null or text is not None
-    said.is_keyless = record.key is None
-    said.topic, _, number = record.object.rpartition("/")
-    said.partition = _partition(number)
-    said.offset = record.byte_offset
-    said.sent_at = record.landed_at
-    return said
+    found = KafkaMessage(Json(text), Json(_utf8(record.key)), record.key)
+    found.is_null = record.payload is None
+    found.is_utf8 = found.is_null or text is not None
+    found.is_keyless = record.key is None
+    found.topic, _, number = record.object.rpartition("/")
+    found.partition = _partition(number)
+    found.offset = record.byte_offset
+    found.sent_at = record.landed_at
+    return found
 
 
 def of_dump(record: BronzeRecord) -> KafkaMessage:
     """The message that a line of a dump says; of one that is no record, nothing but the value is known."""
     text = _utf8(record.payload)
-    said = KafkaMessage(Json(text), Json(None))
+    found = KafkaMessage(Json(text), Json(None))
     if text is None:
-        said.is_utf8 = record.payload is None
-        return said
+        found.is_utf8 = record.payload is None
+        return found
     try:
-        line = said.read()
+        line = found.read()
     except MalformedJson:
-        return said
-    return _dumped(line) or said if type(line) is dict else said
+        return found
+    return _dumped(line) or found if type(line) is dict else found
 
 
 def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:
@@ -91,14 +91,14 @@ def _dumped(line: Mapping[str, Any]) -> KafkaMessage | None:
     )
     if not has_place and not is_record:
         return None
-    said = KafkaMessage(_dumped_part(value), _dumped_part(key))
-    said.is_null = value is None
-    said.is_keyless = key is None and (has_place or "key" in line)
-    said.topic = as_text(_first(line, "topic", about))
-    said.partition, said.offset = partition, offset
+    found = KafkaMessage(_dumped_part(value), _dumped_part(key))
+    found.is_null = value is None
+    found.is_keyless = key is None and (has_place or "key" in line)
+    found.topic = as_text(_first(line, "topic", about))
+    found.partition, found.offset = partition, offset
     written_at = line.get("ts") if line.get("timestamp") is None else line["timestamp"]
-    said.sent_at = _moment(about.get("timestamp") if written_at is None else written_at)
-    return said
+    found.sent_at = _moment(about.get("timestamp") if written_at is None else written_at)
+    return found
 
 
 def _dumped_part(part: Any) -> Json:

@@ -28,7 +28,7 @@ def whole(value: object) -> int | None:
 def microseconds(milliseconds: object) -> int | None:
     """A moment in microseconds since 1970 from one in milliseconds; None outside the years 1 to 9999.
 
-    It tells when and never orders, so that a wrong one costs no event.
+    The time is shown to people and never used for order: an unreadable one is dropped, and the event is taken.
     """
     number = whole(milliseconds)
     return number * 1000 if number is not None and _EARLIEST <= number <= _LATEST else None

@@ -2,7 +2,7 @@
 
 Columns may come, and hold more than before; values that nobody had declared are in the base rows, too. All else asks
 for a rebuild. Put here what must not change once history is compacted. Not here: where it is kept
-(``assets/bookkeeping/bases.py``).
+(``assets/bookkeeping/compacted/bases.py``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from transforms.feed.schema_policies import widens
 Meaning = Mapping[str, Any]
 """What a feed file says of one table, as far as compacted history depends on it, as plain JSON."""
 
-SAYINGS = {
+PART_NAMES = {
     "epochs": "the epochs that begin there",
     "key": "the key",
     "renamed": "the columns' earlier names",
@@ -42,7 +42,9 @@ def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "cdc_columns": list(table.cdc_columns),
         "renamed": dict(table.renamed),
         "defaults": dict(table.defaults),
-        "takers": {other.name: [other.path, *other.was] for other in _takers(feed, table)},
+        "takers": {
+            other.name: [other.path, *other.was] for other in _competing_tables(feed, table)
+        },
         "drop_column": table.policies.drop_column,
         "quarantines_columns": table.policies.add_column == "quarantine",
         "holds": feed.scope_deletes == "hold",
@@ -56,7 +58,7 @@ def altered(then: Meaning, now: Meaning) -> list[str]:
 
 
 def _altered(then: Meaning, now: Meaning) -> Iterator[str]:
-    yield from (words for name, words in SAYINGS.items() if then.get(name) != now[name])
+    yield from (words for name, words in PART_NAMES.items() if then.get(name) != now[name])
     # A table without a key tells its rows apart by all columns.
     fixed = then["key"] or [*then["columns"], *now["columns"]]
     for name in dict.fromkeys([*then["columns"], *now["columns"]]):
@@ -75,7 +77,7 @@ def _declared(table: Table) -> Mapping[str, str]:
     return {name: kind for name, kind in table.columns.items() if name not in table.added}
 
 
-def _takers(feed: Feed, table: Table) -> Iterator[Table]:
+def _competing_tables(feed: Feed, table: Table) -> Iterator[Table]:
     """The table itself, and others that may take events from it: of its plain name, or by path where it has one."""
     for other in feed.tables.values():
         names = {name.split(".")[-1] for name in (other.name, *other.was)}

@@ -44,7 +44,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Dismissal:
-    """What stands in quarantine of some records of one object that nobody will mend: it holds nothing up any more.
+    """Quarantined records of one object that a person has given up on: they no longer hold compaction back.
 
     ``places`` are these records' lines and byte offsets. No row of gold depends on it: if the feed file says something
     later by which such a record can be taken, it counts like any other.

@@ -30,7 +30,7 @@ def feed_digest(feed: Feed, window: str) -> str:
         {
             **_meaning(feed),
             **_decided(feed.decisions.for_window(window)),
-            # The tables of nodes are made by a run, and a run needs windows that are due.
+            # A change of ``types`` has to make windows due, or no run would make the tables of nodes again.
             **(
                 {"types": {name: list(of) for name, of in feed.types.items()}} if feed.types else {}
             ),
@@ -67,7 +67,7 @@ def table_digest(feed: Feed, table: Table) -> str:
     Of the feed's other tables only names and paths count: they may take drops away from this one. Their keys and
     columns may change freely.
     """
-    takers = {name: _taking(other) for name, other in feed.tables.items()}
+    takers = {name: _names_taken(other) for name, other in feed.tables.items()}
     return _digest(
         {
             **_meaning(feed),
@@ -111,7 +111,7 @@ def _decided(decisions: Decisions) -> dict[str, object]:
     return {"decisions": digest} if digest else {}
 
 
-def _taking(table: Table) -> object:
+def _names_taken(table: Table) -> object:
     return [table.path, *table.was] if table.was else table.path
 
 

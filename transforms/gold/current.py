@@ -38,11 +38,11 @@ class Current:
             and state.last is not None
             and (mine.effect, mine.copies) == (state.effect, state.copies)
             and mine.last[:3] == state.last[:3]
-            and _are_as_good(mine.reset, state.reset, horizon)
-            and self.shows(fold, state)
+            and _equal_above(mine.reset, state.reset, horizon)
+            and self.has_row_of(fold, state)
         )
 
-    def shows(self, fold: Fold, state: State) -> bool:
+    def has_row_of(self, fold: Fold, state: State) -> bool:
         """Whether gold has the row that the state describes, or no row where it describes none; positions do not count.
 
         Of a row whose values were not read, only its presence is compared.
@@ -59,7 +59,7 @@ class Current:
         )
 
 
-def _are_as_good(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
+def _equal_above(one: Position | None, other: Position | None, horizon: Horizon | None) -> bool:
     """Whether two reset positions are equal above the horizon.
 
     No change at or below the horizon ever comes to gold, so that a reset position there is as good as none. Gold may

@@ -27,7 +27,7 @@ def versions(fold: Fold, changes: Iterable[Change], before: State = ABSENT) -> l
     """The versions of a key whose changes come in their order.
 
     Every change that counts ends the version before it, and begins one where the row is there after it, also where no
-    column has another value. A key whose history is compacted begins with the version that in_table at the horizon.
+    column has another value. A key whose history is compacted begins with the version that stood at the horizon.
     """
     states = [before, *counted(fold, changes, before)]
     ends = [one.last for one in states[1:]]
@@ -66,12 +66,14 @@ def are_same(fold: Fold, in_table: Sequence[Version], expected: Sequence[Version
     return len(in_table) == len(expected) and plain(in_table) == plain(expected)
 
 
-def is_woven_in(in_table: Sequence[Version], expected: Sequence[Version], last: Position) -> bool:
+def has_late_version(
+    in_table: Sequence[Version], expected: Sequence[Version], last: Position
+) -> bool:
     """Whether a change came late, before a key's ``last`` change, so that versions before that position differ."""
-    return _settled(in_table, last) != _settled(expected, last)
+    return _begun_before(in_table, last) != _begun_before(expected, last)
 
 
-def _settled(some: Sequence[Version], last: Position) -> set[tuple[object, ...]]:
+def _begun_before(some: Sequence[Version], last: Position) -> set[tuple[object, ...]]:
     """Where versions began before a place, and where each ended, if it did so before it."""
     found = set[tuple[object, ...]]()
     for one in some:

@@ -1,7 +1,7 @@
-"""Which of a key's events a run brings, and which of these are known to have come before.
+"""Counts a key's deliveries: which events this run brings, and which of them came before.
 
-Asked of keys that are folded from their history. Put here what a key's deliveries add up to. Not here: whether an event
-came late (``onto_gold``, ``table_changes``).
+Used only for keys that are folded from their history. Put here what a key's deliveries add up to. Not here: whether an
+event came late (``onto_gold``, ``table_changes``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from transforms.gold.state import Last
 
 
 @dataclass(slots=True)
-class News:
+class DeliveryCounts:
     """What a key's deliveries add up to, by the ids of their events.
 
     ``last``: the key's last change in gold. ``deliveries``: how many deliveries of the key's own events the run brings.

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from transforms.gold.change import Change
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
-from transforms.gold.ordering import Counts, in_order
+from transforms.gold.ordering import Counts, distinct
 from transforms.gold.state import ABSENT, Last, State
 
 
@@ -38,7 +38,7 @@ class Outcome:
     counts: Counts = field(default_factory=Counts)
 
 
-def onto(
+def apply_new_changes(
     fold: Fold, current: Current | None, deliveries: Iterable[Change], *, keeps_history: bool
 ) -> Outcome:
     """What new changes do to a key; they are sorted (``ordering.sort_key``).
@@ -49,7 +49,7 @@ def onto(
     found = Outcome()
     before = state = ABSENT if current is None else current.state
     last = before.last
-    for change in in_order(deliveries, found.counts):
+    for change in distinct(deliveries, found.counts):
         if last is not None:
             if change.position == last.position and change.event_id != last.event_id:
                 found.counts.has_ties |= not change.is_scoped
@@ -76,7 +76,7 @@ def onto(
     return found
 
 
-def by_history(
+def refold(
     fold: Fold, current: Current | None, changes: Iterable[Change], before: State = ABSENT
 ) -> tuple[State, bool]:
     """What a key is by all its changes, in their order, and whether an event came late: one that gold did not have.
@@ -95,11 +95,15 @@ def by_history(
         if up_to_last is not None and change.event_id == last.event_id:
             expected = [after, fold.step(up_to_last, change)]
         state = after
-    # Where the last one is not among them, the key's base has it, or it stands before its old place by now.
+    # Gold's last change may be missing from these changes: it is in the base row, or an earlier delivery has given it a
+    # smaller position.
     expected = expected or [state if up_to_last is None else up_to_last]
-    return state, not any(current.shows(fold, one) for one in expected)
+    return state, not any(current.has_row_of(fold, one) for one in expected)
 
 
 def _is_known(last: Last, change: Change) -> bool:
-    """Whether the change is the last one, once more; at a smaller place it says what place the row has to have."""
+    """Whether the change is a repeat of the last one.
+
+    At a smaller position it is not treated as one: the smallest position counts, so the row has to be moved there.
+    """
     return change.event_id == last.event_id and change.position >= last.position

@@ -31,9 +31,9 @@ class Counts:
     has_ties: bool = False
 
 
-def ordered(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
+def sorted_distinct(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
     """The distinct changes of a key in the order in which they apply; ``deliveries`` in whatever order."""
-    return in_order(sorted(deliveries, key=sort_key), counts)
+    return distinct(sorted(deliveries, key=sort_key), counts)
 
 
 def sort_key(change: Change) -> tuple[object, ...]:
@@ -46,7 +46,7 @@ def sort_key(change: Change) -> tuple[object, ...]:
     return *change.place, change.event_id, at is not None, at or 0, change.is_past
 
 
-def sorted_with(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Change]:
+def merge_sorted(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Change]:
     """A key's own changes, which come in the order of their positions, and others, sorted by ``sort_key``.
 
     No more of the key's own is held than stand at one position: a hot key may have millions.
@@ -56,8 +56,8 @@ def sorted_with(own: Iterable[Change], others: Sequence[Change]) -> Iterator[Cha
     return merge(mine, sorted(others, key=sort_key), key=sort_key) if others else mine
 
 
-def in_order(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
-    """The same as ``ordered``, for deliveries that are sorted; no more of them are held than stand at one place.
+def distinct(deliveries: Iterable[Change], counts: Counts | None = None) -> Iterator[Change]:
+    """The same as ``sorted_distinct``, for sorted deliveries; only those at one place are held at a time.
 
     Several deliveries of one event are one change, at the smallest of their positions. All of them agree in the stable
     prefix of their positions, so that only the events of the prefix at hand are remembered.

@@ -14,8 +14,8 @@ from transforms.gold.change import Change, Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.key_changes import Links
-from transforms.gold.onto_gold import by_history, onto
-from transforms.gold.ordering import Counts, ordered, sort_key
+from transforms.gold.onto_gold import apply_new_changes, refold
+from transforms.gold.ordering import Counts, sort_key, sorted_distinct
 from transforms.gold.scopes import Scopes
 from transforms.gold.state import ABSENT, State
 from transforms.gold.table_changes import NewChanges, Silver, TableOutcome
@@ -53,7 +53,7 @@ def apply_changes(
         deliveries = [*new.changes.get(key, ()), *every.of(key, streams.get(key, ()))]
         deliveries.sort(key=sort_key)
         keeps_history = new.keeps_history or new.moves
-        outcome = onto(fold, current.get(key), deliveries, keeps_history=keeps_history)
+        outcome = apply_new_changes(fold, current.get(key), deliveries, keeps_history=keeps_history)
         # Only all of a key's changes say where those of other streams stand among them.
         outcome.needs_history |= new.crossing is not None and every.reach_across(key)
         # Where every version is kept, it takes all of a key's changes to tell them.
@@ -72,7 +72,7 @@ def _refold(
     changes, before = steps(fold, new, silver, found.refolded)
     for key, some in changes.items():
         stands = current.get(key)
-        state, came_late = by_history(fold, stands, some, before.get(key, ABSENT))
+        state, came_late = refold(fold, stands, some, before.get(key, ABSENT))
         # What a linked key became by its new changes alone no longer counts.
         found.states.pop(key, None)
         if state.last is None:
@@ -107,7 +107,7 @@ def steps(
     streams = silver.streams(keys) if new.needs_streams else {}
     scopes = Scopes(new.scoped, fold.identity)
     found = {
-        key: in_order_of(
+        key: with_scoped(
             own.get(key, ()),
             (*scopes.of(key, streams.get(key, ())), *_across(new, key, own, scopes)),
         )
@@ -125,8 +125,8 @@ def _across(
     return new.crossing.for_key(scopes.matching(key), own[key], new.cross_stream_positions)
 
 
-def in_order_of(
+def with_scoped(
     own: Iterable[Change], scoped: Iterable[Change], counts: Counts | None = None
 ) -> list[Change]:
     """A key's own changes and the scoped ones that it meets, in their order."""
-    return list(ordered([*own, *scoped], counts))
+    return list(sorted_distinct([*own, *scoped], counts))

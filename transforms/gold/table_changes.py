@@ -68,10 +68,10 @@ class TableOutcome:
     """What a run does to one table.
 
     ``states``: by key, what each key is that has changed. ``asked``: the keys that needed their whole history;
-    ``refolded``: these, and all keys that are linked with them. ``late``: those of them of which an event came late.
+    ``refolded``: these, and all keys that are linked with them. ``late``: the refolded keys that had a late event.
     ``superseded``: events below a reset position. ``known``: last events of keys that came again. ``repeats``: events
-    that the run itself brings several times. None of these three counts events of the keys that were ``asked`` for:
-    ``news`` does. ``ties``: how many keys have two events at one place.
+    that the run itself brings several times. These three leave out the keys in ``asked``, for which
+    ``transforms/gold/news.py`` counts. ``ties``: how many keys have two events at one place.
     """
 
     states: dict[Key, State] = field(default_factory=dict)

@@ -28,7 +28,7 @@ Account = dict[str, Any]
 """One row of the accounting: one window and table, with its ``COUNTS`` and facts."""
 
 
-class Whose(NamedTuple):
+class AccountKey(NamedTuple):
     """The account that a row goes to: one per window and table."""
 
     window: str
@@ -37,7 +37,7 @@ class Whose(NamedTuple):
     declared: str | None
 
 
-class Moment(NamedTuple):
+class LogPoint(NamedTuple):
     """Where a row stands in the source's log, and when it was made and read (microseconds since 1970)."""
 
     epoch: int | None
@@ -69,18 +69,23 @@ class Accounts:
     """
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[Whose, str | None, str | None, bool]] = Counter()
+        self._counts: Counter[tuple[AccountKey, str | None, str | None, bool]] = Counter()
         self.left_out = 0
         self.open_events = 0
-        self._newest: dict[tuple[Whose, int | None, int], tuple[int, int]] = {}
-        self._streams: defaultdict[Whose, set[str]] = defaultdict(set)
+        self._newest: dict[tuple[AccountKey, int | None, int], tuple[int, int]] = {}
+        self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
 
-    def add(self, whose: Whose, count: str | None, facts: str | None, *, is_first: bool) -> None:
+    def add(
+        self, whose: AccountKey, count: str | None, facts: str | None, *, is_first: bool
+    ) -> None:
         """Count one row; ``facts`` are those of a row that silver keeps."""
         self._counts[whose, count, facts, is_first] += 1
 
-    def note(self, whose: Whose, moment: Moment) -> None:
-        """Remember the newest change of each log file, and when it was first read: a repeat of it is read later."""
+    def note(self, whose: AccountKey, moment: LogPoint) -> None:
+        """Remember the newest change of each log file, and when it was first read.
+
+        Stored as (made, -read), so that the greatest is the newest change, and of its deliveries the one read first.
+        """
         if moment.made is None:
             return
         where = (whose, moment.epoch, moment.segment)
@@ -88,7 +93,7 @@ class Accounts:
         if seen > self._newest.get(where, (-LATEST, -LATEST)):
             self._newest[where] = seen
 
-    def hear(self, whose: Whose, stream: str) -> None:
+    def add_stream(self, whose: AccountKey, stream: str) -> None:
         """Remember that a row came from this stream; two are kept, enough to know that there are several."""
         known = self._streams[whose]
         if stream not in known:
@@ -109,21 +114,21 @@ class Accounts:
         self.left_out += left_out
         self.open_events += open_events
         for whose, count, facts, is_first, number in counts:
-            self._counts[Whose(*whose), count, facts, is_first] += number
-        for whose, epoch, segment, made, unread in newest:
-            read = None if unread == -LATEST else -unread
-            self.note(Whose(*whose), Moment(epoch, segment, made, read))
+            self._counts[AccountKey(*whose), count, facts, is_first] += number
+        for whose, epoch, segment, made, minus_read in newest:
+            read = None if minus_read == -LATEST else -minus_read
+            self.note(AccountKey(*whose), LogPoint(epoch, segment, made, read))
         for *whose, known in streams:
             for stream in known:
-                self.hear(Whose(*whose), stream)
+                self.add_stream(AccountKey(*whose), stream)
 
     def rows(self) -> list[Account]:
         """One account per window and table, in a fixed order, so that the same events make the same accounts."""
-        found: dict[Whose, _Account] = defaultdict(_Account)
+        found: dict[AccountKey, _Account] = defaultdict(_Account)
         for (whose, count, facts, is_first), number in self._counts.items():
             found[whose].add(count, facts, number, is_first=is_first)
-        for (whose, epoch, segment), (made, unread) in self._newest.items():
-            read = None if unread == -LATEST else -unread
+        for (whose, epoch, segment), (made, minus_read) in self._newest.items():
+            read = None if minus_read == -LATEST else -minus_read
             found[whose].segments.append((epoch, segment, made, read))
         for whose, known in self._streams.items():
             found[whose].streams = sorted(known)
@@ -156,14 +161,14 @@ class _Account:
             self.counts["records"] += number
         if facts is None:
             return
-        said = json.loads(facts)
-        self.kinds.update(said.get(KINDS, ()))
-        self.undeclared.update(said.get(UNDECLARED, ()))
-        if SCHEMA in said:
-            self.schemas.add(json.dumps(said[SCHEMA]))
-        for word in said.get(WARNINGS, ()):
+        noted = json.loads(facts)
+        self.kinds.update(noted.get(KINDS, ()))
+        self.undeclared.update(noted.get(UNDECLARED, ()))
+        if SCHEMA in noted:
+            self.schemas.add(json.dumps(noted[SCHEMA]))
+        for word in noted.get(WARNINGS, ()):
             self.warnings[word] += number
-        if NULL_KEY in said:
+        if NULL_KEY in noted:
             self.counts["null_keys"] += number
 
     def row(self) -> Account:

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 def collisions(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Gold tables that two different source tables would share, from (table, source table) pairs.
 
-    ``region`` and ``io_blitzz.region`` may be one table, told less and more exactly; ``a.region`` and ``b.region`` not.
+    ``region`` and ``io_blitzz.region`` may be one table, named without and with its schema; ``a.region`` and
+    ``b.region`` are two.
     """
     by_table: dict[str, set[str]] = {}
     for table, source in sources:

@@ -25,8 +25,13 @@ def event_id(
     Values go in as the source wrote them, so that a column that gets another type makes no other event. Each text goes
     in as its length, a colon and itself, so that no two events can spell the same line; bytes go in as base64.
     """
-    whose = tuple(identity)
-    parts = [_net(table), _net(operation), _net(str(len(whose))), *map(_net, whose)]
+    identity_texts = tuple(identity)
+    parts = [
+        _netstring(table),
+        _netstring(operation),
+        _netstring(str(len(identity_texts))),
+        *map(_netstring, identity_texts),
+    ]
     for image in images:
         if image is None:
             parts.append("-")
@@ -38,17 +43,17 @@ def event_id(
             if type(value) is str:
                 parts.append(f"{spelled}{len(value)}:{value}")
             else:
-                parts += (spelled, _net(value))
+                parts += (spelled, _netstring(value))
     return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=4096)
 def _spelled(names: tuple[str, ...]) -> tuple[str, list[tuple[str, str]]]:
     """How many names there are, and each name in order, as they are spelled: most images have the same few."""
-    return _net(str(len(names))), [(name, _net(name)) for name in sorted(names)]
+    return _netstring(str(len(names))), [(name, _netstring(name)) for name in sorted(names)]
 
 
-def _net(value: Value) -> str:
+def _netstring(value: Value) -> str:
     if value is None:
         return "-"
     text = base64.b64encode(value).decode() if isinstance(value, bytes) else value

@@ -13,7 +13,10 @@ from transforms.silver.accounting import LATEST, Account
 
 
 def falls(accounts: Iterable[Account]) -> list[Account]:
-    """One row per table, epoch and log file whose newest change was made, and read, before one of an earlier file.
+    """One entry for each log file whose newest change was made, and read, before a change of a lower-numbered file.
+
+    Its keys: ``table``, ``epoch``, ``segment`` (the log file's number), ``newest`` (the time of the file's newest
+    change) and ``newest_before`` (the newest time in files with lower numbers); both in microseconds since 1970.
 
     A log that was reset starts with low numbers again while time goes on: the order of events is then unknown. Both
     times must fall. A statement that began before its log file did is a little older than the file before it says, but

@@ -15,7 +15,8 @@ from transforms.silver.transactions import Position
 class OpenEvent(NamedTuple):
     """One event of such a transaction, as one window has it; the fields are those of ``transactions.Part``.
 
-    ``event_at``: when the source made it, in microseconds since 1970, or None.
+    ``event_id`` to ``position``: as in ``transactions.TransactionEvent``. ``event_at``: when the source made it, in
+    microseconds since 1970, or None.
     """
 
     window: str
@@ -28,7 +29,7 @@ class OpenEvent(NamedTuple):
     event_at: int | None
 
 
-class State(NamedTuple):
+class TransactionState(NamedTuple):
     """The state of one transaction.
 
     ``commit``: the position of its commit; None while the transaction is not whole. ``has_commit``: whether a commit
@@ -47,7 +48,7 @@ class State(NamedTuple):
     first_at: int | None
 
 
-def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> State:
+def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> TransactionState:
     """The state of the transaction with this id, which has at least one event.
 
     ``unread``: windows that are known to hold drops, and were not read.
@@ -75,7 +76,7 @@ def state_of(name: str, events: Iterable[OpenEvent], unread: Sequence[str]) -> S
     is_whole = last is not None and _is_whole(
         last, len(own), begun_in, {one.window for one in commits}, unread
     )
-    return State(
+    return TransactionState(
         name,
         last.position if last is not None and is_whole else None,
         last is not None,
@@ -101,9 +102,9 @@ def _is_whole(
 ) -> bool:
     """Whether all of a transaction has been read.
 
-    It has where as many events are there as its commit says. Where that says no number, no window may be unread from
-    one with its beginning to one with its commit, both included, for more of these may have landed since; and where it
-    has no beginning of its own, none up to the commit's.
+    It has if as many events were read as the commit says. If the commit gives no number: if every window from one that
+    holds the begin to one that holds the commit (both included) is read. If the stream marks no begins: if every window
+    up to one that holds the commit is read.
     """
     if commit.expected is not None:
         return seen >= commit.expected

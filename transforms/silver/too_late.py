@@ -1,4 +1,4 @@
-"""Events at or below their table's horizon: those that its base has are repeats, others came too late.
+"""Events at or below their table's horizon: repeats if the base rows already contain them, else too late.
 
 Put here what the horizon says about one event. Not here: where the horizon lies (``transforms/horizons.py``), and which
 events the base has (``assets``).
@@ -13,7 +13,7 @@ from transforms.fault import Fault
 from transforms.horizons import Horizon
 
 REASON: Final = "too_late"
-"""The fault's kind: it is decided already, so that it holds nothing up."""
+"""Reason of this fault. It needs no decision by a person, so that it does not hold compaction back."""
 
 
 def is_covered(horizon: Horizon | None, position: Sequence[int], stable_prefix: int) -> bool:

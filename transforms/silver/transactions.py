@@ -1,7 +1,7 @@
 """Transactions within one window: which of them the window holds whole.
 
-Such a one needs no other window. Put here when a transaction is whole, within one window. Not here: putting windows
-together (``assets/columns/transactions.py``).
+A transaction that one window holds whole needs no other window. Put here when that is so. Not here: transactions that
+several windows hold (``open_transactions``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 Position = tuple[int, ...]
 
 
-class Part(NamedTuple):
+class TransactionEvent(NamedTuple):
     """An event of a transaction, with what decides whether the transaction is whole.
 
     ``effect`` is ``begin``, ``commit`` or any other; ``expected`` and ``has_begin`` are as in ``event.Transaction``.
@@ -26,7 +26,7 @@ class Part(NamedTuple):
     has_begin: bool
 
 
-def commit_of(parts: Iterable[Part]) -> Position | None:
+def commit_of(parts: Iterable[TransactionEvent]) -> Position | None:
     """The position of the commit, where these parts are the whole transaction; else None.
 
     They are, where there are as many events as the commit says; or, where the commit says no number, where the begin is

@@ -24,8 +24,8 @@ WaitingRow = Mapping[str, Any]
 def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
     """The function that conforms a waiting row of a table to what the feed's stream says of it.
 
-    It gives the row's change, two where its key changes, and none where a value does not fit, the key is not told, or
-    only the description that its record lacks could have read a value: such a row goes on waiting.
+    It gives one row, or two where the key changes. It gives none where a value does not fit its type, where the key is
+    unknown, or where a value could only be decoded with the schema that the record lacks: such a row stays waiting.
     """
     conform = conformer(feed, tells_tables=True)
     # Silver has the source's names.
@@ -37,7 +37,7 @@ def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
     )
 
     def of_row(waiting: WaitingRow) -> list[Row]:
-        # Of a row that goes nothing but its key counts.
+        # Of a removed row only the key's columns matter.
         mentioned = (
             key if waiting["effect"] == "remove" else {*waiting["before"], *waiting["after"]}
         )
@@ -47,7 +47,7 @@ def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
         if any(row.fault is not None for row in rows):
             return []
         for row in rows:
-            # What the event was known by is not in silver; what it is known by, is.
+            # Silver does not hold ``Event.identity``, from which the id was made; so the id itself is copied.
             row.event_id, row.ordinal = waiting["event_id"], waiting["ordinal"]
         return rows
 

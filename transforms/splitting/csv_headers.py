@@ -96,7 +96,7 @@ def _resembles(names: Sequence[str], table: Table) -> bool:
 def _is_plainly_no_data(names: Sequence[str], table: Table) -> bool:
     """Whether a row as wide as an operation's has nothing that an operation's row has.
 
-    A snapshot row may happen to be as wide; where it is, it is a snapshot row.
+    If a snapshot row of this table has the same number of fields, the row is taken for a snapshot row.
     """
     triplets = len(table.cdc_columns) or len(table.columns)
     if not triplets or len(names) != 3 * triplets + 3 or len(names) == len(table.columns):

@@ -1,4 +1,4 @@
-"""Inflating a landed object as far as it may be, and saying which of its records a damaged archive leaves in doubt.
+"""Inflating a landed object as far as the limit allows, and saying whether its gzip archive is damaged, and how.
 
 Gzip is recognised by its magic bytes, never by the object's extension. Put here what is true of gzip. Not here: which
 records a damaged archive leaves in doubt (``damaged_archives``), and what the inflated bytes hold (``json_documents``,
@@ -27,8 +27,8 @@ _SHOWN = 4_000
 def inflate(data: bytes, most: int = DEFAULTS.largest_object) -> tuple[bytes, str | None]:
     """The inflated bytes of every member, with a sentence on the damage if there is any.
 
-    Where they are more than ``most`` bytes, reading ends soon after: a little more than that is returned, and no damage
-    is spoken of.
+    If they exceed ``most`` bytes, reading stops soon after: slightly more than ``most`` bytes are returned, and damage
+    after them is not reported.
     """
     if not data.startswith(MAGIC):
         return data, None

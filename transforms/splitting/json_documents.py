@@ -32,8 +32,9 @@ _RETURN, _COMMA, _QUOTE = b'\r,"'
 _OPEN_ARRAY, _CLOSE_ARRAY, _OPEN_OBJECT, _CLOSE_OBJECT = b"[]{}"
 _DELIMITED = (_OPEN_OBJECT, _OPEN_ARRAY, _QUOTE)
 
-_READ_IN_VAIN = 16 << 20
-"""Beside four times its size, so much of an object may be read twice in search of the ends of malformed records."""
+_REREAD_ALLOWANCE = 16 << 20
+"""How many bytes beyond the ends of malformed records may be read in vain: four times the object's size plus this.
+After that a record is only read to the end of its line."""
 
 
 def split(data: bytes, limits: Limits = DEFAULTS) -> Iterator[Record]:
@@ -58,8 +59,8 @@ class _Array:
 class _Text:
     """A position in the text.
 
-    ``line_end`` is where the line of ``position`` ends, or one before it. ``in_vain`` counts what was read beyond the
-    ends of malformed records: it is read again.
+    ``line_end`` is where the line of ``position`` ends, or one before it. ``reread_bytes`` counts what was read beyond
+    the ends of malformed records: it is read again.
     """
 
     data: bytes
@@ -68,7 +69,7 @@ class _Text:
     position: int
     line: int = 1
     line_end: int = -1
-    in_vain: int = 0
+    reread_bytes: int = 0
     array: _Array | None = None
 
     def records(self) -> Iterator[Record]:
@@ -154,14 +155,15 @@ class _Text:
             return self._malformed(None, longest)
         if found == CUT:
             return self._malformed(
-                "much before it is broken, and it does not end in its line", reach
+                "it does not end on its line, and no further lines were read because too much before it is malformed",
+                reach,
             )
         self._pass_to(found)
         return Record(line, start, self.data[start:found])
 
     def _reach(self, most: int) -> int:
         """How far the record that begins here may be read; in its own line where too much was read in vain."""
-        if self.in_vain > 4 * len(self.data) + _READ_IN_VAIN:
+        if self.reread_bytes > 4 * len(self.data) + _REREAD_ALLOWANCE:
             return min(most, self._end_of_line())
         return min(most, len(self.data))
 
@@ -188,7 +190,7 @@ class _Text:
         resume = self._next_start()
         if self.array is not None and self.data.find(b"]", start, resume) >= 0:
             self.array.in_doubt = True
-        self.in_vain += max(0, read_to - resume)
+        self.reread_bytes += max(0, read_to - resume)
         end = stripped(self.data, start, resume)
         self._pass_to(resume)
         if end - start > limits.largest_record:

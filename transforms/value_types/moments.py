@@ -60,7 +60,7 @@ def moment(value: str | bytes) -> str | None:
 
 
 def clock(value: str | bytes) -> str | None:
-    """The judge of what calendars and clocks show, of no zone: a text that names one does not fit."""
+    """The judge of ``timestamp_ntz``: a local date and time. A text with a zone does not fit."""
     text = value if isinstance(value, str) else value.decode("utf-8", "replace")
     return _plain(text, has_zones=False) or _moment(text, has_zones=False)
 

@@ -39,8 +39,9 @@ _FARTHEST: Final = timedelta(hours=18)
 def offset(zone: str, clock: datetime) -> timedelta | None:
     """How far a zone is from UTC when its clocks show this; None for what is no zone.
 
-    Of a time that clocks show twice it is the first, and one that they leave out counts as if they did not: as Java's
-    ``ZonedDateTime.of``. Java and Python bring their own tables of the zones, which may be of different years.
+    Where clocks are set back, a local time that occurs twice is the first of the two; where they are set forward, a
+    skipped local time is read with the offset from before the change (as in Java's ``ZonedDateTime.of``). Java and
+    Python bring their own tables of the zones, which may be of different years.
     """
     found = _zone(zone)
     return clock.replace(tzinfo=found).utcoffset() if isinstance(found, ZoneInfo) else found

@@ -14,10 +14,10 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from assets.arrow.gold.cross_streams import Collected, in_order, positions_of
+from assets.arrow.gold.cross_streams import Collected, distinct, positions_of
 from transforms.gold.change import Position
 from transforms.gold.streams.clocks import Moment, clock
-from transforms.source_format import FarPlaces
+from transforms.source_format import CrossStreamMatcher
 
 _TEXTS = pa.list_(pa.field("element", pa.string()))
 _NUMBERS = pa.list_(pa.field("element", pa.int64()))
@@ -48,7 +48,7 @@ _MOMENT, _MESSAGE = "moment", "message"
 class CollectPositions:
     """The first stage: rows of silver to moments and messages, as rows of ``COLLECTED``."""
 
-    far: FarPlaces | None
+    far: CrossStreamMatcher | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch of ``COLLECTED`` for each batch of silver."""
@@ -83,7 +83,7 @@ class JoinPositions:
         for (kind, group), some in groupby(collected, key=lambda one: one[:2]):
             rows: list[tuple[object, ...]] = []
             if kind == _MOMENT:
-                of_stream = clock(in_order(one for _, _, one in some), self.wanted)
+                of_stream = clock(distinct(one for _, _, one in some), self.wanted)
                 rows.append(((), "", group.decode(), (), False, pickle.dumps(of_stream)))
             else:
                 for one in positions_of([message for _, _, message in some]):

@@ -19,7 +19,7 @@ from assets.arrow import map_columns
 from transforms.gold.change import Key, Position
 from transforms.gold.streams.clocks import PLACE, Clock, Moment, clock
 from transforms.gold.streams.crossing import CrossStreamPosition
-from transforms.source_format import FarPlaces, Telling
+from transforms.source_format import CrossStreamMatcher, SilverRow
 
 READ = (
     *("declared", "effect", "operation", "is_derived", "event_at"),
@@ -57,7 +57,7 @@ class Collected:
         default_factory=lambda: defaultdict(list)
     )
 
-    def collect(self, batch: pa.RecordBatch, far: FarPlaces | None) -> None:
+    def collect(self, batch: pa.RecordBatch, far: CrossStreamMatcher | None) -> None:
         """Collect from rows with the columns ``READ`` and ``after``; ``far`` recognizes messages of other streams."""
         after = map_columns.maps(batch.column("after"))
         cells = zip(*(batch.column(name).to_pylist() for name in READ), strict=True)
@@ -72,7 +72,7 @@ class Collected:
             self.moments[place] = at if known is None else max(known, at or known)
             if far is None:
                 continue
-            meets = far.meets(Telling(declared, effect, operation, is_derived, image or {}, at))
+            meets = far.meets(SilverRow(declared, effect, operation, is_derived, image or {}, at))
             if meets is not None:
                 is_far, by = meets
                 one = Message(is_far, tuple(key), event_id, stream, tuple(position), is_new)
@@ -95,12 +95,12 @@ def clocks(moments: Iterable[tuple[str, Moment]], wanted: Collection[int]) -> di
     for stream, moment in moments:
         of_streams[stream].append(moment)
     return {
-        stream: clock(in_order(sorted(some, key=lambda one: one.place)), wanted)
+        stream: clock(distinct(sorted(some, key=lambda one: one.place)), wanted)
         for stream, some in of_streams.items()
     }
 
 
-def in_order(moments: Iterable[Moment]) -> Iterator[Moment]:
+def distinct(moments: Iterable[Moment]) -> Iterator[Moment]:
     """The moments with a position that the run brings before the same position from earlier windows."""
     for _, some in groupby(moments, key=lambda one: one.place):
         yield from sorted(some, key=lambda one: not one.is_new)

@@ -20,8 +20,8 @@ from assets.arrow.gold.tally import Tally
 from assets.arrow.record_batches import with_clear_errors
 from transforms.gold.change import Change
 from transforms.gold.fold import Fold
-from transforms.gold.onto_gold import onto
-from transforms.gold.ordering import sorted_with
+from transforms.gold.onto_gold import apply_new_changes
+from transforms.gold.ordering import merge_sorted
 from transforms.gold.scopes import Scoped, Scopes
 
 
@@ -69,8 +69,10 @@ class OntoGold:
             return
         tally.foreign_copies += bool(folding.table.key) and one.copies > 1
         changes = (change for change, _, _ in chain([] if first is None else [first], own))
-        deliveries = sorted_with(changes, scoped)
-        outcome = onto(work.fold, one.current, deliveries, keeps_history=folding.keeps_history)
+        deliveries = merge_sorted(changes, scoped)
+        outcome = apply_new_changes(
+            work.fold, one.current, deliveries, keeps_history=folding.keeps_history
+        )
         tally.deliveries += outcome.counts.deliveries
         tally.ties += outcome.counts.has_ties
         # Where every version is kept, versions need all of a key's changes.

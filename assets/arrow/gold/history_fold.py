@@ -17,8 +17,8 @@ from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
 from assets.arrow.gold.stories import Story, stories
 from assets.arrow.record_batches import with_clear_errors
 from transforms.gold.fold import Fold
-from transforms.gold.history import Version, are_same, is_woven_in, versions
-from transforms.gold.onto_gold import by_history
+from transforms.gold.history import Version, are_same, has_late_version, versions
+from transforms.gold.onto_gold import refold
 from transforms.gold.state import State
 
 
@@ -44,12 +44,12 @@ class FromHistory:
         of_key: list[Version] = []
         if self.folding.table.history:
             changes, again = tee(changes)
-        state, came_late = by_history(work.fold, meeting.current, changes, meeting.base)
+        state, came_late = refold(work.fold, meeting.current, changes, meeting.base)
         if self.folding.table.history:
             of_key = versions(work.fold, again, meeting.base)
             last = meeting.current and meeting.current.state.last
             came_late = came_late or bool(
-                last and is_woven_in(meeting.versions, of_key, last.position)
+                last and has_late_version(meeting.versions, of_key, last.position)
             )
         if self.folding.full_rebuild:
             tally.deliveries += one.news.deliveries

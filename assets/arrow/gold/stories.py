@@ -13,8 +13,8 @@ from assets.arrow.gold.meetings import Folding, Meeting
 from transforms.gold import key_changes
 from transforms.gold.change import Change
 from transforms.gold.fold import Fold
-from transforms.gold.news import News
-from transforms.gold.ordering import Counts, in_order, sorted_with
+from transforms.gold.news import DeliveryCounts
+from transforms.gold.ordering import Counts, distinct, merge_sorted
 from transforms.gold.scopes import Scopes
 from transforms.gold.state import ABSENT
 
@@ -28,7 +28,7 @@ class Story:
 
     key: Meeting
     changes: Iterator[Change]
-    news: News
+    news: DeliveryCounts
     counts: Counts
     streams: set[str | None]
 
@@ -48,7 +48,7 @@ def stories(
 
 def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
     current = one.current
-    news = News(None if current is None else current.state.last)
+    news = DeliveryCounts(None if current is None else current.state.last)
     counts, streams = Counts(), set(one.base_streams)
 
     def own_changes() -> Iterator[Change]:
@@ -69,4 +69,4 @@ def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
         scoped += folding.crossing.for_key(matching, own, one.cross_stream_positions)
     for change in scoped:
         news.meet(change, is_new=not change.is_past)
-    return Story(one, in_order(sorted_with(own, scoped), counts), news, counts, streams)
+    return Story(one, distinct(merge_sorted(own, scoped), counts), news, counts, streams)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from assets.columns.silver import ACCOUNT, OUTPUT
-from transforms.silver.accounting import Accounts, Moment, Whose, counted_as
+from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 
 
@@ -46,7 +46,7 @@ def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
 
 def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
     """Count a row under its outcome; None for one that silver keeps."""
-    whose = Whose(one.window, one.table, one.source_table, one.declared)
+    whose = AccountKey(one.window, one.table, one.source_table, one.declared)
     accounts.add(
         whose,
         counted_as(one.tally, one.derived, outcome),
@@ -54,10 +54,10 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
         is_first=one.is_first,
     )
     if outcome is None and one.stream is not None:
-        accounts.hear(whose, one.stream)
+        accounts.add_stream(whose, one.stream)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         position: Any = one.position
-        moment = Moment(position[0], one.segment, one.event_at, one.extracted_at)
+        moment = LogPoint(position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(whose, moment)
 
 

@@ -78,20 +78,20 @@ def _is_part(row: Row) -> bool:
     return row.transaction is not None and row.fault is None
 
 
-def _part_of(row: Row) -> transactions.Part:
+def _part_of(row: Row) -> transactions.TransactionEvent:
     transaction, event_id = row.transaction, row.event_id
     assert transaction is not None and event_id is not None  # it is a part
     position: Any = row.position
     is_derived = row.derived is not None
-    return transactions.Part(
+    return transactions.TransactionEvent(
         event_id, row.effect, is_derived, position, transaction.expected, transaction.has_begin
     )
 
 
-def part_of(packed: bytes) -> transactions.Part:
+def part_of(packed: bytes) -> transactions.TransactionEvent:
     """The part of a transaction that ``part`` holds."""
     event_id, effect, is_derived, position, *counts = _unpack(packed)
-    return transactions.Part(event_id, effect, is_derived, tuple(position), *counts)
+    return transactions.TransactionEvent(event_id, effect, is_derived, tuple(position), *counts)
 
 
 def unpacked(batch: pa.RecordBatch) -> list[Row]:

@@ -77,10 +77,10 @@ def _resolved(
     # Until a record is looked at by itself, an error is the whole group's.
     place, together = place_of(feed, group[0][0]), len(group)
     try:
-        events = iter(resolve([said for _, said in group if type(said) is not Event]))
+        events = iter(resolve([content for _, content in group if type(content) is not Event]))
         rows: list[Row] = []
-        for record, said in group:
-            event = said if type(said) is Event else next(events)
+        for record, content in group:
+            event = content if type(content) is Event else next(events)
             place, together = place_of(feed, record), 1
             rows += conform(record, [event])
             if len(rows) >= _GROUP_ROWS:
@@ -113,8 +113,8 @@ def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) 
             groups.append(group)
             orders.append((0,) if is_event else one.order)  # type: ignore[union-attr]
             shards.append(crc32(group) % SHARDS)
-            said = one if is_event else one.said  # type: ignore[union-attr]
-            blobs.append(pickle.dumps((record, said), protocol=pickle.HIGHEST_PROTOCOL))
+            content = one if is_event else one.content  # type: ignore[union-attr]
+            blobs.append(pickle.dumps((record, content), protocol=pickle.HIGHEST_PROTOCOL))
     arrays = {"group": groups, "order": orders, "shard": shards, "blob": blobs}
     return pa.RecordBatch.from_arrays(
         [pa.array(arrays[one.name], one.type) for one in PENDING], schema=PENDING

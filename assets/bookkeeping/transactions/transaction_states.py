@@ -19,7 +19,7 @@ from assets.delta.store_faults import naming_store_faults
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
-from transforms.silver.open_transactions import OpenEvent, State, state_of
+from transforms.silver.open_transactions import OpenEvent, TransactionState, state_of
 
 IN_PROCESS_BYTES = 64 << 20
 """Silver of up to so many bytes is searched in this process; a larger one is Spark's work."""
@@ -32,7 +32,7 @@ _STATES = (
 
 def states(
     lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str] = ()
-) -> list[State]:
+) -> list[TransactionState]:
     """The state of each transaction that some window holds in part.
 
     Args:
@@ -56,7 +56,9 @@ def states(
     ]
 
 
-def states_of(batches: Iterable[pa.RecordBatch], unread: Sequence[str]) -> Iterator[State]:
+def states_of(
+    batches: Iterable[pa.RecordBatch], unread: Sequence[str]
+) -> Iterator[TransactionState]:
     """The states of transactions whose events are sorted by ``id``."""
     for name, events in groupby(_events(batches), key=lambda one: one[0]):
         yield state_of(name, (event for _, event in events), unread)
@@ -73,7 +75,7 @@ def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, OpenEvent]
 
 def _states_by_spark(
     lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str]
-) -> list[State]:
+) -> list[TransactionState]:
     events = lake.table(Layer.TRANSACTIONS, feed.name).read()
     counted = events.where(~F.col("window").isin(list(without)))
     together = counted.repartition("id").sortWithinPartitions("id")
@@ -84,7 +86,9 @@ def _states_by_spark(
 
     rows = together.mapInArrow(run, _STATES).toArrow().to_pylist()
     return [
-        State(**{**row, "commit": None if row["commit"] is None else tuple(row["commit"])})
+        TransactionState(
+            **{**row, "commit": None if row["commit"] is None else tuple(row["commit"])}
+        )
         for row in rows
     ]
 

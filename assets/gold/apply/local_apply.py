@@ -25,7 +25,7 @@ from assets.gold.table_properties import CONSTRAINT, declared_with
 from transforms.gold.change import Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
-from transforms.gold.news import News
+from transforms.gold.news import DeliveryCounts
 from transforms.gold.table import apply_changes, folded_from_history
 from transforms.gold.table_changes import TableOutcome
 
@@ -138,10 +138,11 @@ def _written(
 
 def _news(
     keys: Collection[Key], silver: SilverFiles, current_rows: Mapping[Key, Current]
-) -> dict[Key, News]:
+) -> dict[Key, DeliveryCounts]:
     """The run's events of each of these keys, and which of them are known to have come before."""
     found = {
-        key: News(current_rows[key].state.last if key in current_rows else None) for key in keys
+        key: DeliveryCounts(current_rows[key].state.last if key in current_rows else None)
+        for key in keys
     }
     if found:
         for one in silver.everything:

@@ -14,7 +14,7 @@ from assets.gold.changes.silver_files import SilverFiles
 from transforms.gold.change import Key
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
-from transforms.gold.history import Version, are_same, is_woven_in, versions
+from transforms.gold.history import Version, are_same, has_late_version, versions
 from transforms.gold.state import ABSENT
 from transforms.gold.table import steps, with_linked
 from transforms.gold.table_changes import NewChanges, TableOutcome
@@ -51,7 +51,7 @@ def put_changed(
     for key in done.states.keys() & current_rows.keys():
         current, before, after = current_rows[key], kept.get(key, []), of_keys.get(key, [])
         last = current.state.last
-        if last is not None and is_woven_in(before, after, last.position):
+        if last is not None and has_late_version(before, after, last.position):
             done.late.add(key)
         is_known = current.says(fold, done.states[key], horizon)
         if is_known and are_same(fold, before, after):

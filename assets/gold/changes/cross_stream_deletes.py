@@ -27,7 +27,7 @@ from transforms.gold.change import Key
 from transforms.gold.scopes import Scoped
 from transforms.gold.streams.clocks import Moment
 from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
-from transforms.source_format import FarPlaces
+from transforms.source_format import CrossStreamMatcher
 
 COLUMNS = (
     *("declared", "effect", "operation", "derived", "scope", "after", "event_at"),
@@ -36,9 +36,9 @@ COLUMNS = (
 """The columns of silver that have to be read for it, of all tables."""
 
 
-def far_places(feed: Feed, table: Table) -> FarPlaces | None:
+def cross_stream_matcher(feed: Feed, table: Table) -> CrossStreamMatcher | None:
     """What recognizes messages that say where the table's changes are in other streams; None where there are none."""
-    far_places_of = FORMATS[feed.format].far_places
+    far_places_of = FORMATS[feed.format].cross_stream_matcher
     return None if far_places_of is None else far_places_of(feed, table.name)
 
 
@@ -68,7 +68,7 @@ def read_locally(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: Iterable[tuple[pa.Table, bool]]
 ) -> LocalCrossStreamDeletes | None:
     """Read it from the files of silver, each with whether the run brings it; None where there is only one stream."""
-    far, collected = far_places(feed, table), Collected()
+    far, collected = cross_stream_matcher(feed, table), Collected()
     for rows, is_new in silver:
         plain = rows.append_column("is_new", pa.array([is_new] * rows.num_rows, pa.bool_()))
         both = pc.or_(pc.is_valid(rows["derived"]), pc.is_valid(rows["scope"]))
@@ -108,7 +108,7 @@ def read_by_spark(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame
 ) -> CrossStreamDeletes:
     """Read it from all rows of a feed's silver (with ``is_new``), whose changes come from several streams."""
-    far = far_places(feed, table)
+    far = cross_stream_matcher(feed, table)
     rows = silver.select(
         *("declared", "effect", "operation", "after", "event_id", "stream", "position", "is_new"),
         (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),

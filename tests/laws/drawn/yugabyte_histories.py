@@ -21,7 +21,7 @@ EFFECTS = {
     **{BEGIN: "begin", COMMIT: "commit"},
 }
 
-AFTER_ALL = 2_147_483_647
+AFTER_TRANSACTION = 2_147_483_647
 
 Values = dict[str, object]
 
@@ -46,7 +46,7 @@ class Said:
         """The same in the oracle's words; ``after``: how many rows of its op id come after it."""
         place = (0, 1, *(self.place or ()))
         if self.op == COMMIT:
-            place = (*place[:4], AFTER_ALL)
+            place = (*place[:4], AFTER_TRANSACTION)
         image: Image = {
             name: None if value is None else str(value) for name, value in self.row.items()
         }

@@ -16,7 +16,7 @@ from tests.laws.drawn.wide import WIDE_TYPES, WIDE_VALUES, in_texts, silver_imag
 from tests.laws.events import strays
 from tests.laws.events.meanings import HOLD, Drawn, Landed, Meaning, Place, Record, Row
 from tests.laws.oracle.event import Event, Image, Position, Transaction, event_id
-from tests.laws.oracle.event import Table as Shape
+from tests.laws.oracle.event import Table as ScopeShape
 from tests.laws.oracle.oracle import Change, changes_of
 from tests.laws.rendering import arcion, kafka
 from transforms.feed.feed import Feed, ScopeDeletes, Table
@@ -31,7 +31,7 @@ KINDS: Mapping[str, Sequence[str]] = {
 
 COLUMNS = list(WIDE_TYPES)
 TABLE = Table("item", tuple(KEY_COLUMNS), WIDE_TYPES, tuple(sorted(COLUMNS)))
-SHAPE = Shape("item", tuple(KEY_COLUMNS), WIDE_TYPES)
+SHAPE = ScopeShape("item", tuple(KEY_COLUMNS), WIDE_TYPES)
 OF_LOGS: Position = (0, 1, 9, 9_000, 1)
 OF_TIMES: Position = (0, 1, STARTED_AT_MS + 500)
 """Horizons: a log's number, which all of Cassandra's timestamps are beyond; and such a timestamp, beyond all logs."""

@@ -77,7 +77,7 @@ def uncollected() -> Iterator[None]:
 def cut(drawn: Drawn) -> Cut:
     """Every object cut into records by the format, byte for byte; none is lost, and none comes from nowhere."""
     rows: list[dict[str, object]] = []
-    of_record: dict[Coordinates, Record] = {}
+    message_of_record: dict[Coordinates, Record] = {}
     payloads: dict[Coordinates, bytes] = {}
     split = FORMATS[drawn.feed.format].split
     for (window, name), landed in drawn.objects.items():
@@ -87,7 +87,7 @@ def cut(drawn: Drawn) -> Cut:
             payload = one.payload.decode()
             # The document of a message's key goes along with the message.
             assert record.text in (payload, f"{one.header}\n{payload}"), f"{name} in {window}"
-            of_record[window, name, one.byte_offset] = record
+            message_of_record[window, name, one.byte_offset] = record
             payloads[window, name, one.byte_offset] = one.payload
             rows.append(
                 {
@@ -96,7 +96,7 @@ def cut(drawn: Drawn) -> Cut:
                     **{"payload": one.payload, "defect": one.defect, "landed_at": LANDED_AT},
                 }
             )
-    return Cut(pa.RecordBatch.from_pylist(rows, schema=ARROW), of_record, payloads)
+    return Cut(pa.RecordBatch.from_pylist(rows, schema=ARROW), message_of_record, payloads)
 
 
 def shuffled(rows: pa.RecordBatch, rng: Random) -> list[pa.RecordBatch]:

@@ -41,8 +41,8 @@ OF_EVENTS: Final = (
         2,
         "two equal changes at two places of the log are taken for one",
         "transforms/silver/identity.py",
-        "parts = [_net(table), _net(operation), _net(str(len(whose))), *map(_net, whose)]",
-        "parts = [_net(table), _net(operation), _net(str(len(whose)))]",
+        "*map(_netstring, identity_texts),",
+        "",
         _redelivery("arcion_s3_json"),
     ),
     Mutation(

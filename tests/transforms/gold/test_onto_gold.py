@@ -10,9 +10,9 @@ import pytest
 from transforms.gold.change import Change, Image, Position
 from transforms.gold.current import Current
 from transforms.gold.fold import Fold
-from transforms.gold.news import News
-from transforms.gold.onto_gold import Outcome, by_history, onto
-from transforms.gold.ordering import ordered
+from transforms.gold.news import DeliveryCounts
+from transforms.gold.onto_gold import Outcome, apply_new_changes, refold
+from transforms.gold.ordering import sorted_distinct
 from transforms.gold.state import ABSENT, State, unread
 from transforms.horizons import Horizon
 
@@ -40,12 +40,12 @@ def change(
 
 def stands(*changes: Change) -> State:
     """What the key is after these."""
-    return FOLD.after(ordered(changes))
+    return FOLD.after(sorted_distinct(changes))
 
 
 def met(current: State, *changes: Change, keeps_history: bool = False) -> Outcome:
     """What these do to a key that gold has so."""
-    return onto(FOLD, Current(current), changes, keeps_history=keeps_history)
+    return apply_new_changes(FOLD, Current(current), changes, keeps_history=keeps_history)
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,17 @@ def test_newer_changes_are_folded_onto_what_is_there() -> None:
 
 def test_a_row_that_its_tombstone_is_newer_than_goes_without_any_news() -> None:
     gone = stands(change("put", 2, WHOLE), change("remove", 5))
-    found = onto(FOLD, Current(gone, is_torn=True), [change("remove", 5)], keeps_history=False)
+    found = apply_new_changes(
+        FOLD, Current(gone, is_torn=True), [change("remove", 5)], keeps_history=False
+    )
     assert found.state == gone
 
 
 def test_a_key_that_was_never_seen_begins_with_nothing() -> None:
-    found = onto(FOLD, None, [change("merge", 3, {"id": "1"})], keeps_history=False)
+    found = apply_new_changes(FOLD, None, [change("merge", 3, {"id": "1"})], keeps_history=False)
     assert found.state is not None
     assert found.state.effect == "put"
-    assert onto(FOLD, None, [], keeps_history=False).state is None
+    assert apply_new_changes(FOLD, None, [], keeps_history=False).state is None
     assert ABSENT.last is None
 
 
@@ -145,7 +147,7 @@ def test_of_two_deliveries_at_one_place_the_same_one_counts_in_whatever_order() 
     late = Change("put", (0, 1, 5), 3, "event", 9, {}, WHOLE, {})
     unsaid = Change("put", (0, 1, 5), 3, "event", None, {}, WHOLE, {})
     for some, first in (((early, late), early), ((late, unsaid), unsaid)):
-        assert list(ordered(some)) == list(ordered(some[::-1])) == [first]
+        assert list(sorted_distinct(some)) == list(sorted_distinct(some[::-1])) == [first]
 
 
 BORN = change("put", 1, WHOLE)
@@ -175,13 +177,13 @@ def test_an_event_is_late_where_what_stands_before_the_last_one_makes_another_ro
     before: list[Change], now: list[Change], came_late: bool
 ) -> None:
     current = Current(stands(*before)) if before else None
-    assert by_history(FOLD, current, ordered(now)) == (stands(*now), came_late)
+    assert refold(FOLD, current, sorted_distinct(now)) == (stands(*now), came_late)
 
 
 def test_a_key_that_its_base_tells_has_nothing_late() -> None:
     base = stands(BORN, NAMED)
-    assert by_history(FOLD, Current(base), [], base) == (base, False)
-    assert by_history(FOLD, Current(base), [VISITED], base)[1] is False
+    assert refold(FOLD, Current(base), [], base) == (base, False)
+    assert refold(FOLD, Current(base), [VISITED], base)[1] is False
 
 
 def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
@@ -189,8 +191,8 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
     assert last is not None
     current = Current(unread(is_present=True, last=last))
     assert not current.says(FOLD, stands(BORN, NAMED))
-    assert current.shows(FOLD, stands(BORN, NAMED))
-    assert not current.shows(FOLD, stands(BORN, change("remove", 9)))
+    assert current.has_row_of(FOLD, stands(BORN, NAMED))
+    assert not current.has_row_of(FOLD, stands(BORN, change("remove", 9)))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_a_reset_position_below_the_horizon_is_as_good_as_none(
 
 
 def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_superseded() -> None:
-    news = News(stands(BORN, NAMED).last)
+    news = DeliveryCounts(stands(BORN, NAMED).last)
     for one, is_new in ((BORN, True), (BORN, True), (NAMED, True), (TIED, True), (VISITED, True)):
         news.meet(one, is_new=is_new)
     # The second delivery, and the last one once more; neither the tie nor what is newer.

@@ -142,10 +142,10 @@ def test_the_quick_way_and_the_careful_one_cut_alike(data: bytes, size: int) -> 
 
 @settings(max_examples=200)
 @given(texts(), st.integers(1, 60), st.sampled_from([16 << 20, 0, -(10**6)]))
-def test_they_cut_alike_whatever_the_limits(data: bytes, longest: int, in_vain: int) -> None:
+def test_they_cut_alike_whatever_the_limits(data: bytes, longest: int, reread_bytes: int) -> None:
     limits = Limits(largest_record=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_documents, "_READ_IN_VAIN", in_vain)
+        patch.setattr(json_documents, "_REREAD_ALLOWANCE", reread_bytes)
         records = list(split(data, limits))
         assert records == carefully(data, limits)
     assert places_are_true(data, records)
@@ -395,7 +395,7 @@ def test_a_malformed_line_whose_end_is_sought_in_vain_is_no_long_record() -> Non
 def test_where_much_is_broken_a_record_has_to_end_in_its_own_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(json_documents, "_READ_IN_VAIN", 40)
+    monkeypatch.setattr(json_documents, "_REREAD_ALLOWANCE", 40)
     bad, good, long = b'{"a":{"b":[1,\n', b'{"c":1}\n', b'{\n  "c":2\n}\n'
     records = list(split(bad * 20 + good + long + good))
     assert len(records) == 23
@@ -403,7 +403,8 @@ def test_where_much_is_broken_a_record_has_to_end_in_its_own_line(
         (good.strip(), None),
         (
             long.strip(),
-            "malformed JSON: much before it is broken, and it does not end in its line",
+            "malformed JSON: it does not end on its line, and no further lines were read because too much before it is"
+            " malformed",
         ),
         (good.strip(), None),
     ]

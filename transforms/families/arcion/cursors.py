@@ -26,14 +26,14 @@ Cursor = Mapping[str, str | int | None]
 _FILE_NUMBER = re.compile(r"([0-9]+)\s*$")
 
 
-class Stand(NamedTuple):
+class Place(NamedTuple):
     """Where an event stands, and what of that identifies it; a number that the cursor lacks is None."""
 
     position: tuple[int | None, ...]
     identity: tuple[str | None, ...]
 
 
-IN_SNAPSHOT = Stand((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
+IN_SNAPSHOT = Place((EPOCH, SNAPSHOT), (str(EPOCH), str(SNAPSHOT)))
 """Rows of a snapshot stand before the stream, and in no order among each other."""
 
 
@@ -43,16 +43,16 @@ def cursor_fields(text: str) -> Cursor:
     Neither of two such could be trusted.
     """
     try:
-        said = read(text)
+        parts = read(text)
     except MalformedJson:
         return {}
-    if type(said) is not dict:
+    if type(parts) is not dict:
         return {}
     found = {
         name: value if type(value) is int else as_text(value)
-        for name, value in zip(_mended(tuple(said)), said.values(), strict=True)
+        for name, value in zip(_mended(tuple(parts)), parts.values(), strict=True)
     }
-    return found if len(found) == len(said) else {}
+    return found if len(found) == len(parts) else {}
 
 
 @lru_cache(maxsize=1024)
@@ -72,7 +72,7 @@ def is_mysql(cursor: Cursor) -> bool:
     return "log" in cursor
 
 
-def stand(cursor: Cursor) -> Stand:
+def place_of(cursor: Cursor) -> Place:
     """The event's place in the stream."""
     if is_mysql(cursor):
         numbers = (
@@ -81,10 +81,10 @@ def stand(cursor: Cursor) -> Stand:
             _number_or_zero(cursor, "logSeqNum"),
         )
         in_log = (EPOCH, STREAM, *numbers)
-        return Stand(in_log, _texts(in_log))
+        return Place(in_log, _texts(in_log))
     of_mutation = [whole(cursor.get(name)) for name in ("timestamp", "dscId", "mutId")]
     position = (EPOCH, STREAM, *of_mutation, _number_or_zero(cursor, "partNum"))
-    return Stand(position, _texts(position[:3]))
+    return Place(position, _texts(position[:3]))
 
 
 @lru_cache(maxsize=1024)
@@ -96,8 +96,8 @@ def _file_number(log: str | int | None) -> int | None:
 
 def _number_or_zero(cursor: Cursor, name: str) -> int | None:
     """A field that a cursor may leave out: 0 where it does, None where it is no number."""
-    said = cursor.get(name)
-    return 0 if said is None else whole(said)
+    parts = cursor.get(name)
+    return 0 if parts is None else whole(parts)
 
 
 def _texts(numbers: tuple[int | None, ...]) -> tuple[str | None, ...]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from transforms.event import Event
 from transforms.families.arcion import cursors
-from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, Stand
+from transforms.families.arcion.cursors import IN_SNAPSHOT, Cursor, Place
 from transforms.families.arcion.exists_flags import Row, Texts, flag_fault, images
 from transforms.families.whole_numbers import microseconds
 from transforms.fault import Fault, shown
@@ -108,7 +108,7 @@ def event(
     in_snapshot = cursor_text is None
     cursor: Cursor = {} if cursor_text is None else cursors.cursor_fields(cursor_text)
     operation = operation_of(op, in_snapshot=in_snapshot)
-    place: Stand | None = IN_SNAPSHOT if in_snapshot else cursors.stand(cursor)
+    place: Place | None = IN_SNAPSHOT if in_snapshot else cursors.place_of(cursor)
     if fault is not None and in_snapshot:
         # A row that could not be read at all has no place.
         place = None

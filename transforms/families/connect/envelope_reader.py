@@ -20,10 +20,11 @@ from transforms.json_values import MalformedJson
 from transforms.record import BronzeRecord
 
 Adapt: TypeAlias = Callable[[Mapping[str, Any], BronzeRecord], "Mapping[str, Any] | None"]
-"""From a message that is no envelope to one; None for a message that is none of its kind."""
+"""Turns a JSON object that is no envelope into one; None where the object is not of the kind that this function
+knows."""
 
-_VALUE: Final = frozenset({"op", "source"})
-"""What a value has, and a key has not."""
+_ENVELOPE_FIELDS: Final = frozenset({"op", "source"})
+"""Fields that every envelope has and no message key has."""
 
 _TEXT: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _ESCAPED: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -44,31 +45,31 @@ class EnvelopeReader:
 
     def read(self, record: BronzeRecord, message: KafkaMessage) -> Envelope:
         """The message in its parts."""
-        said = Envelope(message, record)
+        envelope = Envelope(message, record)
         if record.defect is not None:
-            said.fault = Fault("damaged_record", record.defect)
+            envelope.fault = Fault("damaged_record", record.defect)
         elif not message.is_utf8:
-            said.fault = Fault("invalid_utf8", "the value is not valid UTF-8")
+            envelope.fault = Fault("invalid_utf8", "the value is not valid UTF-8")
         elif message.is_null:
-            said.is_tombstone = True
+            envelope.is_tombstone = True
         else:
-            self._read_value(said)
-        return said
+            self._read_value(envelope)
+        return envelope
 
-    def _read_value(self, said: Envelope) -> None:
+    def _read_value(self, envelope: Envelope) -> None:
         try:
-            document = self._document(said.message)
+            document = self._document(envelope.message)
         except MalformedJson as why:
-            said.is_tombstone = self._vocabulary.says_nothing(said.message.text)
-            if not said.is_tombstone:
+            envelope.is_tombstone = self._vocabulary.means_nothing(envelope.message.text)
+            if not envelope.is_tombstone:
                 no_document = "not one JSON document, or a name stands twice in one object"
-                said.fault = Fault("malformed_json", f"{no_document}: {why}")
+                envelope.fault = Fault("malformed_json", f"{no_document}: {why}")
             return
         if type(document) is dict:
-            adapted = None if self._adapt is None else self._adapt(document, said.record)
-            self._read_object(said, document if adapted is None else adapted)
+            adapted = None if self._adapt is None else self._adapt(document, envelope.record)
+            self._read_object(envelope, document if adapted is None else adapted)
         else:
-            self._take(said, document)
+            self._take(envelope, document)
 
     def _document(self, message: KafkaMessage) -> Any:
         """The value's JSON; the vendor's own samples have line breaks within texts, which JSON does not allow."""
@@ -81,38 +82,41 @@ class EnvelopeReader:
                 raise
         return self._documents.read(mended)
 
-    def _read_object(self, said: Envelope, document: Mapping[str, Any]) -> None:
-        """Key and value in one object and numbered (Arcion's first generation), or a payload beside its schema.
+    def _read_object(self, envelope: Envelope, document: Mapping[str, Any]) -> None:
+        """Read a JSON object in any of its three forms.
 
-        Or neither: the message is the envelope itself.
+        Key and value are numbered in one object (Arcion's first generation), or a payload stands beside its schema, or
+        the object is the envelope itself.
         """
         if "payload_2" in document:
-            if self._take(said, document["payload_2"], may_be_nothing=False):
+            if self._take(envelope, document["payload_2"], may_be_nothing=False):
                 key = (document.get("schema_1"), document.get("payload_1"))
-                said.key = keys.of_parts(*key, self._vocabulary)
-                said.row_fields = schemas.row_fields(document.get("schema_2"))
+                envelope.key = keys.key_of_parts(*key, self._vocabulary)
+                envelope.row_fields = schemas.row_fields(document.get("schema_2"))
             return
         is_wrapped = "payload" in document and "op" not in document
-        if self._take(said, document["payload"] if is_wrapped else document):
+        if self._take(envelope, document["payload"] if is_wrapped else document):
             schema = document.get("schema")
-            header = said.record.header
-            said.key = keys.of_message(said.message, header, self._documents, self._vocabulary)
-            said.row_fields = schemas.row_fields(schema)
-            said.is_lone_key = (
-                is_wrapped and _is_key(schema) and said.body.keys().isdisjoint(_VALUE)
+            header = envelope.record.header
+            envelope.key = keys.of_message(
+                envelope.message, header, self._documents, self._vocabulary
+            )
+            envelope.row_fields = schemas.row_fields(schema)
+            envelope.is_lone_key = (
+                is_wrapped and _is_key(schema) and envelope.body.keys().isdisjoint(_ENVELOPE_FIELDS)
             )
 
-    def _take(self, said: Envelope, body: Any, *, may_be_nothing: bool = True) -> bool:
+    def _take(self, envelope: Envelope, body: Any, *, may_be_nothing: bool = True) -> bool:
         """Take what stands in the envelope's place; False where it is none."""
-        if may_be_nothing and self._vocabulary.says_nothing(body):
-            said.is_tombstone = True
+        if may_be_nothing and self._vocabulary.means_nothing(body):
+            envelope.is_tombstone = True
         elif type(body) is dict:
-            said.body = body
-            said.operation = self._vocabulary.operation(body.get("op"))
-            said.source = sources.read_source(body.get("source"))
+            envelope.body = body
+            envelope.operation = self._vocabulary.operation(body.get("op"))
+            envelope.source = sources.read_source(body.get("source"))
             return True
         else:
-            said.fault = Fault("malformed_json", "the message is no JSON object")
+            envelope.fault = Fault("malformed_json", "the message is no JSON object")
         return False
 
 

@@ -1,4 +1,4 @@
-"""From a message that was read to an event: what makes it none, and what all formats of the family say alike.
+"""From an envelope to its event: why it may be faulty, and the fields that all formats of the family fill in alike.
 
 Put here what an event of every format of the family says in the same way. Not here: reading messages (``envelopes``)
 and images (``images``), and what a format adds of its own (``formats``).
@@ -28,30 +28,30 @@ class Meaning(NamedTuple):
     effect: str
 
 
-def event(said: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabulary) -> Event:
+def event(envelope: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabulary) -> Event:
     """The event of a message."""
-    is_note = said.note is not None
+    is_note = envelope.note is not None
     place: Place | None = None
     unplaced: Fault | None = None
     if is_note:
-        place = places.of_note(said)
+        place = places.of_note(envelope)
     elif isinstance(meaning.place, Place):
         place = meaning.place
     else:
         unplaced = meaning.place
-    fault = said.fault or _strange(said)
+    fault = envelope.fault or _envelope_fault(envelope)
     if fault is None and not is_note:
         fault = (
-            _operation_fault(said, vocabulary)
-            or said.key.fault
+            _operation_fault(envelope, vocabulary)
+            or envelope.key.fault
             or images.fault
-            or _image_fault(said, images)
+            or _image_fault(envelope, images)
             or unplaced
         )
-    source, log = said.source, said.source.log
-    is_streamed = said.operation is not None and not said.is_snapshot
+    source, log = envelope.source, envelope.source.log
+    is_streamed = envelope.operation is not None and not envelope.is_snapshot
     return Event(
-        operation=said.note or said.operation,
+        operation=envelope.note or envelope.operation,
         effect="note" if is_note else meaning.effect,
         catalog=source.catalog,
         schema=source.schema,
@@ -62,38 +62,39 @@ def event(said: Envelope, images: Images, meaning: Meaning, vocabulary: Vocabula
         stable_prefix=0 if place is None else len(place.position),
         identity=() if place is None else place.identity,
         segment=log[0] if is_streamed and log is not None else None,
-        event_at=said.event_at,
-        extracted_at=said.extracted_at,
+        event_at=envelope.event_at,
+        extracted_at=envelope.extracted_at,
         stream_schema=images.stream_schema,
         fault=fault,
     )
 
 
-def _strange(said: Envelope) -> Fault | None:
-    """What an envelope lacks, or that it is none at all; notes and tombstones need not be one."""
-    body = said.body
-    if said.note is not None or said.is_tombstone or ("source" in body and "op" in body):
+def _envelope_fault(envelope: Envelope) -> Fault | None:
+    """The fault of a message without ``source`` or ``op``; notes and tombstones need neither."""
+    body = envelope.body
+    if envelope.note is not None or envelope.is_tombstone or ("source" in body and "op" in body):
         return None
     if body.keys().isdisjoint(_ENVELOPED):
         fields = ", ".join(sorted(body))
         return Fault(
             "no_envelope",
-            "neither op nor source, before or after: a flattened row tells neither table nor place; its fields: "
+            "the message has none of op, source, before, after: a flattened row, which says neither its table nor its"
+            " place; its fields: "
             f"{shown(fields)}",
         )
     lacking = ", ".join([name for name in ("source", "op") if name not in body])
     return Fault("missing_field", f"the envelope lacks {lacking}")
 
 
-def _operation_fault(said: Envelope, vocabulary: Vocabulary) -> Fault | None:
-    if said.operation is not None:
+def _operation_fault(envelope: Envelope, vocabulary: Vocabulary) -> Fault | None:
+    if envelope.operation is not None:
         return None
-    op = quoted(as_text(said.body.get("op")))
+    op = quoted(as_text(envelope.body.get("op")))
     return Fault("unknown_operation", f"op {op} is not known; known: {vocabulary.known}")
 
 
-def _image_fault(said: Envelope, images: Images) -> Fault | None:
+def _image_fault(envelope: Envelope, images: Images) -> Fault | None:
     """A row without an image that says what is in it."""
-    if images.has_after or said.operation not in _MAKES_ROW:
+    if images.has_after or envelope.operation not in _MAKES_ROW:
         return None
-    return Fault("missing_image", f"after is missing, and the operation is {said.operation}")
+    return Fault("missing_image", f"after is missing, and the operation is {envelope.operation}")

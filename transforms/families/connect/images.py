@@ -12,7 +12,7 @@ from typing import Any
 
 from transforms.event import StreamSchema, Value
 from transforms.families.connect.envelopes import Envelope
-from transforms.families.connect.keys import ROUTED, Key
+from transforms.families.connect.keys import ROUTER_FIELD, Key
 from transforms.families.connect.row_tables import Tables
 from transforms.families.connect.rows import Rows
 from transforms.families.connect.values.decimals import TooLong
@@ -41,44 +41,49 @@ class Images:
 class ImageReader:
     """How the images of a feed's messages are read; it keeps what it learns of tables from message to message.
 
-    ``has_stand_ins``: whether there are Debezium's for values that were not sent. ``numbers_are_texts``: whether a
-    decimal's text that reads as a number is one, and not bytes.
+    ``has_placeholders``: whether there are Debezium's for values that were not sent. ``decimals_may_be_plain``: whether
+    a decimal's text that reads as a number is one, and not bytes.
     """
 
     __slots__ = ("_has_stand_ins", "_tables", "_vocabulary")
 
     def __init__(
-        self, feed: Feed, vocabulary: Vocabulary, *, has_stand_ins: bool, numbers_are_texts: bool
+        self,
+        feed: Feed,
+        vocabulary: Vocabulary,
+        *,
+        has_placeholders: bool,
+        decimals_may_be_plain: bool,
     ) -> None:
         self._vocabulary = vocabulary
-        self._has_stand_ins = has_stand_ins
-        self._tables = Tables(feed, numbers_are_texts=numbers_are_texts)
+        self._has_stand_ins = has_placeholders
+        self._tables = Tables(feed, decimals_may_be_plain=decimals_may_be_plain)
 
-    def read(self, said: Envelope) -> Images:
+    def read(self, envelope: Envelope) -> Images:
         """The envelope's images.
 
         A key's column that neither mentions is taken from the message's key: a delete's into the old image, that of
         all else into the new one.
         """
-        table = self._tables.table(*said.source[1:4])
-        rows = table.rows(said.row_fields)
+        table = self._tables.table(*envelope.source[1:4])
+        rows = table.rows(envelope.row_fields)
         found = Images()
         try:
-            found.before = self._image("before", said, rows, found)
-            found.after = self._image("after", said, rows, found)
-            if said.operation is not None and said.key.values:
-                unsaid = _unsaid(said.key.values, found, rows)
+            found.before = self._image("before", envelope, rows, found)
+            found.after = self._image("after", envelope, rows, found)
+            if envelope.operation is not None and envelope.key.values:
+                unsaid = _unsaid(envelope.key.values, found, rows)
                 if unsaid:
-                    image = found.before if said.operation == "delete" else found.after
-                    image.update(table.key_rows(said.key.fields, rows).values(unsaid))
+                    image = found.before if envelope.operation == "delete" else found.after
+                    image.update(table.key_rows(envelope.key.fields, rows).values(unsaid))
         except TooLong as why:
             found.fault = found.fault or Fault("value_does_not_fit", str(why))
-        found.stream_schema = _stream_schema(said, rows)
+        found.stream_schema = _stream_schema(envelope, rows)
         return found
 
-    def _image(self, side: str, said: Envelope, rows: Rows, found: Images) -> dict[str, Value]:
-        given = said.body.get(side)
-        if given is None or self._vocabulary.says_nothing(given):
+    def _image(self, side: str, envelope: Envelope, rows: Rows, found: Images) -> dict[str, Value]:
+        given = envelope.body.get(side)
+        if given is None or self._vocabulary.means_nothing(given):
             return {}
         is_new = side == "after"
         found.has_after |= is_new
@@ -86,7 +91,7 @@ class ImageReader:
             detail = f"{side} is no object of columns: {shown(as_text(given))}"
             found.fault = found.fault or Fault("malformed_image", detail)
             return {}
-        values = rows.values(given, with_stand_ins=self._has_stand_ins)
+        values = rows.values(given, with_placeholders=self._has_stand_ins)
         found.is_partial |= is_new and len(values) < len(given)
         return values
 
@@ -98,21 +103,21 @@ def _unsaid(key: Mapping[str, Any], found: Images, rows: Rows) -> dict[str, Any]
         for name, value in key.items()
         if name not in found.after
         and name not in found.before
-        and name != ROUTED
+        and name != ROUTER_FIELD
         and (rows.names is None or name in rows.names)
     }
 
 
-def _stream_schema(said: Envelope, rows: Rows) -> StreamSchema | None:
+def _stream_schema(envelope: Envelope, rows: Rows) -> StreamSchema | None:
     """The table as the schema describes it; None without a schema, and where the key is unknown or no column of it."""
     if rows.names is None:
         return None
-    if said.operation == "truncate":
+    if envelope.operation == "truncate":
         # It has no key to tell, whether its table has one or not.
         return rows.stream_schema(None)
-    if said.operation not in ("read", "insert", "update", "delete"):
+    if envelope.operation not in ("read", "insert", "update", "delete"):
         return None
-    key = _key_names(said.key)
+    key = _key_names(envelope.key)
     return rows.stream_schema(key) if key is not None and rows.names.issuperset(key) else None
 
 
@@ -121,5 +126,7 @@ def _key_names(key: Key) -> tuple[str, ...] | None:
         return ()
     if key.fields is not None:
         named = [field.get("field") if type(field) is dict else None for field in key.fields]
-        return tuple([str(name) for name in named if name != ROUTED])
-    return None if key.values is None else tuple([name for name in key.values if name != ROUTED])
+        return tuple([str(name) for name in named if name != ROUTER_FIELD])
+    return (
+        None if key.values is None else tuple([name for name in key.values if name != ROUTER_FIELD])
+    )

@@ -15,7 +15,7 @@ from transforms.families.kafka_message import KafkaMessage
 from transforms.fault import Fault
 from transforms.json_values import MalformedJson
 
-ROUTED: Final = "__dbz__physicalTableIdentifier"
+ROUTER_FIELD: Final = "__dbz__physicalTableIdentifier"
 """The name of a table, which Debezium's ByLogicalTableRouter writes beside the key's columns."""
 
 _WRAPPED: Final = frozenset({"schema", "payload"})
@@ -58,9 +58,9 @@ def of_message(
         return _of_text(header, why, vocabulary)
 
 
-def of_parts(schema: Any, payload: Any, vocabulary: Vocabulary) -> Key:
+def key_of_parts(schema: Any, payload: Any, vocabulary: Vocabulary) -> Key:
     """The key that stands in one object with the value."""
-    if vocabulary.says_nothing(payload):
+    if vocabulary.means_nothing(payload):
         return Key(None, schemas.fields_of(schema), is_none=True)
     values = payload if type(payload) is dict else None
     return Key(values, schemas.fields_of(schema))
@@ -68,18 +68,18 @@ def of_parts(schema: Any, payload: Any, vocabulary: Vocabulary) -> Key:
 
 def _of_document(document: Any, vocabulary: Vocabulary) -> Key:
     if type(document) is not dict:
-        return NONE if vocabulary.says_nothing(document) else UNKNOWN
+        return NONE if vocabulary.means_nothing(document) else UNKNOWN
     # A column may be called payload, too.
     is_wrapped = document.keys() <= _WRAPPED and (
         document.get("payload") is not None or len(document) == len(_WRAPPED)
     )
     if is_wrapped:
-        return of_parts(document.get("schema"), document.get("payload"), vocabulary)
-    return NONE if vocabulary.says_nothing(document) else Key(document)
+        return key_of_parts(document.get("schema"), document.get("payload"), vocabulary)
+    return NONE if vocabulary.means_nothing(document) else Key(document)
 
 
 def _of_text(text: str, why: MalformedJson, vocabulary: Vocabulary) -> Key:
-    if vocabulary.says_nothing(text):
+    if vocabulary.means_nothing(text):
         return NONE
     # Keys of other kinds than JSON's objects are not read, and need not be JSON.
     if not text.lstrip().startswith("{"):

@@ -27,46 +27,46 @@ def in_stream(numbers: tuple[int, ...]) -> Place:
     return _numbered((EPOCH, STREAM, *numbers))
 
 
-def in_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> Place:
+def in_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> Place:
     """The place of a row that a snapshot read: ``numbers`` order a later snapshot after an earlier one, or are None.
 
     Equal rows of a table without a key differ in nothing but their place in the topic.
     """
     place = _numbered((EPOCH, SNAPSHOT, *(numbers or ())))
-    if said.key.is_none and said.message.partition is not None:
-        return Place(place.position, _of_topic(said))
+    if envelope.key.is_none and envelope.message.partition is not None:
+        return Place(place.position, _of_topic(envelope))
     return place
 
 
-def in_topic(said: Envelope) -> Place | Fault:
+def in_topic(envelope: Envelope) -> Place | Fault:
     """The record's place in its topic, or that it has none."""
-    offset, partition = said.message.offset, said.message.partition
+    offset, partition = envelope.message.offset, envelope.message.partition
     if offset is None or partition is None:
-        return unknown(said, f"known: {_KNOWN}")
-    return Place((EPOCH, STREAM, offset, partition), _of_topic(said))
+        return unknown(envelope, f"known: {_KNOWN}")
+    return Place((EPOCH, STREAM, offset, partition), _of_topic(envelope))
 
 
-def before_log(said: Envelope) -> Place | Fault:
+def before_log(envelope: Envelope) -> Place | Fault:
     """The record's place in its topic, before all that stands in a log: the files of a log are numbered from 1."""
-    place = in_topic(said)
+    place = in_topic(envelope)
     if isinstance(place, Fault):
         return place
     epoch, phase, *numbers = place.position
     return Place((epoch, phase, 0, *numbers), place.identity)
 
 
-def unknown(said: Envelope, needed: str) -> Fault:
+def unknown(envelope: Envelope, needed: str) -> Fault:
     """An event of the stream that nothing puts in order; ``needed`` says what would."""
-    file, position, lsn = (said.source.text(name) for name in ("file", "pos", "lsn"))
+    file, position, lsn = (envelope.source.text(name) for name in ("file", "pos", "lsn"))
     found = f"source has file {quoted(file)}, pos {shown(position)}, lsn {shown(lsn)}"
     return Fault("unknown_position", f"{found}; {needed}")
 
 
-def of_note(said: Envelope) -> Place:
+def of_note(envelope: Envelope) -> Place:
     """The place of a note, a message about no row: it only identifies the note, and orders nothing."""
-    if said.message.partition is not None:
-        return Place(_AT_START, _of_topic(said))
-    return Place(_AT_START, (said.record.object, str(said.record.line)))
+    if envelope.message.partition is not None:
+        return Place(_AT_START, _of_topic(envelope))
+    return Place(_AT_START, (envelope.record.object, str(envelope.record.line)))
 
 
 def of_mark(kind: str, transaction: str | None) -> Place:
@@ -78,10 +78,10 @@ def _numbered(position: tuple[int, ...]) -> Place:
     return Place(position, tuple([str(number) for number in position]))
 
 
-def _of_topic(said: Envelope) -> tuple[str | None, ...]:
-    offset = said.message.offset
+def _of_topic(envelope: Envelope) -> tuple[str | None, ...]:
+    offset = envelope.message.offset
     return (
-        said.message.topic,
-        str(said.message.partition),
+        envelope.message.topic,
+        str(envelope.message.partition),
         None if offset is None else str(offset),
     )

@@ -21,8 +21,8 @@ class Table:
 
     __slots__ = ("_key_fields", "_key_rows", "_make", "_row_fields", "_rows")
 
-    def __init__(self, declared: Mapping[str, str], *, numbers_are_texts: bool) -> None:
-        self._make = partial(Rows, declared=declared, numbers_are_texts=numbers_are_texts)
+    def __init__(self, declared: Mapping[str, str], *, decimals_may_be_plain: bool) -> None:
+        self._make = partial(Rows, declared=declared, decimals_may_be_plain=decimals_may_be_plain)
         self._row_fields: list[Any] | None = None
         self._rows = self._make(None)
         self._key_fields: list[Any] | None = None
@@ -44,14 +44,14 @@ class Table:
 class Tables:
     """How each table's messages are read.
 
-    ``numbers_are_texts``: whether a decimal's text that reads as a number is one.
+    ``decimals_may_be_plain``: whether a decimal's text that reads as a number is one.
     """
 
-    __slots__ = ("_declared", "_numbers_are_texts", "_tables")
+    __slots__ = ("_decimals_may_be_plain", "_declared", "_tables")
 
-    def __init__(self, feed: Feed, *, numbers_are_texts: bool) -> None:
+    def __init__(self, feed: Feed, *, decimals_may_be_plain: bool) -> None:
         self._declared = _declared_types(feed)
-        self._numbers_are_texts = numbers_are_texts
+        self._decimals_may_be_plain = decimals_may_be_plain
         self._tables: dict[tuple[str | None, str | None, str | None], Table] = {}
 
     def table(self, catalog: str | None, schema: str | None, name: str | None) -> Table:
@@ -61,7 +61,7 @@ class Tables:
         if found is None:
             if len(self._tables) >= _MOST_TABLES:
                 self._tables.clear()
-            found = Table(self._types(*names), numbers_are_texts=self._numbers_are_texts)
+            found = Table(self._types(*names), decimals_may_be_plain=self._decimals_may_be_plain)
             self._tables[names] = found
         return found
 

@@ -13,7 +13,7 @@ from typing import Any
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import logical_types, schemas
 from transforms.families.connect.values.decimals import TooLong
-from transforms.families.connect.values.stand_ins import ALONE, WORD, is_unavailable
+from transforms.families.connect.values.stand_ins import PLACEHOLDER, WHOLE_TEXTS, is_unavailable
 from transforms.families.connect.values.values import reader_of
 from transforms.json_values import as_text
 
@@ -27,7 +27,7 @@ class Rows:
     __slots__ = ("_readers", "_stream_schemas", "columns", "names")
 
     def __init__(
-        self, fields: list[Any] | None, declared: Mapping[str, str], *, numbers_are_texts: bool
+        self, fields: list[Any] | None, declared: Mapping[str, str], *, decimals_may_be_plain: bool
     ) -> None:
         self.columns = schemas.columns_of(fields or ())
         named = None if fields is None else schemas.by_name(self.columns)
@@ -35,12 +35,16 @@ class Rows:
         self._readers = {}
         for name in {**dict.fromkeys(declared), **(named or {})}:
             column = None if named is None else named.get(name)
-            reader = reader_of(column, declared.get(name), numbers_are_texts=numbers_are_texts)
+            reader = reader_of(
+                column, declared.get(name), decimals_may_be_plain=decimals_may_be_plain
+            )
             if reader is not None:
                 self._readers[name] = reader
         self._stream_schemas: dict[tuple[str, ...] | None, StreamSchema] = {}
 
-    def values(self, given: Mapping[str, Any], *, with_stand_ins: bool = False) -> dict[str, Value]:
+    def values(
+        self, given: Mapping[str, Any], *, with_placeholders: bool = False
+    ) -> dict[str, Value]:
         """The columns' values; with Debezium's stand-ins, those that were not sent are left out.
 
         Raises:
@@ -55,8 +59,8 @@ class Rows:
                 if value is None:
                     found[name] = None
                     continue
-                if with_stand_ins and kind is not int:
-                    may_be = kind is not str or value in ALONE or WORD in value
+                if with_placeholders and kind is not int:
+                    may_be = kind is not str or value in WHOLE_TEXTS or PLACEHOLDER in value
                     if may_be and is_unavailable(value):
                         continue
                 if name in readers:

@@ -1,4 +1,4 @@
-"""The words of a format of the family: its operations, and what it writes for an image, a key or a value that is none.
+"""The words of one format of the family: its operations, and its texts for an image, a key or a value that is missing.
 
 Put here how words are looked up. Not here: the words themselves (``formats``).
 """
@@ -14,8 +14,8 @@ from transforms.json_values import as_text
 class Vocabulary:
     """What a format's words mean.
 
-    ``operations``: from what ``op`` says, in small letters, to what the source did. ``nothing``: the texts that stand
-    for what there is none of, of which ``{}`` is the empty object, too; null always does.
+    ``operations``: from what ``op`` says, in small letters, to what the source did. ``nothing``: the texts that mean
+    "no value here". Null always means that; where ``{}`` is among the texts, the empty object does, too.
     """
 
     __slots__ = ("_nothing", "_operations", "_takes_empty", "known")
@@ -35,7 +35,7 @@ class Vocabulary:
         text = as_text(op)
         return None if text is None else self._operations.get(text.strip(" ").lower())
 
-    def says_nothing(self, value: Any) -> bool:
+    def means_nothing(self, value: Any) -> bool:
         """Whether a JSON value, or a text that is none, stands for nothing."""
         if type(value) is str:
             return value.strip(" ") in self._nothing

@@ -33,10 +33,11 @@ START: Final = (EPOCH, STREAM)
 FIELDS: Final = ("term", "index", "write_id", "key", "snapshot_time", *REACHED, "stream_id")
 """What a note says of its checkpoint, of how far its response has come, and of its stream."""
 
-Reached = tuple[int | None, int | None]
-"""Term and index from which a consumer could go on without losing anything that is committed; None for nothing."""
+CommittedPlace = tuple[int | None, int | None]
+"""Term and index of the last committed place: a consumer that resumes there loses nothing. Both None where there is
+none."""
 
-NOTHING: Final[Reached] = (None, None)
+NOTHING: Final[CommittedPlace] = (None, None)
 
 
 class Checkpoint(NamedTuple):
@@ -74,14 +75,14 @@ def checkpoint_of(response: Mapping[str, Any]) -> Checkpoint:
     )
 
 
-def note(checkpoint: Checkpoint, reached: Reached, origin: Origin) -> Event:
+def note(checkpoint: Checkpoint, committed_place: CommittedPlace, origin: Origin) -> Event:
     """The note of a response: it stands after all that its checkpoint covers.
 
     Responses that come to the same checkpoint leave one note: the images say the rest.
     """
     place = checkpoint.place
     behind = BEHIND if checkpoint.write_id is None else checkpoint.write_id
-    pairs = zip(FIELDS, (*checkpoint, *reached, origin.stream_id), strict=True)
+    pairs = zip(FIELDS, (*checkpoint, *committed_place, origin.stream_id), strict=True)
     return Event(
         operation=CHECKPOINT,
         effect="note",

@@ -48,7 +48,7 @@ ADDED: Final = ("tablet", "tablet_id", "stream", "stream_id", "db_stream_id")
 """Fields that no response has, and that a client may add to it."""
 
 
-def of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
+def message_of_record(record: BronzeRecord, known: Names) -> Mapping[str, Any]:
     """The message that a record of bronze is.
 
     Raises:

@@ -1,8 +1,8 @@
-"""How far a consumer has come in every tablet: the checkpoint from which it could go on without losing anything.
+"""The names and numbers with which notes of checkpoints stand in silver.
 
-A source that is read by checkpoints leaves a note of each in silver (``CHECKPOINT``). Put here the names that notes of
-checkpoints have in silver. Not here: what a checkpoint is, and how two compare (the format, which gives the note its
-position).
+A source that is read by checkpoints leaves one note per response in silver (operation ``CHECKPOINT``). Put here what
+such a note is called and made of. Not here: what a checkpoint is, and how two compare (``checkpoints``), and the table
+of the newest ones (``assets/bookkeeping/yugabyte_checkpoints.py``).
 """
 
 from __future__ import annotations

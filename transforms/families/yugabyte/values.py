@@ -40,7 +40,7 @@ UNREAD: Final = ("decimal_value", "varint_value", "jsonb_value", "virtual_value"
 """Values in the server's own encodings: not read, and not taken for null."""
 
 
-class Own(NamedTuple):
+class ServerValue(NamedTuple):
     """What one value says.
 
     ``kind``: the member of QLValuePB that is set, None for null; of a collection with something in it that is not read,
@@ -54,7 +54,7 @@ class Own(NamedTuple):
     is_base64: bool = True
 
 
-NULL: Final = Own(None, None)
+NULL: Final = ServerValue(None, None)
 
 _KINDS: Final[Mapping[str, str]] = {
     spelled: name
@@ -64,19 +64,23 @@ _KINDS: Final[Mapping[str, str]] = {
 """The members of the oneof as protobuf, protojson and Go name them."""
 
 
-def read_value(value: object) -> Own:
+def read_value(value: object) -> ServerValue:
     """A value; one that is not there, or in which no member is set, is null."""
     kind, member = _member(value)
     if kind == "string_value" and type(member) is str:
         decoded = octets.decoded_text(member)
-        return Own(kind, member, is_base64=False) if decoded is None else Own(kind, decoded)
+        return (
+            ServerValue(kind, member, is_base64=False)
+            if decoded is None
+            else ServerValue(kind, decoded)
+        )
     if kind is None:
         return NULL
     if kind not in READ:
-        return Own(kind, as_text(member), is_read=False)
+        return ServerValue(kind, as_text(member), is_read=False)
     if kind in _COLLECTIONS:
         return _COLLECTIONS[kind](kind, member)
-    return Own(kind, READERS[kind](as_text(member) or ""))
+    return ServerValue(kind, READERS[kind](as_text(member) or ""))
 
 
 def _member(value: object) -> tuple[str | None, Any]:
@@ -108,15 +112,15 @@ _MAP: Final = names("keys", "values")
 _JSON_WORD = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
 
 
-def _sequence(kind: str, member: Any) -> Own:
+def _sequence(kind: str, member: Any) -> ServerValue:
     elements = listed(fields(member, _SEQUENCE, kind).get("elems"), f"elems of {kind}")
     try:
-        return Own(kind, f"[{','.join([_json(one) for one in elements])}]")
+        return ServerValue(kind, f"[{','.join([_json(one) for one in elements])}]")
     except _Unread as unread:
-        return Own(str(unread), None, is_read=False)
+        return ServerValue(str(unread), None, is_read=False)
 
 
-def _map(kind: str, member: Any) -> Own:
+def _map(kind: str, member: Any) -> ServerValue:
     parts = fields(member, _MAP, kind)
     keys = listed(parts.get("keys"), f"keys of {kind}")
     values = listed(parts.get("values"), f"values of {kind}")
@@ -128,11 +132,11 @@ def _map(kind: str, member: Any) -> Own:
             for key, value in zip(keys, values, strict=True)
         ]
     except _Unread as unread:
-        return Own(str(unread), None, is_read=False)
-    return Own(kind, f"{{{','.join(entries)}}}")
+        return ServerValue(str(unread), None, is_read=False)
+    return ServerValue(kind, f"{{{','.join(entries)}}}")
 
 
-_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], Own]]] = {
+_COLLECTIONS: Final[Mapping[str, Callable[[str, Any], ServerValue]]] = {
     **dict.fromkeys(SEQUENCES, _sequence),
     "map_value": _map,
 }

@@ -39,7 +39,7 @@ from transforms.formats.arcion_kafka.native import as_envelope
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, SourceFormat
 
-WORDS: Final = Vocabulary(
+VOCABULARY: Final = Vocabulary(
     operations={
         "r": "read",
         "c": "insert",
@@ -61,35 +61,44 @@ _EFFECTS: Final = {"delete": "remove", "update": "merge"}
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """What a record of this feed means: one event per message."""
-    images_of = ImageReader(feed, WORDS, has_stand_ins=False, numbers_are_texts=True)
+    images_of = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
     tables = {name: frozenset(table.columns) for name, table in feed.tables.items()}
-    reader = EnvelopeReader(WORDS, partial(as_envelope, tables=tables))
+    reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables=tables))
 
     def decode(record: BronzeRecord) -> tuple[Event]:
-        said = reader.read(record, message(record, feed))
+        envelope = reader.read(record, message(record, feed))
         # What says nothing of any row: a tombstone, and a key that stands alone in a file.
-        said.note = "tombstone" if said.is_tombstone else "key" if said.is_lone_key else None
-        said.is_snapshot = _is_snapshot(said)
-        effect = _EFFECTS.get(said.operation or "", "put")
-        return (events.event(said, images_of.read(said), Meaning(_place(said), effect), WORDS),)
+        envelope.note = (
+            "tombstone" if envelope.is_tombstone else "key" if envelope.is_lone_key else None
+        )
+        envelope.is_snapshot = _is_snapshot(envelope)
+        effect = _EFFECTS.get(envelope.operation or "", "put")
+        return (
+            events.event(
+                envelope, images_of.read(envelope), Meaning(_place(envelope), effect), VOCABULARY
+            ),
+        )
 
     return decode
 
 
-def _is_snapshot(said: Envelope) -> bool:
+def _is_snapshot(envelope: Envelope) -> bool:
     """True for a row that the snapshot read."""
-    if said.operation == "read":
+    if envelope.operation == "read":
         return True
-    flag = (said.source.text("snapshot") or "").lower()
-    return said.operation in ("insert", "replace") and flag == "true"
+    flag = (envelope.source.text("snapshot") or "").lower()
+    return envelope.operation in ("insert", "replace") and flag == "true"
 
 
-def _place(said: Envelope) -> Place | Fault:
-    """Log file number, position and row; where there is no log, the place in the topic. A snapshot stands before."""
-    log = said.source.log
-    if said.is_snapshot:
-        return places.in_snapshot(said, log)
-    return places.in_topic(said) if log is None else places.in_stream(log)
+def _place(envelope: Envelope) -> Place | Fault:
+    """Log file number, position and row; without a log, the place in the topic.
+
+    Rows of a snapshot stand before all changes of the stream.
+    """
+    log = envelope.source.log
+    if envelope.is_snapshot:
+        return places.in_snapshot(envelope, log)
+    return places.in_topic(envelope) if log is None else places.in_stream(log)
 
 
 FORMAT = SourceFormat(

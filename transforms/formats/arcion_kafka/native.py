@@ -51,7 +51,7 @@ def _of_change(document: Mapping[str, Any]) -> Mapping[str, Any]:
         "schema": namespace.get("schema"),
         "table": table.get("name"),
         "snapshot": "true" if cursor is None else "false",
-        **{said: (cursor or {}).get(name) for said, name in _OF_CURSOR.items()},
+        **{envelope: (cursor or {}).get(name) for envelope, name in _OF_CURSOR.items()},
     }
     head = {
         "op": _NATIVE_OPERATIONS.get(operation.strip(" ").lower(), document["opType"]),

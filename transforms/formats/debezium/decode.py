@@ -25,7 +25,7 @@ from transforms.json_values import as_text
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode
 
-WORDS: Final = Vocabulary(
+VOCABULARY: Final = Vocabulary(
     operations={
         "r": "read",
         "c": "insert",
@@ -40,78 +40,80 @@ WORDS: Final = Vocabulary(
 
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """What a record of this feed means: one event per message."""
-    reader = EnvelopeReader(WORDS)
-    images_of = ImageReader(feed, WORDS, has_stand_ins=True, numbers_are_texts=False)
+    reader = EnvelopeReader(VOCABULARY)
+    images_of = ImageReader(feed, VOCABULARY, has_placeholders=True, decimals_may_be_plain=False)
     is_awaited = waits(feed)
 
     def decode(record: BronzeRecord) -> tuple[Event]:
-        said = reader.read(record, message(record, feed))
-        mark = mark_of(said)
-        said.note = mark or _note(said)
-        numbers = numbers_of(said)
-        said.is_snapshot = _is_snapshot(said, numbers)
-        images = images_of.read(said)
-        meaning = Meaning(place_of(said, numbers), _effect(said, images))
-        event = events.event(said, images, meaning, WORDS)
+        envelope = reader.read(record, message(record, feed))
+        mark = mark_of(envelope)
+        envelope.note = mark or _note(envelope)
+        numbers = numbers_of(envelope)
+        envelope.is_snapshot = _is_snapshot(envelope, numbers)
+        images = images_of.read(envelope)
+        meaning = Meaning(place_of(envelope, numbers), _effect(envelope, images))
+        event = events.event(envelope, images, meaning, VOCABULARY)
         if mark is not None:
             event.effect = mark
-            event.position, event.identity = places.of_mark(mark, as_text(said.body.get("id")))
-        if said.operation == "truncate":
+            event.position, event.identity = places.of_mark(mark, as_text(envelope.body.get("id")))
+        if envelope.operation == "truncate":
             event.scope = {}
-        transaction = transaction_of(said, mark)
+        transaction = transaction_of(envelope, mark)
         if is_awaited:
             event.transaction = transaction
-        is_left_alone = transaction is not None and mark is None and not is_awaited
-        event.warnings = _warnings(said, images, event, is_left_alone=is_left_alone)
+        counts_before_commit = transaction is not None and mark is None and not is_awaited
+        event.warnings = _warnings(
+            envelope, images, event, counts_before_commit=counts_before_commit
+        )
         return (event,)
 
     return decode
 
 
-def _note(said: Envelope) -> str | None:
+def _note(envelope: Envelope) -> str | None:
     """What says nothing of any row: tombstones, messages in the log, changed tables, heartbeats, lone keys."""
-    body = said.body
-    if said.is_tombstone:
+    body = envelope.body
+    if envelope.is_tombstone:
         return "tombstone"
-    if said.operation == "message":
+    if envelope.operation == "message":
         return "message"
     if body.get("op") is None and ("ddl" in body or "historyRecord" in body):
         return "schema_change"
     if len(body) == 1 and "ts_ms" in body:
         return "heartbeat"
-    return "key" if said.is_lone_key else None
+    return "key" if envelope.is_lone_key else None
 
 
-def _is_snapshot(said: Envelope, numbers: tuple[int, ...] | None) -> bool:
+def _is_snapshot(envelope: Envelope, numbers: tuple[int, ...] | None) -> bool:
     """True for a row that a snapshot read before the stream began; an incremental one reads amid it."""
-    flag = (said.source.text("snapshot") or "false").lower()
-    if said.operation == "read":
+    flag = (envelope.source.text("snapshot") or "false").lower()
+    if envelope.operation == "read":
         return flag != "incremental" or numbers is None
-    return said.operation == "insert" and flag not in ("false", "incremental", "")
+    return envelope.operation == "insert" and flag not in ("false", "incremental", "")
 
 
-def _effect(said: Envelope, images: Images) -> str:
+def _effect(envelope: Envelope, images: Images) -> str:
     """What the event does to the row: an update puts all of it, unless values were not sent or the key is unknown."""
-    if said.operation in ("delete", "truncate"):
+    if envelope.operation in ("delete", "truncate"):
         return "remove"
-    in_part = images.is_partial or said.key.values is None
-    return "merge" if said.operation == "update" and in_part else "put"
+    in_part = images.is_partial or envelope.key.values is None
+    return "merge" if envelope.operation == "update" and in_part else "put"
 
 
 def _warnings(
-    said: Envelope, images: Images, event: Event, *, is_left_alone: bool
+    envelope: Envelope, images: Images, event: Event, *, counts_before_commit: bool
 ) -> tuple[str, ...]:
     """What is worth knowing of an event that is taken all the same; seldom anything."""
     found = []
-    if images.is_partial and said.operation in ("insert", "read"):
+    if images.is_partial and envelope.operation in ("insert", "read"):
         found.append(UNAVAILABLE.word)
-    if is_left_alone:
+    if counts_before_commit:
         found.append(NOT_AWAITED.word)
     if (
         event.fault is None
         and event.effect != "note"
-        and not said.is_snapshot
-        and is_placeless(said)
+        and not envelope.is_snapshot
+        and is_placeless(envelope)
     ):
         found.append(PLACELESS.word)
     return tuple(found)

@@ -23,17 +23,17 @@ _LOGGED: Final = {"mysql": "file and pos", "mariadb": "file and pos", "postgresq
 """Connectors whose events stand in a log, and where ``source`` says so."""
 
 
-def numbers_of(said: Envelope) -> tuple[int, ...] | None:
+def numbers_of(envelope: Envelope) -> tuple[int, ...] | None:
     """The numbers of the source's log: those of Postgres, else those of MySQL; None where it is none that is known.
 
     Of Postgres these are the LSN of the commit before, the event's own, and its number in its transaction.
     """
-    own = whole(said.source.fields.get("lsn"))
+    own = whole(envelope.source.fields.get("lsn"))
     if own is None:
-        return said.source.log
-    transaction = said.body.get("transaction")
+        return envelope.source.log
+    transaction = envelope.body.get("transaction")
     order = transaction.get("total_order") if type(transaction) is dict else None
-    last_commit = _last_commit(said.source.fields.get("sequence"))
+    last_commit = _last_commit(envelope.source.fields.get("sequence"))
     # Of a source's first transaction no commit stands before it.
     return (own if last_commit is None else last_commit, own, whole(order) or 0)
 
@@ -48,24 +48,25 @@ def _last_commit(sequence: Any) -> int | None:
     return whole(sequence[0]) if type(sequence) is list and sequence else None
 
 
-def place_of(said: Envelope, numbers: tuple[int, ...] | None) -> Place | Fault:
+def place_of(envelope: Envelope, numbers: tuple[int, ...] | None) -> Place | Fault:
     """In the snapshot, or where the log has it. Sources without a log that is known stand as they do in their topic.
 
-    An event that lacks its place in a log that others have would stand after all of them by its offset.
+    If a connector's events are ordered by its log, one without a log position is a fault: ordered by its offset it
+    would stand after all the others.
     """
-    if said.is_snapshot:
-        return places.in_snapshot(said, numbers)
+    if envelope.is_snapshot:
+        return places.in_snapshot(envelope, numbers)
     if numbers is not None:
         return places.in_stream(numbers)
-    if is_placeless(said):
-        return places.before_log(said)
-    connector = (said.source.text("connector") or "").lower()
+    if is_placeless(envelope):
+        return places.before_log(envelope)
+    connector = (envelope.source.text("connector") or "").lower()
     if connector in _LOGGED:
         needed = f"events of {connector} are put in order by {_LOGGED[connector]} alone"
-        return places.unknown(said, needed)
-    return places.in_topic(said)
+        return places.unknown(envelope, needed)
+    return places.in_topic(envelope)
 
 
-def is_placeless(said: Envelope) -> bool:
+def is_placeless(envelope: Envelope) -> bool:
     """Whether the source says that it does not know its place in the log, as Flink CDC's of MySQL does."""
-    return said.source.fields.get("file") == "" and said.source.fields.get("pos") == 0
+    return envelope.source.fields.get("file") == "" and envelope.source.fields.get("pos") == 0

@@ -33,17 +33,17 @@ def waits(feed: Feed) -> bool:
     return any(topic.strip().endswith("transaction") for topic in topics)
 
 
-def mark_of(said: Envelope) -> str | None:
+def mark_of(envelope: Envelope) -> str | None:
     """``begin`` or ``commit`` for a record of the transaction topic, else None."""
-    body = said.body
+    body = envelope.body
     if body.get("op") is not None or body.get("id") is None:
         return None
     return _MARKS.get((as_text(body.get("status")) or "").lower())
 
 
-def transaction_of(said: Envelope, mark: str | None) -> Transaction | None:
+def transaction_of(envelope: Envelope, mark: str | None) -> Transaction | None:
     """The transaction that an event or a mark is part of; its end says of how many events it consists."""
-    found = said.body.get("id" if mark is not None else "transaction")
+    found = envelope.body.get("id" if mark is not None else "transaction")
     if mark is None:
         found = found.get("id") if type(found) is dict else None
     own = as_text(found)
@@ -51,5 +51,5 @@ def transaction_of(said: Envelope, mark: str | None) -> Transaction | None:
         return None
     # Postgres's is its number and an LSN, which differs from event to event.
     numbered = _TRANSACTION.fullmatch(own)
-    expected = whole(said.body.get("event_count")) if mark == "commit" else None
+    expected = whole(envelope.body.get("event_count")) if mark == "commit" else None
     return Transaction(own if numbered is None else numbered[1], expected)

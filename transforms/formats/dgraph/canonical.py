@@ -38,12 +38,12 @@ def signed(text: str) -> int | None:
 def unsigned(text: str) -> str | None:
     """An unsigned number of 64 bits in decimal, written so or as 0x1f; None for all else."""
     if _UNSIGNED.fullmatch(text) is None:
-        return of_hexadecimal(text)
+        return decimal_of_hex(text)
     number = int(text)
     return str(number) if number < _BEYOND_64_BITS else None
 
 
-def of_hexadecimal(text: str | None) -> str | None:
+def decimal_of_hex(text: str | None) -> str | None:
     """A number that is written as 0x1f, in decimal; None for all else."""
     digits = None if text is None else _HEXADECIMAL.fullmatch(text)
     return None if digits is None else str(int(digits[1], 16))

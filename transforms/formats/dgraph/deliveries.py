@@ -1,9 +1,9 @@
 """The deliveries of each commit in one object, and where each event stands in its delivery.
 
-A delivery is of one predicate of one node in one commit. The events of a commit may stand in several runs, side by
-side, with events of other commits between the runs. There may be a million events: everything is kept by an event's
-index, in arrays, and each event is looked at a fixed number of times. Put here how runs are cut into deliveries and
-numbered. Not here: what an event's place follows from, and why (``places``).
+A delivery is of one predicate of one node in one commit. A run is a series of neighbouring events of one commit. The
+events of a commit may form several runs, with events of other commits between them. There may be a million events:
+everything is kept by an event's index, in arrays, and each event is looked at a fixed number of times. Put here how
+runs are cut into deliveries and numbered. Not here: what an event's place follows from, and why (``places``).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Runs:
     later: dict[tuple[object, ...], list[int]]
 
     @classmethod
-    def of(cls, said: Sequence[Waiting]) -> Runs:
+    def of(cls, statements: Sequence[Waiting]) -> Runs:
         """The runs of an object's events."""
         runs = cls(array("i"), array("i"), {}, {})
         before: tuple[object, ...] = ()
-        for index, one in enumerate(said):
+        for index, one in enumerate(statements):
             commit = commit_of(one)
             if commit != before:
                 before, run = commit, len(runs.starts)
@@ -61,13 +61,14 @@ class Runs:
 
 @dataclass(slots=True)
 class Deliveries:
-    """What is found out of each event, in arrays by its index.
+    """What is known of each event, in arrays by the event's index in the object.
 
-    ``place``: its place in its delivery; ``copy``: the how-manyth of its kind it is there. Of its delivery, ``size``:
-    how many events it has; ``sets``: how many of them are sets; ``first_run``, ``last_run``: where it stands.
+    ``place``: its number within its delivery. ``copy``: 1 for the first time that the same event occurs in the
+    delivery, 2 for the second, and so on. ``size``: how many events its delivery has. ``sets``: how many of those are
+    sets. ``first_run``, ``last_run``: the delivery's first and last run.
     """
 
-    said: Sequence[Waiting]
+    statements: Sequence[Waiting]
     run: array[int]
     place: array[int]
     copy: array[int]
@@ -77,17 +78,17 @@ class Deliveries:
     last_run: array[int]
 
     @classmethod
-    def of(cls, said: Sequence[Waiting], runs: array[int]) -> Deliveries:
+    def of(cls, statements: Sequence[Waiting], runs: array[int]) -> Deliveries:
         """Each event alone in a delivery of its own, as most are."""
-        ones = array("i", [1]) * len(said)
-        sets = array("i", (one[VERB] in _SETS for one in said))
-        return cls(said, runs, ones[:], ones[:], ones, sets, runs[:], runs[:])
+        ones = array("i", [1]) * len(statements)
+        sets = array("i", (one[VERB] in _SETS for one in statements))
+        return cls(statements, runs, ones[:], ones[:], ones, sets, runs[:], runs[:])
 
     def add(self, indexes: Iterable[int]) -> None:
         """All events of one commit, in their order."""
         slots: dict[tuple[object, ...], list[int]] = {}
         for index in indexes:
-            slots.setdefault(slot_of(self.said[index]), []).append(index)
+            slots.setdefault(slot_of(self.statements[index]), []).append(index)
         for slot in slots.values():
             if len(slot) > 1:
                 for delivery in self._cut(slot):
@@ -98,7 +99,7 @@ class Deliveries:
         seen: set[tuple[object, ...]] = set()
         delivery: list[int] = []
         for part in self._parts(slot):
-            words = {words_of(self.said[index]) for index in part}
+            words = {words_of(self.statements[index]) for index in part}
             if not words.isdisjoint(seen):
                 yield delivery
                 delivery = []
@@ -121,7 +122,7 @@ class Deliveries:
         place = sets = 0
         before: tuple[object, ...] = ()
         for index in delivery:
-            one = self.said[index]
+            one = self.statements[index]
             words = words_of(one)
             # A record that is there twice stands at one place.
             here = (one[AT], words)

@@ -27,9 +27,9 @@ def event_statement(
     document: Mapping[str, Any], message: KafkaMessage, *, of_topic: bool, found: Fault | None
 ) -> Statement:
     """What a JSON object says as an event; ``found``: why it cannot be taken, where that is known already."""
-    said, key = _in_line(document)
-    meta, what = _object(said, "meta"), _object(said, "event")
-    commit, kind, op = meta.get("commit_ts"), _word(said.get("type")), _word(what.get("operation"))
+    line, key = _in_line(document)
+    meta, what = _object(line, "meta"), _object(line, "event")
+    commit, kind, op = meta.get("commit_ts"), _word(line.get("type")), _word(what.get("operation"))
     # A negative one is a fault, and still tells the commit.
     commit_ts = whole(commit)
     key = key if message.key is None else message.key
@@ -43,7 +43,8 @@ def event_statement(
     uid, value, value_type = None, None, _word(what.get("value_type"))
     attr = as_text(what.get("attr")) or None
     if kind == DROP:
-        # What the documentation calls it nobody has seen; a mutation's is attr.
+        # The documentation calls the predicate of a drop ``pred``; no such record was ever seen. Mutations call it
+        # ``attr``.
         attr = as_text(what.get("pred")) or attr
     else:
         uid, value = as_text(what.get("uid")), as_text(what.get("value"))
@@ -74,8 +75,8 @@ def _in_line(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None
     return document, None
 
 
-def _object(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = said.get(name)
+def _object(parent: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = parent.get(name)
     return part if type(part) is dict else _NOTHING
 
 

@@ -10,42 +10,42 @@ from transforms.formats.dgraph.places import Place
 from transforms.formats.dgraph.statement import Statement
 
 
-def scope_of(said: Statement, operation: str | None) -> Image:
+def scope_of(statement: Statement, operation: str | None) -> Image:
     """What a drop, or a delete of all values of a list, is for."""
     if operation == "drop_all":
         return {}
     if operation == "drop_data":
-        return {"namespace": said.namespace}
+        return {"namespace": statement.namespace}
     if operation == "drop_predicate":
-        return {"namespace": said.namespace, "predicate": said.attr}
-    return {"namespace": said.namespace, "uid": said.uid, "predicate": said.attr}
+        return {"namespace": statement.namespace, "predicate": statement.attr}
+    return {"namespace": statement.namespace, "uid": statement.uid, "predicate": statement.attr}
 
 
-def image_of(said: Statement, *, in_list: bool, has_value: bool) -> Image:
+def image_of(statement: Statement, *, in_list: bool, has_value: bool) -> Image:
     """The key of the triple, and the value where it counts; a value that is lost is null."""
-    value = None if said.is_lost else said.value
+    value = None if statement.is_lost else statement.value
     image = {
-        "namespace": said.namespace,
-        "uid": said.uid,
-        "predicate": said.attr,
+        "namespace": statement.namespace,
+        "uid": statement.uid,
+        "predicate": statement.attr,
         "_weir_member": value or "" if in_list else "",
     }
     if has_value:
         image["value"] = value
-        image["value_type"] = said.value_type
+        image["value_type"] = statement.value_type
     return image
 
 
-def identity_of(said: Statement, place: Place) -> tuple[str | None, ...]:
+def identity_of(statement: Statement, place: Place) -> tuple[str | None, ...]:
     """Commit, namespace, the event, and the how-manyth of its kind it is in the commit."""
     return (
-        None if said.commit_ts is None else str(said.commit_ts),
-        said.namespace,
-        said.kind,
-        said.op,
-        said.uid,
-        said.attr,
-        said.value,
-        said.value_type,
+        None if statement.commit_ts is None else str(statement.commit_ts),
+        statement.namespace,
+        statement.kind,
+        statement.op,
+        statement.uid,
+        statement.attr,
+        statement.value,
+        statement.value_type,
         None if place.copy is None else str(place.copy),
     )

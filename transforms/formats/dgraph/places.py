@@ -13,9 +13,8 @@ and events of other groups may stand between its own. Behind such a gap a new de
 the next gap was there before. Without a gap, an event that comes again is another one: a commit may set, delete and set
 again.
 
-Here are the events of one object in their order, a million perhaps: everything is told of them by their index, in
-arrays, and each is looked at a fixed number of times. Put here what an event's place is made of. Not here: how events
-are numbered within their delivery (``deliveries``), what an event says (``events``), and what it does (``triples``).
+Put here what an event's place is made of. Not here: how events are numbered within their delivery (``deliveries``),
+what an event says (``events``), and what it does (``triples``).
 """
 
 from __future__ import annotations
@@ -39,9 +38,10 @@ _DROPS: Final = {number: op for number, (kind, op) in enumerate(VERBS) if kind =
 class Place(NamedTuple):
     """Where an event stands, and what stands beside it.
 
-    ``within``: its place in its commit, as the end of its position. ``copy``: the how-manyth of its kind it is in the
-    commit. ``sets``: how many sets of its value the delivery has. ``is_behind``: something newer stands before it in
-    the object, of its namespace, or of any if it is for all of them; told of drops alone.
+    ``within``: its place in its commit, as the end of its position. ``copy``: 1 for the first time that this same event
+    occurs in its delivery, 2 for the second, and so on. ``sets``: how many sets the delivery has. ``is_behind``: only
+    for drops: an event with a newer commit stands before it in the object (of the same namespace; for a drop of all
+    namespaces, of any).
     """
 
     within: tuple[int, ...]
@@ -53,15 +53,15 @@ class Place(NamedTuple):
 OF_EXPORT: Final = Place((EXPORTED,))
 
 
-def places(said: Sequence[Waiting]) -> Iterator[Place]:
+def places(statements: Sequence[Waiting]) -> Iterator[Place]:
     """The place of each of an object's events, which are given in their order."""
-    behind = _behind(said)
-    runs = Runs.of(said)
-    found = Deliveries.of(said, runs.of_event)
-    for indexes in runs.of_commits(len(said)):
+    behind = _behind(statements)
+    runs = Runs.of(statements)
+    found = Deliveries.of(statements, runs.of_event)
+    for indexes in runs.of_commits(len(statements)):
         found.add(indexes)
     last_run = len(runs.starts) - 1
-    for index, one in enumerate(said):
+    for index, one in enumerate(statements):
         at = one[AT] if one[MARKS] & HAS_OFFSET else 0
         first, last = found.first_run[index], found.last_run[index]
         kind = WHOLE if first > 0 else REST_AMID if last == last_run else REST
@@ -69,12 +69,12 @@ def places(said: Sequence[Waiting]) -> Iterator[Place]:
         yield Place(within, found.copy[index], found.sets[index], index in behind)
 
 
-def _behind(said: Sequence[Waiting]) -> frozenset[int]:
+def _behind(statements: Sequence[Waiting]) -> frozenset[int]:
     """The drops behind something newer."""
     found = []
     newest: dict[str, int] = {}
     newest_of_all = -1
-    for index, (namespace, commit_ts, verb, *_) in enumerate(said):
+    for index, (namespace, commit_ts, verb, *_) in enumerate(statements):
         if commit_ts is None:
             continue
         known = newest.get(namespace, -1)

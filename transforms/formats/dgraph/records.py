@@ -1,8 +1,9 @@
-"""A record of the stream or of an export becomes a statement: an export's is an event at once, the others' wait.
+"""From a record of the stream or of an export to a statement, and on to an event.
 
-Where an event stands in its commit is told by the others of its object (``places``), records that cannot be read
-included: what was cut there is not known. Put here which way a record goes. Not here: reading what stands in a record
-(``events``, ``exports``), and what it does (``triples``).
+A record of an export becomes an event at once. A record of the stream has to wait for the other events of its object:
+where it stands in its commit follows from them (``places``), records that cannot be read included: what was cut there
+is not known. Put here which way a record goes. Not here: reading what stands in a record (``events``, ``exports``), and
+what it does (``triples``).
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
 
     def decode(record: BronzeRecord) -> tuple[Event | Pending]:
         if rdf.is_rdf(record.object):
-            said = _line(record, read_ts_of(record.object))
-            return (event_of(said, OF_EXPORT),)
+            statement = _line(record, read_ts_of(record.object))
+            return (event_of(statement, OF_EXPORT),)
         message = kafka_records.message(record, feed)
         found, document = _read(record, message)
         if found is None and documents.is_document(document):
-            said = _document(document, types, read_ts_of(record.object))
-            return (event_of(said, OF_EXPORT),)
-        said = events.event_statement(document, message, of_topic=of_topic, found=found)
-        return (_pending(said, record, message),)
+            statement = _document(document, types, read_ts_of(record.object))
+            return (event_of(statement, OF_EXPORT),)
+        statement = events.event_statement(document, message, of_topic=of_topic, found=found)
+        return (_pending(statement, record, message),)
 
     return decode
 
@@ -50,8 +51,8 @@ def resolver(feed: Feed) -> Resolve:
     """What the events of one object mean."""
     event_of = triples.events_of(feed)
 
-    def resolve(said: Sequence[Waiting]) -> Iterator[Event]:
-        for one, place in zip(said, places(said), strict=True):
+    def resolve(waiting_statements: Sequence[Waiting]) -> Iterator[Event]:
+        for one, place in zip(waiting_statements, places(waiting_statements), strict=True):
             yield event_of(awaited(one), place)
 
     return resolve
@@ -100,12 +101,12 @@ def _document(
     return exported.statement(triple, read_ts)
 
 
-def _pending(said: Statement, record: BronzeRecord, message: KafkaMessage) -> Pending:
+def _pending(statement: Statement, record: BronzeRecord, message: KafkaMessage) -> Pending:
     """The statement with what belongs together: all of an object, or of a partition of a topic."""
     offset = message.offset
     at = record.byte_offset if offset is None else offset
     return Pending(
         (record.object, record.generation, message.topic, message.partition),
         (at, record.byte_offset),
-        waiting(said, at=at, has_offset=offset is not None),
+        waiting(statement, at=at, has_offset=offset is not None),
     )

@@ -31,22 +31,26 @@ def events_of(feed: Feed) -> Callable[[Statement, Place], Event]:
     """The function that says what a statement at its place does."""
     lists = {one.name: one.list for one in feed.predicates.values()}
 
-    def event(said: Statement, place: Place) -> Event:
-        return _event(said, place, None if said.attr is None else lists.get(said.attr))
+    def event(statement: Statement, place: Place) -> Event:
+        return _event(
+            statement, place, None if statement.attr is None else lists.get(statement.attr)
+        )
 
     return event
 
 
-def _event(said: Statement, place: Place, listed: bool | None) -> Event:
+def _event(statement: Statement, place: Place, listed: bool | None) -> Event:
     """The event; ``listed``: whether the predicate is declared as a list, None where it is not declared."""
     operation = (
-        None if said.kind is None or said.op is None else OPERATIONS.get((said.kind, said.op))
+        None
+        if statement.kind is None or statement.op is None
+        else OPERATIONS.get((statement.kind, statement.op))
     )
-    fault = said.fault or _fault(said, operation)
-    is_noted, is_star, in_list = _is_noted(said, operation), said.is_star, listed
+    fault = statement.fault or _fault(statement, operation)
+    is_noted, is_star, in_list = _becomes_note(statement, operation), statement.is_star, listed
     if listed is None and not is_star:
         # Dgraph makes a predicate that its schema lacks a list for edges, and a single value for all else.
-        in_list = said.value_type == "uid"
+        in_list = statement.value_type == "uid"
     effect = "remove"
     if is_noted:
         effect = "note"
@@ -59,13 +63,13 @@ def _event(said: Statement, place: Place, listed: bool | None) -> Event:
     scope: Image | None = None
     warnings: tuple[str, ...] = ()
     if fault is None:
-        warnings = _warnings(said, place, operation, listed, is_noted=is_noted)
-        if said.kind == DROP or (is_star and in_list is not False):
-            scope = None if is_noted else scope_of(said, operation)
+        warnings = _warnings(statement, place, operation, listed, is_noted=is_noted)
+        if statement.kind == DROP or (is_star and in_list is not False):
+            scope = None if is_noted else scope_of(statement, operation)
         elif effect == "put":
-            after = image_of(said, in_list=bool(in_list), has_value=True)
+            after = image_of(statement, in_list=bool(in_list), has_value=True)
         elif not is_noted:
-            before = image_of(said, in_list=bool(in_list), has_value=effect == "remove_if")
+            before = image_of(statement, in_list=bool(in_list), has_value=effect == "remove_if")
     return Event(
         operation=operation,
         effect=effect,
@@ -73,60 +77,74 @@ def _event(said: Statement, place: Place, listed: bool | None) -> Event:
         before=before,
         after=after,
         scope=scope,
-        position=None if said.commit_ts is None else (EPOCH, STREAM, said.commit_ts, *place.within),
+        position=None
+        if statement.commit_ts is None
+        else (EPOCH, STREAM, statement.commit_ts, *place.within),
         stable_prefix=STABLE_PREFIX,
-        identity=identity_of(said, place),
-        extracted_at=said.sent_at,
+        identity=identity_of(statement, place),
+        extracted_at=statement.sent_at,
         warnings=warnings,
         fault=fault,
     )
 
 
-def _fault(said: Statement, operation: str | None) -> Fault | None:
+def _fault(statement: Statement, operation: str | None) -> Fault | None:
     """Why a statement that can be read cannot be taken all the same."""
     if operation is None:
         return Fault(
             "unknown_operation",
-            f"{shown(said.kind)} {shown(said.op)} is not known; known: mutation set, del, ovr;"
+            f"{shown(statement.kind)} {shown(statement.op)} is not known; known: mutation set, del, ovr;"
             " drop all, data, predicate, attribute, type",
         )
-    if operation == "drop_predicate" and said.attr is None:
+    if operation == "drop_predicate" and statement.attr is None:
         return Fault("missing_field", "the drop of a predicate lacks event.pred")
-    if operation == "del" and said.is_lost:
+    if operation == "del" and statement.is_lost:
         return Fault(
             "value_lost",
-            f"a delete of one value of {shown(said.attr)}, which is a {said.value_type}: Dgraph writes it as"
+            f"a delete of one value of {shown(statement.attr)}, which is a {statement.value_type}: Dgraph writes it as"
             " {}, so that nothing tells which value, or whether it was there",
         )
     return None
 
 
-def _is_noted(said: Statement, operation: str | None) -> bool:
-    """True for what says nothing of any triple: a dropped type, a password, what Dgraph keeps for itself."""
-    if operation == "drop_type" or said.value_type == "password":
+def _becomes_note(statement: Statement, operation: str | None) -> bool:
+    """Whether the statement becomes a note, because it changes no triple.
+
+    So do a dropped type, a masked password, and, in an export, one of Dgraph's own predicates.
+    """
+    if operation == "drop_type" or statement.value_type == "password":
         return True
-    return said.kind == EXPORT and said.attr is not None and said.attr.startswith(RESERVED)
+    return (
+        statement.kind == EXPORT
+        and statement.attr is not None
+        and statement.attr.startswith(RESERVED)
+    )
 
 
 def _warnings(
-    said: Statement, place: Place, operation: str | None, listed: bool | None, *, is_noted: bool
+    statement: Statement,
+    place: Place,
+    operation: str | None,
+    listed: bool | None,
+    *,
+    is_noted: bool,
 ) -> tuple[str, ...]:
     """What is worth knowing of the event (``warnings`` says it in sentences)."""
     found = []
-    is_triple = said.kind != DROP
+    is_triple = statement.kind != DROP
     is_set = operation in ("set", "read")
-    if not said.has_key and operation != "drop_all":
+    if not statement.has_key and operation != "drop_all":
         found.append("no_namespace")
     if listed is None and is_triple and not is_noted:
         found.append("undeclared_predicate")
-    if place.sets > 1 and is_set and not listed and said.value_type in ("string", "default"):
+    if place.sets > 1 and is_set and not listed and statement.value_type in ("string", "default"):
         found.append("ambiguous_language")
     if place.is_behind and operation in _REMOVING:
         found.append("drop_behind")
-    if is_set and said.is_lost:
+    if is_set and statement.is_lost:
         found.append("value_lost")
-    if is_triple and said.value_type == "password":
+    if is_triple and statement.value_type == "password":
         found.append("password_masked")
-    if said.has_facets and not is_noted:
+    if statement.has_facets and not is_noted:
         found.append("facets_left_out")
     return tuple(found)

@@ -47,23 +47,23 @@ _NUMBER_OF_VERB: Final[Mapping[tuple[str | None, str | None], int]] = {
 _NUMBER_OF_TYPE: Final = {name: number for number, name in enumerate(TYPES)}
 
 
-def waiting(said: Statement, *, at: int, has_offset: bool) -> Waiting:
+def waiting(statement: Statement, *, at: int, has_offset: bool) -> Waiting:
     """The statement as it is kept until all of its object are there."""
-    verb = (said.kind, said.op)
-    marks = (HAS_KEY if said.has_key else 0) | (HAS_OFFSET if has_offset else 0)
-    kind = said.value_type
+    verb = (statement.kind, statement.op)
+    marks = (HAS_KEY if statement.has_key else 0) | (HAS_OFFSET if has_offset else 0)
+    kind = statement.value_type
     return (
-        said.namespace,
-        said.commit_ts,
+        statement.namespace,
+        statement.commit_ts,
         _NUMBER_OF_VERB.get(verb, verb),
-        said.uid,
-        said.attr,
-        said.value,
+        statement.uid,
+        statement.attr,
+        statement.value,
         kind if kind is None else _NUMBER_OF_TYPE.get(kind, kind),
         marks,
         at,
-        said.sent_at,
-        None if said.fault is None else (said.fault.reason, said.fault.detail),
+        statement.sent_at,
+        None if statement.fault is None else (statement.fault.reason, statement.fault.detail),
     )
 
 

@@ -11,45 +11,51 @@ WARNINGS = (
     EventWarning(
         "no_namespace",
         "events_tell_their_namespace",
-        "A Kafka record has the namespace as its key, a line of the file sink under key.",
-        "The events were taken for namespace 0; where there are others, keep the keys of the records.",
+        "Every event has its namespace.",
+        "A Kafka record has the namespace as its key, a line of the file sink under key. Events without one were taken"
+        " for namespace 0; where there are others, keep the keys of the records.",
     ),
     EventWarning(
         "undeclared_predicate",
         "predicates_are_declared",
-        "Only the declaration tells a list, to which a set adds, from a single value, which it replaces.",
-        "Edges were taken for a list and other values for single ones; declare the predicate in the feed file.",
+        "Every predicate that events mention is declared.",
+        "Only the declaration says whether a predicate is a list, to which a set adds, or a single value, which a set"
+        " replaces. Edges were taken for a list and other values for single ones; declare the predicate in the feed"
+        " file.",
     ),
     EventWarning(
         "ambiguous_language",
         "a_commit_sets_a_single_value_once",
-        "Values in several languages are sets of one predicate in one commit, and nothing tells them apart.",
-        "The last of them counts; if the predicate has languages, its value in gold may be that of any of them.",
+        "No commit sets a single value twice.",
+        "Values in several languages are sets of one predicate in one commit, and nothing tells them apart. The last of"
+        " them counts; if the predicate has languages, its value in gold may be that of any of them.",
     ),
     EventWarning(
         "drop_behind",
         "drops_stand_before_what_is_newer",
-        "A drop has the timestamp at which it began, and counts by it: what has a higher one stays.",
-        "After a restart Dgraph sends old drops again, and all is well; else commits ended while the drop ran,"
-        " and only an export tells which of their values it removed.",
+        "No drop is older than an event that came before it.",
+        "A drop has the timestamp at which it began, and counts by it: what has a higher one stays. After a restart"
+        " Dgraph sends old drops again, and all is well; else commits ended while the drop ran, and only an export tells"
+        " which of their values it removed.",
     ),
     EventWarning(
         "value_lost",
         "values_are_in_the_stream",
-        "Dgraph writes geo and bigfloat values as {}: they are lost.",
-        "The triple is in gold, its value is null; an export of Dgraph has the value.",
+        "Every value is in the stream.",
+        "Dgraph writes geo and bigfloat values as {}: the triple is in gold, its value is null; an export of Dgraph has"
+        " the value.",
     ),
     EventWarning(
         "password_masked",
         "passwords_are_not_kept",
-        "Dgraph writes a password as ****.",
-        "Nothing was stored: that the password was set is all that the event tells.",
+        "No event is about a password.",
+        "Dgraph writes a password as ****. Nothing was stored: that the password was set is all that the event tells.",
     ),
     EventWarning(
         "facets_left_out",
         "exported_values_have_no_facets",
-        "Facets are in exports and never in the stream.",
-        "The triple is in gold without its facets.",
+        "No exported value has facets.",
+        "Facets are in exports and never in the stream: the triple is in gold without them.",
     ),
 )
 """Each is a warning check."""

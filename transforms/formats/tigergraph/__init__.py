@@ -46,7 +46,7 @@ FORMAT = SourceFormat(
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
     crosses_streams=True,
-    far_places=far_ends.far_end,
+    cross_stream_matcher=far_ends.edge_matcher,
     extra_assets=(
         ExtraAsset("graph", "gold.tigergraph_checks", is_needed=lambda feed: bool(feed.vertices)),
     ),

@@ -54,8 +54,9 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All of it. ``vertices`` and ``edges`` are by the names that messages use; ``graphs`` are those of a table.
+    """Everything that a feed declares of its graph.
 
+    ``vertices``, ``edges``: by the type names that messages use. ``graphs``: by table, the graphs that have it.
     ``touching``, ``beginning`` and ``beginning_at``: see ``reach``. ``baseline``: by partition, the last tid that a
     restored backup holds. ``names_graphs``: whether tables are named by their graph, too.
     """

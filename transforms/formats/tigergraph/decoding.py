@@ -58,16 +58,16 @@ def decoder(
 
 def _document(record: BronzeRecord, feed: Feed) -> tuple[dict[str, Any], Fault | None]:
     """The JSON object in the record; an empty one where there is none, and why it cannot be taken."""
-    said = kafka_records.message(record, feed)
+    kafka = kafka_records.message(record, feed)
     document: Any = {}
     fault = None
-    if said.is_null:
+    if kafka.is_null:
         fault = Fault("empty_message", "the Kafka record has no value")
-    elif not said.is_utf8:
+    elif not kafka.is_utf8:
         fault = Fault("invalid_utf8", "the message is not valid UTF-8")
     else:
         try:
-            document = said.read()
+            document = kafka.read()
         except MalformedJson as why:
             fault = Fault("malformed_json", shown(why))
         if type(document) is not dict:

@@ -1,8 +1,9 @@
-"""Where an edge stands in its far end's partition: a message of its own says so.
+"""Cross-stream positions of edges: where an edge counts in the partition (stream) of its other end.
 
-An edge is kept where it begins. Its other end is told of it by the mirrored edge's message, or, where the edge has no
-mirror, by an ``insert-only`` of the vertex; all of one request have one timestamp. Put here which message says it. Not
-here: what is done with these positions (``transforms/gold/streams/crossing.py``).
+The source keeps an edge in the partition of the vertex where it begins (its near end). In the other vertex's partition
+(its far end) a second message of the same request shows the edge's place there: the mirrored edge's, or, where the edge
+has no mirror, an ``insert-only`` of the vertex. Both have the same timestamp, by which they are matched here. Put here
+which message shows the place. Not here: what is done with these positions (``transforms/gold/streams/crossing.py``).
 
 Vendor: TigerGraph documentation, "CDC Message Examples", extra CDC message for edge update.
 """
@@ -14,11 +15,11 @@ from dataclasses import dataclass
 
 from transforms.feed.feed import Feed
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, MIRROR, UID, vertex_table
-from transforms.source_format import Telling
+from transforms.source_format import SilverRow
 
 
 @dataclass(frozen=True, slots=True)
-class FarEnd:
+class EdgeMatcher:
     """The far ends of one table of edges (``transforms.source_format.FarPlaces``).
 
     ``end``: ``from`` or ``to``. ``partner``: the table of the mirrored edges; None where the vertices' messages tell.
@@ -33,8 +34,8 @@ class FarEnd:
         """A scope that gives a value for this one is of the far end."""
         return f"{self.end}_type"
 
-    def meets(self, row: Telling) -> tuple[bool, tuple[str, ...]] | None:
-        """See ``FarPlaces``."""
+    def meets(self, row: SilverRow) -> tuple[bool, tuple[str, ...]] | None:
+        """See ``CrossStreamMatcher``."""
         if row.effect != "merge" or row.is_derived:
             return None
         if row.declared == self.table:
@@ -55,20 +56,23 @@ class FarEnd:
 
 
 def _met(
-    row: Telling, said: Sequence[str | None], *, is_far: bool
+    row: SilverRow, texts: Sequence[str | None], *, is_far: bool
 ) -> tuple[bool, tuple[str, ...]] | None:
-    """By what the messages of one request meet; what one does not know is like nothing."""
-    known = [one for one in said if one is not None]
-    if row.event_at is None or len(known) < len(said):
+    """The texts by which the two messages of one request are matched; None where one text is unknown: nothing matches.
+    """
+    known = [one for one in texts if one is not None]
+    if row.event_at is None or len(known) < len(texts):
         return None
     return is_far, (str(row.event_at), *known)
 
 
-def far_end(feed: Feed, table: str) -> FarEnd | None:
+def edge_matcher(feed: Feed, table: str) -> EdgeMatcher | None:
     """The far ends of a table of edges; None for vertices."""
     if not table.startswith("edge_"):
         return None
     is_mirror = table.endswith(MIRROR)
     shown = table.removesuffix(MIRROR)
     other = shown if is_mirror else shown + MIRROR
-    return FarEnd(table, "from" if is_mirror else "to", other if other in feed.tables else None)
+    return EdgeMatcher(
+        table, "from" if is_mirror else "to", other if other in feed.tables else None
+    )

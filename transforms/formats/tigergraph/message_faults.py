@@ -43,8 +43,8 @@ def first_fault(message: Message, reach: Sequence[Reach]) -> Fault | None:
     if kind not in OPERATORS:
         return Fault("unknown_type", f"type {shown(kind)}; known: {', '.join(OPERATORS)}")
     if action not in OPERATORS[kind]:
-        said = f"operator {shown(message.operator)} of type {shown(kind)}"
-        return Fault("unknown_operation", f"{said} is not known")
+        unknown = f"operator {shown(message.operator)} of type {shown(kind)}"
+        return Fault("unknown_operation", f"{unknown} is not known")
     if message.position is None:
         return Fault(
             "unknown_mid",

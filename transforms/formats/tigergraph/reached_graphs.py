@@ -25,7 +25,7 @@ def in_graphs(
 ) -> list[tuple[Effect, str | None]]:
     """The effects, each with its graph; one of a GLOBAL type is there for every graph that it reaches."""
     if not known.names_graphs:
-        return [(one, _unless_shared(one, message, known)) for one in effects]
+        return [(one, _graph_if_not_shared(one, message, known)) for one in effects]
     found: list[tuple[Effect, str | None]] = []
     for one in effects:
         for at, graph in enumerate(_reached(one, message, known)):
@@ -39,7 +39,7 @@ def own_graph(message: Message, known: Declared) -> str | None:
     """The graph of the message itself, whatever follows from it."""
     itself = Effect(message.table, "note")
     if not known.names_graphs:
-        return _unless_shared(itself, message, known)
+        return _graph_if_not_shared(itself, message, known)
     if message.table is None:
         return None
     return GLOBAL if known.graphs.get(message.table) == _SHARED else message.graph
@@ -54,8 +54,11 @@ def is_unknown(message: Message, reach: Sequence[Reach], known: Declared) -> boo
     return any(one.table not in known.graphs for one in reach)
 
 
-def _unless_shared(one: Effect, message: Message, known: Declared) -> str | None:
-    """The graph where tables are named by type alone: what follows from a message may be of another, or of none."""
+def _graph_if_not_shared(one: Effect, message: Message, known: Declared) -> str | None:
+    """The graph of an effect where tables are named by type alone.
+
+    None for shared types and for derived effects, whose rows may lie in other graphs.
+    """
     graph = message.graph
     if graph is None or graph == GLOBAL or one.table is None or one.derived is not None:
         return None

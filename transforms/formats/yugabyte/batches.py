@@ -18,7 +18,7 @@ def place(messages: Sequence[RowMessage]) -> None:
     if _share_op_ids(messages):
         _place_in_batches(messages)
         _count_occurrences(messages)
-    _meet_neighbours(messages)
+    _assign_neighbours(messages)
 
 
 def _share_op_ids(messages: Sequence[RowMessage]) -> bool:
@@ -42,21 +42,22 @@ def _place_in_batches(messages: Sequence[RowMessage]) -> None:
 
 
 def _count_occurrences(messages: Sequence[RowMessage]) -> None:
-    """``occurrence``: how often the row had said the same under that op id, and then something else; None for never.
+    """``occurrence``: how many times the row had the same message before under its op id; None for the first time.
 
-    It counts from the start: what a part of a batch says for the first time has the identity of the batch's first such
-    message, which stands no later, so that the smallest position is that of the longest delivery.
+    Equal messages that follow each other with none of the row's others between them count once. It counts from the
+    start: what a part of a batch says for the first time has the identity of the batch's first such message, which
+    stands no later, so that the smallest position is that of the longest delivery.
     """
-    said: dict[tuple[object, ...], tuple[object, dict[object, int]]] = {}
+    by_content: dict[tuple[object, ...], tuple[object, dict[object, int]]] = {}
     for message in messages:
         if message.op_id is None or message.op not in ROWS:
             continue
         whose = (message.op_id, message.name, _row(message))
-        what = _what(message)
-        last, turns = said.get(whose, (None, {}))
+        what = _content(message)
+        last, turns = by_content.get(whose, (None, {}))
         if what != last:
             turns[what] = turns.get(what, -1) + 1
-        said[whose] = (what, turns)
+        by_content[whose] = (what, turns)
         message.occurrence = turns[what] or None
 
 
@@ -71,13 +72,13 @@ def _row(message: RowMessage) -> object:
     return columns[0] if columns else None
 
 
-def _what(message: RowMessage) -> tuple[object, ...]:
+def _content(message: RowMessage) -> tuple[object, ...]:
     """All that a message says of its row."""
     whose = (message.op, message.schema_name, message.transaction_id)
     return (*whose, *map(tuple, (message.new, message.old, message.key)))
 
 
-def _meet_neighbours(messages: Sequence[RowMessage]) -> None:
+def _assign_neighbours(messages: Sequence[RowMessage]) -> None:
     """``before`` and ``after``: the nearest op ids in the response, for a message that has none."""
     near: OpId | None = None
     for message in messages:

@@ -1,8 +1,7 @@
 """The types of a table's columns as the server describes them, and which Spark SQL type serves each.
 
-A column has PostgreSQL's number of its type (oid) or the server's own type, or both. Put here what either means. Put
-here what either number means. Not here: reading a table's description (``schemas``), and the values of columns
-(``tuples``).
+A column has PostgreSQL's type number (oid), or the server's own type, or both. Put here what either of them means. Not
+here: reading a table's description (``schemas``), and the values of columns (``tuples``).
 
 Vendor: yugabyte-db, src/yb/common/value.proto (PersistentDataType); PostgreSQL, src/include/catalog/pg_type.dat.
 """

@@ -1,4 +1,4 @@
-"""What a row message does, and why one cannot be taken.
+"""From a GetChanges response to its events: the checkpoint's note first, then one event for each row message.
 
 Put here what each operation becomes. Not here: the values of its tuples (``tuples``), where it stands (``positions``),
 what a DDL says (``schemas``), and why one cannot be taken (``row_faults``).
@@ -13,7 +13,7 @@ from transforms.event import Event, StreamSchema, Transaction, Value
 from transforms.families.yugabyte import checkpoints, declared, tablets
 from transforms.families.yugabyte.checkpoints import Checkpoint
 from transforms.families.yugabyte.hybrid_times import moment
-from transforms.families.yugabyte.messages import UnreadableResponse, of_record
+from transforms.families.yugabyte.messages import UnreadableResponse, message_of_record
 from transforms.families.yugabyte.scalars import filled
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault
@@ -53,18 +53,20 @@ def decoder(feed: Feed, surveyed: Mapping[str, survey.Facts]) -> Decode:
     described = {window: survey.newest(facts) for window, facts in surveyed.items()}
 
     def decode(record: BronzeRecord) -> list[Event]:
-        said: Mapping[str, Any] = {}
+        document: Mapping[str, Any] = {}
         try:
-            said = of_record(record, get_changes.RESPONSE)
-            response = get_changes.read_response(said, known)
+            document = message_of_record(record, get_changes.RESPONSE)
+            response = get_changes.read_response(document, known)
         except UnreadableResponse as unreadable:
-            return [_unreadable(tablets.of_response(said, record.object, feed), unreadable.fault)]
+            return [
+                _unreadable(tablets.of_response(document, record.object, feed), unreadable.fault)
+            ]
         batches.place(response.messages)
-        origin = tablets.of_response(said, record.object, feed)
+        origin = tablets.of_response(document, record.object, feed)
         source = ResponseContext(
             origin, response.checkpoint, record.window, described.get(record.window, {})
         )
-        note = checkpoints.note(response.checkpoint, get_changes.reached(response), origin)
+        note = checkpoints.note(response.checkpoint, get_changes.committed_place(response), origin)
         return [note, *[_event(message, source) for message in response.messages]]
 
     return decode

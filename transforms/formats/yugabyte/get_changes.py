@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from transforms.families.yugabyte import checkpoints, declared
-from transforms.families.yugabyte.checkpoints import Checkpoint, Reached
+from transforms.families.yugabyte.checkpoints import Checkpoint, CommittedPlace
 from transforms.families.yugabyte.declared import NOT_DECLARED, Declared
 from transforms.families.yugabyte.messages import (
     ADDED,
@@ -27,7 +27,13 @@ from transforms.families.yugabyte.scalars import filled, whole
 from transforms.families.yugabyte.transactions import transaction_id
 from transforms.fault import Fault, shown
 from transforms.formats.yugabyte import schemas, tuples
-from transforms.formats.yugabyte.row_message import AFTER_ALL, OPERATIONS, ROWS, OpId, RowMessage
+from transforms.formats.yugabyte.row_message import (
+    AFTER_TRANSACTION,
+    OPERATIONS,
+    ROWS,
+    OpId,
+    RowMessage,
+)
 from transforms.json_values import as_text
 
 _PROTO_RECORD: Final = ("row_message", "cdc_sdk_op_id")
@@ -124,14 +130,15 @@ def _op_id(op_id: object, op: str | None) -> OpId | None:
     term, index = whole(parts.get("term")), whole(parts.get("index"))
     if term is None or index is None:
         return None
-    return term, index, AFTER_ALL if op == "COMMIT" else whole(parts.get("write_id")) or 0
+    return term, index, AFTER_TRANSACTION if op == "COMMIT" else whole(parts.get("write_id")) or 0
 
 
-def reached(response: Response) -> Reached:
-    """Where a consumer stands behind what is committed in a response.
+def committed_place(response: Response) -> CommittedPlace:
+    """The place at which a consumer has everything that the response commits.
 
-    What ends something is a COMMIT, or a row that is in no transaction. Then it is the checkpoint, if that is not
-    within a transaction; else the op id of the last COMMIT that has one. Where nothing is committed, nothing moves.
+    A response commits something if it has a COMMIT, or a row outside any transaction. Then the place is its checkpoint,
+    unless that is missing or lies within a transaction; else the op id of the last COMMIT that has one. Where there is
+    no such place, it is ``NOTHING``.
     """
     has_end, last = False, None
     for message in response.messages:

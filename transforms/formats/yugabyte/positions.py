@@ -12,7 +12,7 @@ from transforms.change import EPOCH, SNAPSHOT
 from transforms.families.yugabyte.checkpoints import START, Checkpoint
 from transforms.families.yugabyte.hybrid_times import instant
 from transforms.families.yugabyte.scalars import unsigned
-from transforms.formats.yugabyte.row_message import AFTER_ALL, ROWS, RowMessage
+from transforms.formats.yugabyte.row_message import AFTER_TRANSACTION, ROWS, RowMessage
 from transforms.json_values import as_text
 
 Position = tuple[int, ...]
@@ -32,22 +32,23 @@ def position(message: RowMessage, checkpoint: Checkpoint) -> Position | None:
     if op == "BEGIN":
         first = own or message.after
         return (*START, *(first[:2] if first is not None else checkpoint.place or ()))
-    return _among(message, checkpoint)
+    return _position_by_neighbours(message, checkpoint)
 
 
-def _among(message: RowMessage, checkpoint: Checkpoint) -> Position | None:
-    """At its op id; else after what came before it, and else before what comes after it.
+def _position_by_neighbours(message: RowMessage, checkpoint: Checkpoint) -> Position | None:
+    """The position of a message that is no row and no BEGIN: at its op id, if it has one.
 
-    A COMMIT tells its place; where it does not, it comes after what it follows. A DDL shows what holds from there on.
+    Else right after the op id before it; else right before the op id after it (not for a COMMIT, which must not come
+    early); else right after the checkpoint.
     """
     if message.op_id is not None:
         return (*START, *message.op_id)
     if message.before is not None:
-        return (*START, *message.before, AFTER_ALL)
+        return (*START, *message.before, AFTER_TRANSACTION)
     if message.after is not None and message.op != "COMMIT":
         return (*START, *message.after[:2])
     if checkpoint.place is not None:
-        return (*START, *checkpoint.place, AFTER_ALL)
+        return (*START, *checkpoint.place, AFTER_TRANSACTION)
     return None if message.op == "COMMIT" else START
 
 

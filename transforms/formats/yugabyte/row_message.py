@@ -25,7 +25,7 @@ OPERATIONS: Final[Mapping[str, str]] = {
 ROWS: Final = frozenset(("INSERT", "UPDATE", "DELETE", "TRUNCATE"))
 """Operations that stand at their op id."""
 
-AFTER_ALL: Final = 2_147_483_647
+AFTER_TRANSACTION: Final = 2_147_483_647
 """No write_id is larger: what stands here comes after all of its op."""
 
 OpId = tuple[int, int, int]

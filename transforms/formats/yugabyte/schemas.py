@@ -114,8 +114,8 @@ def _sound(key: tuple[str, ...], columns: tuple[tuple[str, str], ...]) -> Stream
 def dropped(schema: TableSchema, table: Table, window: str) -> dict[str, Value] | None:
     """The declared columns that a list lacks, as an image that sets them to null; None where it lacks none.
 
-    A column that is not there yet is lacking, too: no row has a value in it by then. A list without the key is of
-    another table.
+    A column that the table does not have yet counts as missing, too; no row has a value in it by then, so that setting
+    it to null is harmless. A list without the key's columns is taken for another table's.
     """
     if schema.columns is None:
         return None

@@ -1,4 +1,4 @@
-"""What row messages need to know of DDLs elsewhere in their window: the table that they are of.
+"""Collects how the DDL messages of a window describe its tables: row messages need it.
 
 A row message does not carry its table's schema, and a DDL comes in a response of its own, once per tablet. Put here
 what is collected from a window's records. Not here: what a DDL says (``schemas``).
@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from transforms.event import StreamSchema
 from transforms.families.yugabyte import declared
-from transforms.families.yugabyte.messages import UnreadableResponse, of_record
+from transforms.families.yugabyte.messages import UnreadableResponse, message_of_record
 from transforms.families.yugabyte.scalars import whole
 from transforms.feed.feed import Feed
 from transforms.formats.yugabyte import batches, get_changes, positions, schemas
@@ -31,7 +31,9 @@ def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]
 
     def survey(record: BronzeRecord) -> Iterable[tuple[object, ...]]:
         try:
-            response = get_changes.read_response(of_record(record, get_changes.RESPONSE), known)
+            response = get_changes.read_response(
+                message_of_record(record, get_changes.RESPONSE), known
+            )
         except UnreadableResponse:
             return
         batches.place(response.messages)
@@ -49,8 +51,8 @@ def surveyor(feed: Feed) -> Callable[[BronzeRecord], Iterable[tuple[object, ...]
 def newest(facts: Facts) -> Described:
     """The tables of a window: each as its newest DDL describes it.
 
-    Newer is the higher version; tablets that tell the same version do so at places that do not compare, and say the
-    same.
+    The higher ``schema_version`` is newer. Several tablets send the same version; their positions do not compare, but
+    their descriptions agree.
     """
     ordered = sorted(facts, key=_age)
     return {

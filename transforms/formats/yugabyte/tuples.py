@@ -65,8 +65,9 @@ class NamedValue(NamedTuple):
 
 
 def read_tuple(held: object, what: str, text_columns: Collection[str]) -> list[NamedValue]:
-    """The named values of a tuple; what has no name only makes the old tuple as long as the new one.
+    """The named values of a tuple.
 
+    Entries without a name are skipped: the server adds them to make the old tuple as long as the new one.
     ``text_columns`` are those that are declared, and not as binary: bytes are the text there that PostgreSQL writes.
     """
     found = []
@@ -123,7 +124,7 @@ def _value(kind: str | None, member: Any, name: str, text_columns: Collection[st
 
 
 def _own(
-    name: str, oid: int | str | None, own: values.Own, text_columns: Collection[str]
+    name: str, oid: int | str | None, own: values.ServerValue, text_columns: Collection[str]
 ) -> NamedValue:
     value = own.value
     if type(value) is bytes:

@@ -1,8 +1,8 @@
-"""What a record of xCluster does, where it stands, and why one cannot be taken.
+"""From an xCluster response to its events: the checkpoint's note first, then one event for each record.
 
-A record stands at its hybrid time; one of a transaction at its commit's, which the APPLY tells, in the order of its
-own. Put here what each operation becomes. Not here: what a record is made of (``records``), and why one cannot be taken
-(``record_faults``).
+A record stands at its hybrid time. A record of a transaction stands at the hybrid time of the commit, which the APPLY
+record gives; records of one transaction keep the order of their own hybrid times. Put here what each operation becomes.
+Not here: what a record is made of (``records``), and why one cannot be taken (``record_faults``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from transforms.event import Event, Transaction
 from transforms.families.yugabyte import checkpoints, declared, tablets
 from transforms.families.yugabyte.hybrid_times import moment
-from transforms.families.yugabyte.messages import UnreadableResponse, of_record
+from transforms.families.yugabyte.messages import UnreadableResponse, message_of_record
 from transforms.families.yugabyte.scalars import filled
 from transforms.families.yugabyte.tablets import Origin
 from transforms.fault import Fault, shown
@@ -52,7 +52,7 @@ def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -
     def decode(record: BronzeRecord) -> list[Event]:
         response: Mapping[str, Any] = {}
         try:
-            response = of_record(record, RESPONSE)
+            response = message_of_record(record, RESPONSE)
             source = _source(response, record, feed, known)
             if fault := _no_response(response):
                 raise UnreadableResponse(fault)
@@ -118,7 +118,7 @@ def _event(record: Record, source: ResponseContext) -> Event:
     if record.transaction_id is not None and (is_apply or op in ROWS):
         name = f"{tablet}/{record.transaction_id}"
         transaction = Transaction(name, has_begin=False, at_commit=True)
-    is_plain = False in [one.is_base64 for one in record.columns]
+    has_unencoded_bytes = False in [one.is_base64 for one in record.columns]
     return Event(
         operation=None if op is None else op.lower(),
         effect=EFFECTS.get(op, "note"),
@@ -131,7 +131,7 @@ def _event(record: Record, source: ResponseContext) -> Event:
         stable_prefix=4,
         identity=(tablet, record.transaction_id) if is_apply else (tablet, *map(as_text, at)),
         event_at=_event_at(record),
-        warnings=(BYTES_ARE_BASE64.word,) if is_plain else (),
+        warnings=(BYTES_ARE_BASE64.word,) if has_unencoded_bytes else (),
         fault=fault,
     )
 

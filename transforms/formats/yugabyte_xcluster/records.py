@@ -51,7 +51,7 @@ class Record:
 
     ``op_as_written``: the operation as it is written; ``op``: its name, None where it is not known. ``at``,
     ``commit_at``: the record's hybrid time, and the one at which its transaction commits. ``columns``: those of its
-    key, which are ``key_size``, and then those of its changes. ``place``: see ``numbered``.
+    key, which are ``key_size``, and then those of its changes. ``place``: see ``assign_places``.
     """
 
     op_as_written: str | None
@@ -77,7 +77,7 @@ def of_response(response: Mapping[str, Any], texts: Collection[str]) -> list[Rec
     if response.get("records") is None and response.get("operation") is not None:
         messages = [response]
     found = [_record(one, texts) for one in messages]
-    numbered(found)
+    assign_places(found)
     return found
 
 
@@ -109,11 +109,12 @@ def _record(message: object, texts: Collection[str]) -> Record:
     )
 
 
-def numbered(records: Sequence[Record]) -> None:
-    """Give each record its place among those of its time: minus the number of others that come after it.
+def assign_places(records: Sequence[Record]) -> None:
+    """Give each record its place among the records of its hybrid time.
 
-    Copies of one have one place, that of the first. Where a response begins in the middle of a time, places are the
-    same; the longest delivery has the smallest, which are those that count.
+    The place is minus the number of different records that come after it; identical records share the place of the
+    first. So a response that begins in the middle of such a group gives the same places as the whole group; the longest
+    delivery has the smallest places, and these count.
     """
     of_time: dict[str, dict[tuple[object, ...], int]] = {}
     whose: list[tuple[Record, dict[tuple[object, ...], int], int]] = []
@@ -121,11 +122,11 @@ def numbered(records: Sequence[Record]) -> None:
         if record.time is None:
             continue
         others = of_time.setdefault(record.time, {})
-        whose.append((record, others, others.setdefault(_as_said(record), len(others))))
+        whose.append((record, others, others.setdefault(_content(record), len(others))))
     for record, others, at in whose:
         record.place = at + 1 - len(others)
 
 
-def _as_said(record: Record) -> tuple[object, ...]:
+def _content(record: Record) -> tuple[object, ...]:
     whose = (record.op_as_written, record.transaction_id, record.commit_time, record.key_size)
     return (*whose, *record.columns)

@@ -29,9 +29,9 @@ class Moment(NamedTuple):
 class Clock:
     """Up to where one stream had come at some moments.
 
-    ``begins``: its first place that has a time; None without any. ``newer``: by moment, the first place up to which
-    something is newer; none where nothing is yet. ``has_moved``: what the run brings has changed the answer for a place
-    that was there before.
+    ``begins``: its first place that has a time; None without any. ``newer``: for each asked moment, the first place at
+    which the stream had an event later than that moment; the moment is missing where no event is later. ``has_moved``:
+    whether this run's events change ``is_before`` for a place that was known before the run.
     """
 
     begins: Position | None

@@ -32,8 +32,8 @@ class CrossStreamPosition(NamedTuple):
 class Crossing:
     """What decides where scoped changes stand in other streams.
 
-    ``clocks``: by stream. ``far``: the column of a scope that says that the changes' places in the scope's stream
-    count; None where they have none.
+    ``clocks``: by stream. ``far``: a key column (``CrossStreamMatcher.column``). Where a scope gives a value for it,
+    changes are compared by their cross-stream positions. None where the format has no such positions.
     """
 
     clocks: Mapping[str, Clock]

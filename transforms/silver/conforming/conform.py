@@ -25,7 +25,7 @@ from transforms.silver.conforming.changes import (
     tally_of,
 )
 from transforms.silver.conforming.declarations import Declaration
-from transforms.silver.conforming.images import canonical, is_whole, key_of
+from transforms.silver.conforming.images import canonical, fits_64_bits, key_of
 from transforms.silver.facts import facts_of
 from transforms.silver.identity import event_id
 
@@ -85,13 +85,14 @@ class Conformed:
             event.effect in CONTROL and declaration.fault.reason == "missing_table"
         ):
             return declaration.fault
-        if event.position is None or not all(map(is_whole, event.position)):
+        if event.position is None or not all(map(fits_64_bits, event.position)):
             return Fault(
                 "unknown_position", f"the event's place in its source is {shown(event.position)}"
             )
         for name in unfit_after:
             return faults.misfit(name, event.after[name], declaration)
-        # Of the old image only the key goes into gold, and all of it where the row goes along to a new key.
+        # Of the old image only the key's columns reach gold; on a key change all columns do, because the row moves to
+        # the new key.
         for name in unfit_before:
             if moved or name in (declaration.key_columns or ()):
                 return faults.misfit(name, event.before[name], declaration)

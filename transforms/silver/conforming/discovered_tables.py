@@ -18,7 +18,7 @@ from transforms.silver import collisions
 from transforms.silver.conforming.described_tables import Description, table
 
 
-class Met(NamedTuple):
+class SeenTable(NamedTuple):
     """A gold table that some window has changes of: gold's name, the source's name, and silver's ``declared``."""
 
     gold: str
@@ -44,15 +44,19 @@ class Tables:
     stopped: Mapping[str, Stopped]
 
 
-def tables(feed: Feed, said: Mapping[str, Iterable[Description]], met: Collection[Met]) -> Tables:
-    """Every table that the stream describes (``said``, by the name under ``declared``), and what stops gold tables.
+def tables(
+    feed: Feed, found_in_stream: Mapping[str, Iterable[Description]], met: Collection[SeenTable]
+) -> Tables:
+    """Every table that the stream describes, and what stops gold tables.
+
+    ``found_in_stream``: the descriptions by the name under ``declared``.
 
     Two source tables under one gold name stop that gold table, and so do two keys of one source table: which of them
     counts would depend on what came first. Only the feed file can say it.
     """
     described: dict[str, Table] = {}
     stopped = shared(feed, met)
-    for name, descriptions in sorted(said.items()):
+    for name, descriptions in sorted(found_in_stream.items()):
         try:
             described[name] = table(feed, name, descriptions)
         except KeyDrift as fault:
@@ -66,7 +70,7 @@ MOST_TABLES: Final = "WEIR_MOST_TABLES"
 
 
 def within(
-    feed: Feed, found: Tables, met: Collection[Met], most: int, in_gold: Collection[str]
+    feed: Feed, found: Tables, met: Collection[SeenTable], most: int, in_gold: Collection[str]
 ) -> Tables:
     """The tables, without new ones beyond ``most``: each costs two Delta tables, and a name costs the source nothing.
 
@@ -114,7 +118,7 @@ def stopped_in_words(stopped: Mapping[str, Stopped]) -> list[str]:
 _SHOWN = 5
 
 
-def shared(feed: Feed, met: Iterable[Met]) -> dict[str, Stopped]:
+def shared(feed: Feed, met: Iterable[SeenTable]) -> dict[str, Stopped]:
     """The gold tables that two source tables would be in."""
     declared: dict[str, set[str]] = defaultdict(set)
     pairs = set()

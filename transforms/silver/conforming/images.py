@@ -41,8 +41,8 @@ def as_text(value: Value) -> str | None:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def is_whole(number: int | None) -> bool:
-    """True for a number that a position can hold: 64 bits."""
+def fits_64_bits(number: int | None) -> bool:
+    """Whether a number is there and fits 64 bits, as every number of a position must."""
     return number is not None and -(2**63) <= number < 2**63
 
 

@@ -28,14 +28,14 @@ def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
     An image that has a column under two names stays as it is and is a fault: nothing says which value counts.
     """
     for image in ("before", "after", "attribute_ops", "scope"):
-        said = getattr(event, image)
-        if not said or renamed.keys().isdisjoint(said):
+        columns = getattr(event, image)
+        if not columns or renamed.keys().isdisjoint(columns):
             continue
         twice = next(
-            (name for name in said if name in renamed and _has_two(said, name, renamed)), None
+            (name for name in columns if name in renamed and _has_two(columns, name, renamed)), None
         )
         if twice is None:
-            setattr(event, image, {renamed.get(name, name): one for name, one in said.items()})
+            setattr(event, image, {renamed.get(name, name): one for name, one in columns.items()})
         elif event.fault is None:
             event.fault = Fault(
                 "ambiguous_rename",
@@ -43,6 +43,6 @@ def with_todays_columns(event: Event, renamed: Mapping[str, str]) -> None:
             )
 
 
-def _has_two(said: Mapping[str, object], name: str, renamed: Mapping[str, str]) -> bool:
+def _has_two(columns: Mapping[str, object], name: str, renamed: Mapping[str, str]) -> bool:
     today = renamed[name]
-    return sum(renamed.get(other, other) == today for other in said) > 1
+    return sum(renamed.get(other, other) == today for other in columns) > 1

@@ -23,7 +23,9 @@ def column(kind: str, name: str | None = None, **parameters: str) -> logical_typ
 def value(
     given: object, column: logical_types.Column | None, declared: str | None = None, **texts: bool
 ) -> object:
-    reader = reader_of(column, declared, numbers_are_texts=texts.get("numbers_are_texts", False))
+    reader = reader_of(
+        column, declared, decimals_may_be_plain=texts.get("decimals_may_be_plain", False)
+    )
     return as_text(given) if reader is None else reader(given)
 
 
@@ -142,7 +144,7 @@ def test_a_text_of_digits_is_a_number_where_the_format_says_so(
 ) -> None:
     decimal = column("bytes", logical_types.DECIMAL, scale="2")
     assert value(given, decimal) == read_as_bytes
-    assert value(given, decimal, numbers_are_texts=True) == read_as_number
+    assert value(given, decimal, decimals_may_be_plain=True) == read_as_number
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from transforms.families.yugabyte.messages import UnreadableResponse, fields, names, of_record
+from transforms.families.yugabyte.messages import (
+    UnreadableResponse,
+    fields,
+    message_of_record,
+    names,
+)
 from transforms.families.yugabyte.scalars import filled, unsigned, whole
 from transforms.json_values import Number, as_text
 from transforms.record import BronzeRecord
@@ -93,6 +98,6 @@ def test_bytes_that_are_no_message(
     payload: bytes | None, defect: str | None, reason: str, part: str
 ) -> None:
     with pytest.raises(UnreadableResponse) as found:
-        of_record(record(payload, defect), OP_ID)
+        message_of_record(record(payload, defect), OP_ID)
     assert found.value.fault.reason == reason
     assert part in found.value.fault.detail

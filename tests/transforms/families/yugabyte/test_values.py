@@ -14,7 +14,7 @@ from transforms.families.yugabyte import octets, values
 from transforms.families.yugabyte.hybrid_times import day_text, instant, moment, timestamp
 from transforms.families.yugabyte.messages import UnreadableResponse
 from transforms.families.yugabyte.transactions import transaction_id
-from transforms.families.yugabyte.values import NULL, Own
+from transforms.families.yugabyte.values import NULL, ServerValue
 from transforms.json_values import Number
 
 
@@ -62,7 +62,7 @@ def test_both_encodings_say_the_same(
         {kind: protojson},
         {camel: protojson},
     ]
-    assert [values.read_value(one) for one in written] == [Own(kind, value)] * 3
+    assert [values.read_value(one) for one in written] == [ServerValue(kind, value)] * 3
 
 
 @pytest.mark.parametrize("value", [None, {}, {"Value": None}, {"Value": {}}, {"int32Value": None}])
@@ -114,11 +114,11 @@ def test_a_collection_is_json_whatever_is_in_it() -> None:
 
 
 def test_a_text_that_is_no_base64_is_taken_as_it_stands() -> None:
-    assert values.read_value({"string_value": "Österreich"}) == Own(
+    assert values.read_value({"string_value": "Österreich"}) == ServerValue(
         "string_value", "Österreich", is_base64=False
     )
     # Base64 of bytes that are no text.
-    assert values.read_value({"string_value": "/w=="}) == Own(
+    assert values.read_value({"string_value": "/w=="}) == ServerValue(
         "string_value", "/w==", is_base64=False
     )
     assert [octets.decoded_text(one) for one in ("YQ", "YQ=", "Y Q==", "Y_-=")] == [None] * 4

@@ -113,8 +113,8 @@ def test_what_waits_is_small_and_of_plain_values(topic: Feed) -> None:
     assert isinstance(one, Pending)
     assert one.group == ("dgraph-cdc/0", "topic-id", "dgraph-cdc", 0)
     assert one.order == (4, 4)
-    assert len(pickle.dumps(one.said)) < 100
-    assert json.loads(json.dumps(one.said)) == list(one.said)  # type: ignore[call-overload]
+    assert len(pickle.dumps(one.content)) < 100
+    assert json.loads(json.dumps(one.content)) == list(one.content)  # type: ignore[call-overload]
 
 
 def test_a_statement_that_waited_is_what_it_was() -> None:
@@ -123,12 +123,12 @@ def test_a_statement_that_waited_is_what_it_was() -> None:
         for fault, has_key, has_offset in product(
             [None, Fault("missing_field", "it lacks all")], [False, True], [False, True]
         ):
-            said = Statement(
+            content = Statement(
                 *("7", 5, kind, op, "3", "name", "a", value_type),
                 **{"has_key": has_key, "sent_at": 9, "fault": fault},  # type: ignore[arg-type]
             )
-            kept = pickle.loads(pickle.dumps(waiting(said, at=4, has_offset=has_offset)))
-            assert awaited(kept) == said
+            kept = pickle.loads(pickle.dumps(waiting(content, at=4, has_offset=has_offset)))
+            assert awaited(kept) == content
 
 
 @pytest.mark.parametrize(

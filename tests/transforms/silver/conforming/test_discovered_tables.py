@@ -13,7 +13,7 @@ from transforms.silver import waiting
 from transforms.silver.conforming import described_tables, discovered_tables
 from transforms.silver.conforming.declarations import Declarations
 from transforms.silver.conforming.described_tables import Description
-from transforms.silver.conforming.discovered_tables import Met
+from transforms.silver.conforming.discovered_tables import SeenTable
 
 FEED = Feed("zoo", "telling", "/landing")
 COLUMNS = (("id", "int"), ("name", "string"))
@@ -21,7 +21,7 @@ COLUMNS = (("id", "int"), ("name", "string"))
 
 def test_two_keys_stop_the_one_table_that_has_them() -> None:
     said: list[Description] = [(("id",), COLUMNS, ()), (("name",), COLUMNS, ())]
-    met = [Met("pets", "zoo.pets", "zoo.pets"), Met("toys", "zoo.toys", "zoo.toys")]
+    met = [SeenTable("pets", "zoo.pets", "zoo.pets"), SeenTable("toys", "zoo.toys", "zoo.toys")]
     for order in permutations(said):
         found = discovered_tables.tables(FEED, {"zoo.pets": order, "zoo.toys": said[:1]}, met)
         assert list(found.described) == ["zoo.toys"]
@@ -31,11 +31,11 @@ def test_two_keys_stop_the_one_table_that_has_them() -> None:
 
 def test_two_source_tables_stop_the_gold_table_that_would_mix_them() -> None:
     met = [
-        Met("pets", "zoo.pets", "zoo.pets"),
-        Met("pets", "farm.pets", "farm.pets"),
+        SeenTable("pets", "zoo.pets", "zoo.pets"),
+        SeenTable("pets", "farm.pets", "farm.pets"),
         # One table, told less and more exactly.
-        Met("toys", "toys", "toys"),
-        Met("toys", "zoo.toys", "toys"),
+        SeenTable("toys", "toys", "toys"),
+        SeenTable("toys", "zoo.toys", "toys"),
     ]
     for order in permutations(met):
         found = discovered_tables.tables(FEED, {}, order)
@@ -76,7 +76,7 @@ def test_a_name_of_another_schema_is_nobodys_where_gold_has_the_schemas_in_its_n
 
 def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> None:
     said = {name: [(("id",), COLUMNS, ())] for name in ("s.a", "s.b", "s.c", "s.d")}
-    met = [Met(name[-1], name, name) for name in said]
+    met = [SeenTable(name[-1], name, name) for name in said]
     found = discovered_tables.tables(FEED, said, met)
     assert discovered_tables.within(FEED, found, met, 4, ()) is found
     for most, standing, made in (
@@ -97,7 +97,7 @@ def test_beyond_the_bound_new_tables_wait_and_those_that_gold_has_go_on() -> Non
 
 def test_thousands_of_tables_that_stop_are_one_line() -> None:
     said = {f"t{number:05}": [(("id",), COLUMNS, ())] for number in range(10_000)}
-    met = [Met(name, name, name) for name in said]
+    met = [SeenTable(name, name, name) for name in said]
     found = discovered_tables.tables(FEED, said, met)
     (line,) = discovered_tables.stopped_in_words(
         discovered_tables.within(FEED, found, met, 9, ()).stopped

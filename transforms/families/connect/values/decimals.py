@@ -15,7 +15,10 @@ _SCALES: Final = range(-1_000, 1_001)
 
 
 class TooLong(ValueError):
-    """A number has more digits than any source's: the message says so, to stand behind the column's name."""
+    """A number has more digits than any source's.
+
+    The message says what the value is ("a number of ... bytes"): the caller puts the column's name before it.
+    """
 
 
 def text_of(unscaled: bytes, scale: int) -> str | None:

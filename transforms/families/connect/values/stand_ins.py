@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from transforms.json_values import as_text
 
-WORD: Final = "__debezium_unavailable_value"
+PLACEHOLDER: Final = "__debezium_unavailable_value"
 _BYTES: Final = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
 _UUID: Final = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
 
-ALONE: Final = frozenset({WORD, _BYTES})
+WHOLE_TEXTS: Final = frozenset({PLACEHOLDER, _BYTES})
 """The stand-in as a text, and as bytes in base64."""
 
-_LISTED: Final = frozenset({WORD, _BYTES, _UUID})
-_NUMBERS: Final = [str(ord(sign)) for sign in WORD]
+_LISTED: Final = frozenset({PLACEHOLDER, _BYTES, _UUID})
+_NUMBERS: Final = [str(ord(sign)) for sign in PLACEHOLDER]
 _WRITTEN: Final = re.compile(
-    rf'\[\s*"(?:{WORD}|{_BYTES}|{_UUID})"\s*\]|\{{\s*"{WORD}"\s*:\s*"{WORD}"\s*\}}'
+    rf'\[\s*"(?:{PLACEHOLDER}|{_BYTES}|{_UUID})"\s*\]|\{{\s*"{PLACEHOLDER}"\s*:\s*"{PLACEHOLDER}"\s*\}}'
 )
 """JSON within a text, as columns of hstore have it."""
 
@@ -32,9 +32,11 @@ def is_unavailable(value: Any) -> bool:
     That is a text, bytes, a list of one of these or of a UUID, a list of the signs' numbers, or an object.
     """
     if type(value) is str:
-        return value in ALONE or (WORD in value and _WRITTEN.fullmatch(value) is not None)
+        return value in WHOLE_TEXTS or (
+            PLACEHOLDER in value and _WRITTEN.fullmatch(value) is not None
+        )
     if type(value) is dict:
-        return value == {WORD: WORD}
+        return value == {PLACEHOLDER: PLACEHOLDER}
     if type(value) is not list:
         return False
     if len(value) == 1:

@@ -44,7 +44,8 @@ def clock_text(number: int, per_second: int) -> str:
 def since_1970(milliseconds: int | None) -> int | None:
     """Milliseconds since 1970 in microseconds; None outside the years 1 to 9999, and for 0.
 
-    0 is what sources say that do not know it. It tells when and never orders, so that a wrong one costs no event.
+    The time is shown to people and never used for order: an unreadable one is dropped, and the event is taken. (Sources
+    write 0 for "unknown".)
     """
     if milliseconds is None or not 0 < milliseconds <= _LAST_MILLISECOND:
         return None

@@ -1,4 +1,4 @@
-"""What one value that Connect's JSON converter wrote is: the text that the column's type reads, or its bytes.
+"""Reads one value as Connect's JSON converter writes it, into the text that the column's type accepts, or into bytes.
 
 What cannot be read stays as it is written, so that the column's type refuses it and says what stood there.
 
@@ -30,7 +30,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def reader_of(
-    column: Column | None, declared: str | None, numbers_are_texts: bool
+    column: Column | None, declared: str | None, decimals_may_be_plain: bool
 ) -> Reader | None:
     """How a column's values are read; None where the JSON value's own text is the value.
 
@@ -38,7 +38,7 @@ def reader_of(
         column: What the schema says of it; None where no schema does.
         declared: The type that the feed gives it, or None. Where that is a number's, a count of days or seconds stays
             one; where there is no schema, it alone can say what a number or a text is.
-        numbers_are_texts: Whether a decimal's text that reads as a number is one, and not bytes in base64.
+        decimals_may_be_plain: Whether a decimal's text that reads as a number is one, and not bytes in base64.
     """
     if column is None:
         return {"date": _day, "binary": _binary}.get(declared or "")
@@ -47,7 +47,7 @@ def reader_of(
         is_count = declared is not None and _NUMERIC.match(declared) is not None
         return None if is_count else _of_count(name)
     if name == logical_types.DECIMAL:
-        return _decimal(column.kind.scale, numbers_are_texts)
+        return _decimal(column.kind.scale, decimals_may_be_plain)
     if name == logical_types.VARIABLE_DECIMAL:
         return _variable_decimal
     if name in logical_types.ISO:
@@ -101,14 +101,14 @@ def _without_zone(value: Any) -> Value:
     return None if text is None else text.rstrip("Z")
 
 
-def _decimal(scale: int | None, numbers_are_texts: bool) -> Reader:
+def _decimal(scale: int | None, decimals_may_be_plain: bool) -> Reader:
     """A decimal as its exact text: a JSON number, a number in a text, or the unscaled number's bytes in base64."""
 
     def read(value: Any) -> Value:
         if type(value) is not str or scale is None:
             return as_text(value)
         # Base64 of bytes has neither signs nor a point, and a length that four divides.
-        may_be_number = numbers_are_texts or "." in value or "-" in value or len(value) % 4 != 0
+        may_be_number = decimals_may_be_plain or "." in value or "-" in value or len(value) % 4 != 0
         if may_be_number and _NUMBER.fullmatch(value):
             return value
         return _unscaled(value, scale) or value
@@ -126,5 +126,5 @@ def _variable_decimal(value: Any) -> Value:
 
 def _unscaled(text: str, scale: int) -> str | None:
     found = bytes_of(text)
-    # Nothing is no number: Java's BigInteger, which wrote it, has at least one byte.
+    # Zero bytes are no number: Java's BigInteger always writes at least one.
     return decimals.text_of(found, scale) if found else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from transforms.formats.dgraph.canonical import of_hexadecimal
+from transforms.formats.dgraph.canonical import decimal_of_hex
 from transforms.formats.dgraph.exports.triple import Triple
 from transforms.json_values import as_text
 
@@ -19,13 +19,16 @@ RESERVED = "dgraph."
 """How the predicates begin that Dgraph keeps for itself."""
 
 
-def is_document(said: Mapping[str, Any]) -> bool:
+def is_document(document: Mapping[str, Any]) -> bool:
     """Whether a JSON object is a document of an export, and no event; a predicate may be called as parts of these."""
-    if said.get("uid") is None or type(said.get("event")) is dict:
+    if document.get("uid") is None or type(document.get("event")) is dict:
         return False
-    if said.get("namespace") is not None:
+    if document.get("namespace") is not None:
         return True
-    return type(said.get("meta")) is not dict and of_hexadecimal(as_text(said["uid"])) is not None
+    return (
+        type(document.get("meta")) is not dict
+        and decimal_of_hex(as_text(document["uid"])) is not None
+    )
 
 
 def triple(document: Mapping[str, Any], types: Mapping[str, str]) -> Triple | None:

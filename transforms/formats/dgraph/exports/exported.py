@@ -17,7 +17,7 @@ from typing import Final
 
 from transforms.fault import Fault, shown
 from transforms.feed.feed import Feed
-from transforms.formats.dgraph.canonical import checked, of_hexadecimal, signed, unsigned
+from transforms.formats.dgraph.canonical import checked, decimal_of_hex, signed, unsigned
 from transforms.formats.dgraph.exports.documents import RESERVED
 from transforms.formats.dgraph.exports.triple import Triple
 from transforms.formats.dgraph.statement import EXPORT, Statement
@@ -45,7 +45,7 @@ def unreadable(read_ts: int | None, fault: Fault) -> Statement:
 
 def statement(triple: Triple, read_ts: int | None) -> Statement:
     """What the triple says."""
-    uid, node = of_hexadecimal(triple.uid), of_hexadecimal(triple.node)
+    uid, node = decimal_of_hex(triple.uid), decimal_of_hex(triple.node)
     value = triple.value if triple.node is None else node
     if triple.kind == "datetime" and value is not None and _DAY.fullmatch(value):
         # Dgraph takes a day for its first moment.
@@ -58,7 +58,7 @@ def statement(triple: Triple, read_ts: int | None) -> Statement:
         detail = f"the namespace is {shown(triple.namespace)}, which is no number of 64 bits"
         found = Fault("unknown_namespace", detail)
     else:
-        found = _untold(triple, read_ts)
+        found = _unknown_fault(triple, read_ts)
     if found is None:
         uid, value, found = checked(uid=uid, attr=triple.attr or None, value=value, value_type=kind)
     return Statement(
@@ -77,8 +77,8 @@ def statement(triple: Triple, read_ts: int | None) -> Statement:
     )
 
 
-def _untold(triple: Triple, read_ts: int | None) -> Fault | None:
-    """The fault of a triple of which something has to be known that neither the export nor the feed says."""
+def _unknown_fault(triple: Triple, read_ts: int | None) -> Fault | None:
+    """The fault of a triple whose timestamp or type neither the export nor the feed gives, or that has a language."""
     if read_ts is None:
         return Fault(
             "unknown_position",

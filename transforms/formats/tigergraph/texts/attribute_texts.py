@@ -80,7 +80,7 @@ def _one_speller(type_name: str) -> Spell:
 
 
 def _text_or_tuple(value: Any) -> str | None:
-    """A text; of a tuple of two lists the one that older versions write."""
+    """A string as it is; a tuple in the form of two lists becomes the text in which older versions write tuples."""
     if type(value) is str:
         return value
     if is_two_lists(value):
@@ -113,9 +113,9 @@ def _map_speller(key_type: str, value_type: str) -> Spell:
         entries = entries_of(value)
         if entries is None:
             return as_text(value)
-        # A key that is null makes what is no JSON: no map has such a key, and the map is refused.
+        # A null key makes the text invalid JSON on purpose: no map can have one, and silver then refuses the value.
         parts = [f"{_quoted(key(name))}:{item(one)}" for name, one in entries]
-        # Nor has a map.
+        # A map has no order either: sorted entries give one text for one map.
         return f"{{{','.join(sorted(parts))}}}"
 
     return spell
