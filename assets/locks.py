@@ -39,12 +39,12 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
         SparkLost: Spark ended in the middle of it.
     """
     name = ".".join(filter(None, (layer, feed, table)))
-    with telling(lake, name), alone(lake, name):
+    with explaining_failures(lake, name), exclusive(lake, name):
         yield
 
 
 @contextmanager
-def telling(lake: Lake, name: str) -> Iterator[None]:
+def explaining_failures(lake: Lake, name: str) -> Iterator[None]:
     """Raise failures of this table (``layer.feed.table``) as Weir's own errors, which ``writing`` lists."""
     try:
         yield
@@ -74,7 +74,7 @@ _KEPT = 40
 
 
 @contextmanager
-def alone(lake: Lake, name: str) -> Iterator[None]:
+def exclusive(lake: Lake, name: str) -> Iterator[None]:
     """Be the only one to write this table (``layer.feed.table``).
 
     Raises:

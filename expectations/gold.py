@@ -1,7 +1,7 @@
 """What must be true of a current-state table. Violations are counted over the keys that a run touches.
 
 Put here each rule of every gold table. Not here: rules of the tables of graphs (``tigergraph``), and counting
-(``assets/gold``).
+(``assets/gold/apply_reports``).
 """
 
 from __future__ import annotations

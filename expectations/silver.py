@@ -1,7 +1,7 @@
 """What must be true of a window's changes. Violations are counted in the pass that writes them.
 
 Put here each rule of every format. Not here: what a single format warns of (``transforms/formats``), and counting
-(``assets/silver``).
+(``assets/silver/violations``).
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     "no_transaction_is_overdue",
     "warning",
     "No transaction has been open for longer than the feed's `transaction_timeout`.",
-    "The transaction is reported as never_committed: look for its commit at the source. Should it come, the changes still"
-    " reach gold.",
+    "The transaction is reported as never_committed: look for its commit at the source. Should it come, the changes"
+    " still reach gold.",
 )
 
 COMMON = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -104,3 +105,52 @@ def as_printed(value: object) -> str:
         return "NULL"
     moment = re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)", str(value))
     return f"{moment[1]}T{moment[2]}.000000Z" if moment else str(value)
+
+
+def docstrings(file: Path) -> list[str]:
+    """Every docstring of a module, and every text below a constant."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return [
+        node.value.value
+        for node in nodes
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+
+
+def below(path: str, file: Path) -> bool:
+    """Whether there is such a file or package: below the root, or below one of the packages that the file is in."""
+    found = [folder / name for folder in file.parents for name in (path, f"{path}.py")]
+    return any(one.exists() for one in found if one.is_relative_to(ROOT))
+
+
+@pytest.mark.parametrize(
+    "package", ["transforms", "expectations", "assets", "orchestration", "bench"]
+)
+def test_every_path_in_a_docstring_exists(package: str) -> None:
+    missing = [
+        f"{named(file)}: {path}"
+        for file in sorted((ROOT / package).rglob("*.py"))
+        for text in docstrings(file)
+        for path in re.findall(r"``([a-z_]+(?:/[a-z_0-9]+)+(?:\.py|\.md)?)``", text)
+        # Go's package, and a partition of a topic, are no files of ours.
+        if path not in ("encoding/json", "orders/0") and not below(path, file)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "package", ["transforms", "expectations", "assets", "orchestration", "bench"]
+)
+def test_what_a_module_sends_its_reader_to_is_a_module_beside_it_or_a_name(package: str) -> None:
+    missing = []
+    for file in sorted((ROOT / package).rglob("*.py")):
+        source = file.read_text(encoding="utf-8")
+        described = ast.get_docstring(ast.parse(source)) or ""
+        _, _, elsewhere = described.partition("Not here: ")
+        for name in re.findall(r"\(``([a-z_]+)``", elsewhere):
+            near = {one.stem for folder in [*file.parents[:3], ROOT] for one in folder.iterdir()}
+            if name not in near and source.count(name) < 2:
+                missing.append(f"{named(file)}: {name}")
+    assert not missing

@@ -1,7 +1,8 @@
 """Every error that Weir raises on purpose: its message says whose it is, what was found and what to do.
 
 Put here every error for people; its parts stay as attributes. Not here: faults of single records, which go into
-quarantine and raise nothing (``fault``), and how errors of Spark, Delta or S3 become one of these (``assets``).
+quarantine and raise nothing (``fault``), and how errors of Spark, Delta or S3 become one of these (``assets/s3``,
+``assets/landing/kafka/clients``, ``assets/delta/store_faults``).
 """
 
 from __future__ import annotations
@@ -156,8 +157,8 @@ class CompactionRefused(WeirError):
             else "Nothing was changed; `weir explain` shows a row's events, `weir rebuild` makes the table from bronze."
         )
         super().__init__(
-            f"feed {feed}: gold table {table} was not compacted: folding its history does not give the rows that it has, "
-            f"for example for the keys {', '.join(self.keys)}. {remedy}"
+            f"feed {feed}: gold table {table} was not compacted: folding its history does not give the rows that it "
+            f"has, for example for the keys {', '.join(self.keys)}. {remedy}"
         )
 
 

@@ -23,7 +23,7 @@ from assets.gold.apply import history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.upkeep.tombstones import is_expired
+from assets.upkeep.expired_tombstones import is_expired
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.horizons import Horizon

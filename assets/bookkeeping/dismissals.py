@@ -1,8 +1,8 @@
-"""Events in quarantine that a person has dismissed: nobody will mend them, and they hold back nothing any more.
+"""Events in quarantine that a person has dismissed: they will not be repaired, and no longer hold compaction back.
 
 They stay in quarantine as they are; the decision is in ``decisions.<feed>``. Events that came too late for compacted
 history need no decision, so they are left out everywhere. Put here what asks which events are dismissed, or still wait.
-Not here: recording the decision (``decisions``, ``orchestration/cli/dismiss.py``).
+Not here: recording the decision (``decisions``, ``orchestration/cli/decisions/dismiss.py``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The columns of base rows: what a key is after all changes up to a horizon, in place of those changes.
 
 Every later fold of the key begins with its base row. Put here what base rows consist of. Not here: the horizon itself
-(``transforms/horizons.py``), and how base rows are read and written (``assets/bookkeeping/bases.py``).
+(``transforms/horizons.py``), and how base rows are read and written (``assets/bookkeeping/compacted/bases.py``).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ these stand. Where nothing of the old rows is wanted, one look at the key column
 deletion vectors, and the new ones are files beside them. A million rows in ten million take half of MERGE's time so.
 Delta's own classes do both, within a transaction of Delta's, which the commit checks as it checks that of a MERGE. They
 are no public interface: they are those of the jar that ``orchestration/spark/jars.py`` pins.
-Not here: which rows, and when MERGE is needed (``commits``).
+Not here: which rows, and when MERGE is needed (``gold/apply/spark_commits``).
 """
 
 from __future__ import annotations

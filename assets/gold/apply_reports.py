@@ -1,7 +1,7 @@
 """An apply in words and numbers: the log, the metadata in the UI, the results of gold's checks.
 
-Put here what a person or the summary is told of an apply. Not here: the counts themselves (``applied``), and the rules
-(``expectations/gold.py``).
+Put here what the log, the UI or the summary shows of an apply, and how many violations of gold's rules it found. Not
+here: the counts themselves (``applied``), and the rules (``expectations/gold.py``).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Put here a comparison of a declaration with a gold table. Not here: schema changes in the stream
 (``assets/silver/schema_changes.py``), which policies there are (``transforms/feed/schema_policies.py``), and changes
-that are followed without more (``full_rebuilds``).
+that are accepted, and only make the table again (``apply/full_rebuilds``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The stages between bronze and silver as Spark runs them: what is read, shuffled, sorted and joined in between.
 
-Each stage is a function over Arrow batches (``arrow/silver_stages``). Put here what Spark does between two stages. Not
-here: the same in this process (``local_stages``), and what is refused and written then (``derive_windows``).
+Each stage is a function over Arrow batches (``arrow/silver/silver_stages``). Put here what Spark does between two
+stages. Not here: the same in this process (``local_stages``), and what is refused and written then
+(``derive_windows``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The order of commits is what makes a crash harmless: identities, then base rows with their horizon (from here on silver
 at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right, and the next
 compaction does what is left. Put here the order of those steps. Not here: how far history may be compacted
-(``horizon_plans``), making a base (``new_base``), and which tombstones go (``tombstones``).
+(``horizon_plans``), making a base (``new_base``), and which tombstones are dropped (``expired_tombstones``).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
 from assets.upkeep import horizon_plans, new_base
+from assets.upkeep.expired_tombstones import drop, droppable
 from assets.upkeep.file_sizes import count_files, tidy
 from assets.upkeep.horizon_plans import Plan
 from assets.upkeep.new_base import TableHistory
-from assets.upkeep.tombstones import drop, droppable
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 

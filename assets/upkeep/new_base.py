@@ -18,7 +18,7 @@ from assets.bookkeeping.compacted.bases import NewBase
 from assets.columns import base_rows, digests, silver_rows
 from assets.columns.horizons import covers
 from assets.delta.lake_table import LakeTable
-from assets.gold.apply import commits
+from assets.gold.apply import spark_commits
 from assets.gold.changes import scoping
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.fold import spark_fold, whole_history
@@ -74,7 +74,7 @@ def proved(history: TableHistory, base: DataFrame, horizon: Horizon) -> str:
         base=base.select("key", "streams", "state"),
     )
     folded = spark_fold.folded(feed, newer, scoping.of_changes(feed, newer))
-    rows = commits.present(folded.rows, history.table)
+    rows = spark_commits.present(folded.rows, history.table)
     ours, theirs = (digests.of_rows(one, history.table) for one in (history.gold().read(), rows))
     digest = digests.of_table(ours).first()
     again = digests.of_table(theirs).first()

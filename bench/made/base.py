@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from assets.bookkeeping.accounting import ACCOUNTING
 from assets.columns.gold import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION, RESET
 from assets.gold import table_properties
-from assets.gold.apply import commits
+from assets.gold.apply import spark_commits
 from assets.lake import Lake
 from assets.layers import Layer
 from bench.made import drops, row
@@ -41,7 +41,7 @@ def write(lake: Lake, feed: Feed, table: Table, rows: int) -> None:
     tombstones = lake.table(Layer.GOLD, feed.name, table.name + TOMBSTONES)
     state = current(lake.spark, table, rows)
     made = table_properties.properties_of(table, table_digest(feed, table))
-    commits.create(gold, tombstones, state, table, made)
+    spark_commits.create(gold, tombstones, state, table, made)
 
 
 def current(spark: SparkSession, table: Table, rows: int) -> DataFrame:

@@ -1,6 +1,6 @@
 """The options that commands share, and the values that they become.
 
-Put an option here when several commands have it. Not here: options of a single command (``declared``). Nothing is
+Put an option here when several commands have it. Not here: options of a single command (``arguments``). Nothing is
 imported here that needs Spark or Dagster.
 """
 

@@ -17,9 +17,9 @@ class KafkaMessage:
     """What one record says of itself; ``read`` and ``text`` give its value, ``read_key`` and ``key`` its key.
 
     ``topic``, ``partition``, ``offset`` say where it stood and ``sent_at`` when it was written, in microseconds since
-    1970 (UTC); each is None where it is unknown, as for a bare value. ``is_null``: a record whose value is known to be
-    null. ``is_keyless``: one that is known to have no key; a bare value's key is unknown. ``is_utf8``: False where a
-    value is there and is no UTF-8; it has no text then.
+    1970 (UTC); each is None where it is unknown, as for a bare value.
+    ``is_null``: a record whose value is known to be null. ``is_keyless``: one that is known to have no key; a bare
+    value's key is unknown. ``is_utf8``: False where a value is there and is no UTF-8; it has no text then.
     """
 
     __slots__ = (

@@ -1,6 +1,7 @@
 """When a source's schema or its declaration changes: the policies of a feed, and what counts as which kind of change.
 
-Put here which policies there are, and what each kind of change is. Not here: refusing a change
+Put here which policies there are, what each kind of change is, and which types are wider than others (``widens``, which
+gold, compacted history and tables that a stream describes ask). Not here: refusing a change
 (``assets/gold/schema_changes.py``), and how policies are written (``orchestration``).
 """
 

@@ -71,7 +71,7 @@ class TableOutcome:
     ``refolded``: these, and all keys that are linked with them. ``late``: the refolded keys that had a late event.
     ``superseded``: events below a reset position. ``known``: last events of keys that came again. ``repeats``: events
     that the run itself brings several times. These three leave out the keys in ``asked``, for which
-    ``transforms/gold/news.py`` counts. ``ties``: how many keys have two events at one place.
+    ``transforms/gold/delivery_counts.py`` counts. ``ties``: how many keys have two events at one place.
     """
 
     states: dict[Key, State] = field(default_factory=dict)

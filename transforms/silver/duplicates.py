@@ -2,7 +2,9 @@
 
 First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
 come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Put here what makes deliveries
-neighbours, and tells repeats. Not here: deliveries of other windows, which are gold's matter.
+neighbours, and what finds duplicates. Not here: repeats of another window's events, which gold counts
+(``transforms/gold/ordering``, ``transforms/gold/delivery_counts``), and repeats of compacted events
+(``assets/arrow/silver/covered_changes``).
 """
 
 from __future__ import annotations

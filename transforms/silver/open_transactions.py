@@ -13,7 +13,7 @@ from transforms.silver.transactions import Position
 
 
 class OpenEvent(NamedTuple):
-    """One event of such a transaction, as one window has it; the fields are those of ``transactions.Part``.
+    """One event of a transaction that no window holds whole, as one window delivered it.
 
     ``event_id`` to ``position``: as in ``transactions.TransactionEvent``. ``event_at``: when the source made it, in
     microseconds since 1970, or None.

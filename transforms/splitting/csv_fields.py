@@ -1,4 +1,4 @@
-r"""The fields of a CSV record: their syntax, the names in a header, and what is wrong with a record without fields.
+r"""The fields of a CSV record: their syntax, the names in a header, and why a record cannot be cut into fields.
 
 A quote inside quotes is doubled (``""``) or escaped (``\"``). Put here what is true within one record. Not here: where
 a record ends (``csv_records``), what a header's names mean (``csv_headers``), and the values of fields (``formats``).

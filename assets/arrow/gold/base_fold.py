@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from assets.arrow.gold.meetings import Folding, meetings_by_group
-from assets.arrow.gold.stories import Story, stories
+from assets.arrow.gold.key_groups import Folding, linked_key_groups
+from assets.arrow.gold.ordered_changes import OrderedChanges, ordered_changes
 from assets.arrow.record_batches import with_clear_errors
 from assets.columns.base_rows import STATE
 from transforms.gold.fold import Fold
@@ -52,8 +52,8 @@ class ToBase:
         scopes = Scopes(folding.scoped, fold.identity)
         rows: list[dict[str, object]] = []
         with with_clear_errors(folding.feed):
-            for meetings in meetings_by_group(folding, batches):
-                for one in stories(folding, fold, scopes, list(meetings)):
+            for key_groups in linked_key_groups(folding, batches):
+                for one in ordered_changes(folding, fold, scopes, list(key_groups)):
                     state = fold.after(one.changes, one.key.base)
                     if state.last is not None and state.effect != "remove":
                         rows.append(_base_row(one, state, state.last))
@@ -63,7 +63,7 @@ class ToBase:
             yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
 
 
-def _base_row(one: Story, state: State, last: Last) -> dict[str, object]:
+def _base_row(one: OrderedChanges, state: State, last: Last) -> dict[str, object]:
     return {
         "key": one.key.key,
         "streams": sorted(stream for stream in one.streams if stream is not None),

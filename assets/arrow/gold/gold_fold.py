@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from assets.arrow.gold.gold_rows import Rows
-from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
+from assets.arrow.gold.key_groups import Folding, KeyGroup, linked_key_groups
 from assets.arrow.gold.tally import Tally
 from assets.arrow.record_batches import with_clear_errors
 from transforms.gold.change import Change
@@ -50,13 +50,13 @@ class OntoGold:
         """Batches of ``out_schema`` from batches that are sorted by key and position."""
         folding, work = self.folding, Work.of(self.folding)
         with with_clear_errors(folding.feed):
-            for meetings in meetings_by_group(folding, batches):
-                for one in meetings:
+            for key_groups in linked_key_groups(folding, batches):
+                for one in key_groups:
                     self._fold(work, one)
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _fold(self, work: Work, one: Meeting) -> None:
+    def _fold(self, work: Work, one: KeyGroup) -> None:
         folding, tally = self.folding, work.tally
         own, matching, streams = one.changes, [*work.scopes.matching(one.key)], set[str | None]()
         if any(scoped.stream is not None for scoped in matching):
@@ -87,7 +87,7 @@ class OntoGold:
 
 
 def _scoped(
-    folding: Folding, one: Meeting, matching: Sequence[Scoped], streams: Collection[str | None]
+    folding: Folding, one: KeyGroup, matching: Sequence[Scoped], streams: Collection[str | None]
 ) -> tuple[list[Change], bool]:
     """The scoped changes that may be for a key, and whether that is sure: gold does not say which streams a key has.
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from assets.arrow import canonical_texts, typed_values
 from assets.arrow.gold import history_columns
 from assets.arrow.gold.gold_columns import CHANGED, COUNTED, NEEDS_HISTORY, VERSION, out_schema
-from assets.arrow.gold.meetings import Meeting
+from assets.arrow.gold.key_groups import KeyGroup
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import (
     BLOB,
@@ -51,7 +51,7 @@ class Rows:
         self._versions: list[tuple[Key, Version]] = []
 
     def put(
-        self, key: Key, state: State, one: Meeting, tally: Tally, *, full_rebuild: bool
+        self, key: Key, state: State, one: KeyGroup, tally: Tally, *, full_rebuild: bool
     ) -> None:
         """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone.
 
@@ -87,7 +87,7 @@ class Rows:
         """One version of a key's row, in a table that keeps them."""
         self._versions.append((key, version))
 
-    def ask(self, one: Meeting, tally: Tally) -> None:
+    def ask(self, one: KeyGroup, tally: Tally) -> None:
         """A key's whole history has to be read; what gold has of it is passed on."""
         tally.needing_history += 1
         self._others.append((NEEDS_HISTORY, one.key, pickle.dumps((one.current, one.copies))))

@@ -13,8 +13,8 @@ from itertools import tee
 import pyarrow as pa
 
 from assets.arrow.gold.gold_fold import Work
-from assets.arrow.gold.meetings import Folding, Meeting, meetings_by_group
-from assets.arrow.gold.stories import Story, stories
+from assets.arrow.gold.key_groups import Folding, KeyGroup, linked_key_groups
+from assets.arrow.gold.ordered_changes import OrderedChanges, ordered_changes
 from assets.arrow.record_batches import with_clear_errors
 from transforms.gold.fold import Fold
 from transforms.gold.history import Version, are_same, has_late_version, versions
@@ -32,48 +32,48 @@ class FromHistory:
         """Batches of ``out_schema`` from batches that are sorted by group and position."""
         folding, work = self.folding, Work.of(self.folding)
         with with_clear_errors(folding.feed):
-            for meetings in meetings_by_group(folding, batches):
+            for key_groups in linked_key_groups(folding, batches):
                 # Whether gold has a change already is not asked: that silver has an event does not say so.
-                for one in stories(folding, work.fold, work.scopes, list(meetings)):
+                for one in ordered_changes(folding, work.fold, work.scopes, list(key_groups)):
                     self._fold(work, one)
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _fold(self, work: Work, one: Story) -> None:
-        tally, changes, meeting = work.tally, one.changes, one.key
+    def _fold(self, work: Work, one: OrderedChanges) -> None:
+        tally, changes, key_group = work.tally, one.changes, one.key
         of_key: list[Version] = []
         if self.folding.table.history:
             changes, again = tee(changes)
-        state, came_late = refold(work.fold, meeting.current, changes, meeting.base)
+        state, came_late = refold(work.fold, key_group.current, changes, key_group.base)
         if self.folding.table.history:
-            of_key = versions(work.fold, again, meeting.base)
-            last = meeting.current and meeting.current.state.last
+            of_key = versions(work.fold, again, key_group.base)
+            last = key_group.current and key_group.current.state.last
             came_late = came_late or bool(
-                last and has_late_version(meeting.versions, of_key, last.position)
+                last and has_late_version(key_group.versions, of_key, last.position)
             )
         if self.folding.full_rebuild:
-            tally.deliveries += one.news.deliveries
+            tally.deliveries += one.deliveries.deliveries
             tally.ties += one.counts.has_ties
         else:
             tally.refolded += 1
             tally.keys_with_late_events += came_late and state.last is not None
-        if self.folding.full_rebuild or meeting.is_asked:
+        if self.folding.full_rebuild or key_group.is_asked:
             # Of keys that came along because they are linked, the first stage has counted the new changes.
-            tally.repeats += one.news.repeats()
-            tally.superseded += one.news.superseded(came_late=came_late)
-        if state.last is None or self._is_known(work.fold, meeting, state, of_key):
+            tally.repeats += one.deliveries.repeats()
+            tally.superseded += one.deliveries.superseded(came_late=came_late)
+        if state.last is None or self._is_known(work.fold, key_group, state, of_key):
             return
-        work.out.put(meeting.key, state, meeting, tally, full_rebuild=self.folding.full_rebuild)
+        work.out.put(key_group.key, state, key_group, tally, full_rebuild=self.folding.full_rebuild)
         for version in of_key:
-            work.out.version(meeting.key, version)
+            work.out.version(key_group.key, version)
 
     def _is_known(
-        self, fold: Fold, meeting: Meeting, state: State, of_key: Sequence[Version]
+        self, fold: Fold, key_group: KeyGroup, state: State, of_key: Sequence[Version]
     ) -> bool:
         """Whether there is nothing to write: gold has this state, and the table of versions these versions."""
-        current = meeting.current
+        current = key_group.current
         return (
             current is not None
             and current.says(fold, state, self.folding.horizon)
-            and (not self.folding.table.history or are_same(fold, meeting.versions, of_key))
+            and (not self.folding.table.history or are_same(fold, key_group.versions, of_key))
         )

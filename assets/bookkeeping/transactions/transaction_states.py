@@ -1,7 +1,7 @@
 """How far each transaction over several windows has come, by the events that are stored of it.
 
 Put here what combines the events of all windows; few are combined in this process, many by Spark. Not here: storing
-the events (``open_transactions``), and when a transaction is complete (``transforms/silver/open_transactions.py``).
+the events (``open_events``), and when a transaction is complete (``transforms/silver/open_transactions.py``).
 """
 
 from __future__ import annotations

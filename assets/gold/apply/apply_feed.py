@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
 from assets.lake import Lake
-from assets.locks import alone, telling
+from assets.locks import exclusive, explaining_failures
 from transforms.errors import TableBusy
 from transforms.feed.feed import Feed, Table
 
@@ -55,7 +55,7 @@ def apply_all(
             locked: list[Table] = []
             for table in batch:
                 try:
-                    locks.enter_context(alone(lake, _name(feed, table)))
+                    locks.enter_context(exclusive(lake, _name(feed, table)))
                 except TableBusy as busy:
                     yield TableResult(table, Applied(), busy, 0.0)
                 else:
@@ -83,7 +83,7 @@ def _side_by_side(
         started = monotonic()
         done, error = Applied(), None
         try:
-            with telling(lake, _name(feed, table)):
+            with explaining_failures(lake, _name(feed, table)):
                 done = apply_table.apply_known(known, table, windows, full_rebuild=False)
         except Exception as fault:  # whatever it is, it must not end the other tables
             error = fault

@@ -2,7 +2,7 @@
 
 Rewriting a table of some thousand rows takes delta-rs some hundredths of a second, and leaves one file; Spark's MERGE
 into it takes seconds. Put here how the two files are read and written. Not here: what becomes of a key
-(``transforms/gold``), how its state becomes a row (``gold_file_rows``), and larger tables (``commits``).
+(``transforms/gold``), how its state becomes a row (``gold_file_rows``), and larger tables (``spark_commits``).
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from assets.gold.gold_table import GoldTable
 from assets.gold.table_properties import CONSTRAINT, declared_with
 from transforms.gold.change import Key
 from transforms.gold.current import Current
+from transforms.gold.delivery_counts import DeliveryCounts
 from transforms.gold.fold import Fold
-from transforms.gold.news import DeliveryCounts
 from transforms.gold.table import apply_changes, folded_from_history
 from transforms.gold.table_changes import TableOutcome
 
@@ -109,9 +109,9 @@ def _written(
         local_history.put_all(files.history, brings.run.new, brings.silver)
     elif files.history is not None:
         local_history.put_changed(files.history, brings.run.new, brings.silver, done, current_rows)
-    news = _news(done.states.keys() if full_rebuild else done.asked, brings.silver, current_rows)
-    repeats = done.known + done.repeats + sum(one.repeats() for one in news.values())
-    superseded = sum(one.superseded(came_late=key in done.late) for key, one in news.items())
+    of_deliveries = _delivery_counts(done.states.keys() if full_rebuild else done.asked, brings.silver, current_rows)
+    repeats = done.known + done.repeats + sum(one.repeats() for one in of_deliveries.values())
+    superseded = sum(one.superseded(came_late=key in done.late) for key, one in of_deliveries.items())
     properties = declared_with(gold.feed, gold.table)
     sizes = (
         files.gold.create(done.states, properties) if full_rebuild else files.gold.put(done.states)
@@ -136,7 +136,7 @@ def _written(
     )
 
 
-def _news(
+def _delivery_counts(
     keys: Collection[Key], silver: SilverFiles, current_rows: Mapping[Key, Current]
 ) -> dict[Key, DeliveryCounts]:
     """The run's events of each of these keys, and which of them are known to have come before."""
@@ -147,5 +147,5 @@ def _news(
     if found:
         for one in silver.everything:
             if one.key in found:
-                found[one.key].meet(one.change, is_new=one.is_new)
+                found[one.key].add(one.change, is_new=one.is_new)
     return found

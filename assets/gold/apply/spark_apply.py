@@ -1,7 +1,7 @@
 """An apply in Spark's tasks: for a gold table that is large, or a run that brings much for it.
 
 Put here the steps of such an apply, in their order. Not here: small tables (``local_apply``), the fold
-(``assets/gold/fold/spark_fold.py``), and how its result is committed (``history``, ``commits``).
+(``assets/gold/fold/spark_fold.py``), and how its result is committed (``history``, ``spark_commits``).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from assets.bookkeeping.compacted import bases
 from assets.columns.gold import PARTS
 from assets.gold.applied import Applied, AppliedTable
-from assets.gold.apply import commits, full_rebuilds, history
+from assets.gold.apply import full_rebuilds, history, spark_commits
 from assets.gold.changes import scoping
 from assets.gold.changes.scoped_delete_effects import effects_of_counts
 from assets.gold.changes.scoping import Scoping
@@ -69,9 +69,9 @@ def _write(gold: GoldTable, found: Folded, horizon: Horizon | None, *, full_rebu
         )
     if full_rebuild:
         properties = properties_of(table, table_digest(gold.feed, table))
-        commits.create(gold.rows, gold.tombstones, found.rows, table, properties)
+        spark_commits.create(gold.rows, gold.tombstones, found.rows, table, properties)
     elif tally.keys:
-        commits.put(gold.rows, gold.tombstones, found.rows, table, tally)
+        spark_commits.put(gold.rows, gold.tombstones, found.rows, table, tally)
 
 
 def _applied(gold: GoldTable, scoped: Scoping, found: Folded, *, rebuilt: bool) -> Applied:

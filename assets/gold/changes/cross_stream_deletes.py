@@ -2,7 +2,7 @@
 
 Only TigerGraph's deletes reach other streams so far, and only in a feed of several partitions. Put here what reads
 silver for it, in this process or in Spark. Not here: whether it has to be read (``streams``), the rule itself
-(``transforms/gold/streams/crossing.py``), and which messages say it (``transforms.source_format.FarPlaces``).
+(``transforms/gold/streams/crossing.py``), and which messages say it (``transforms.source_format.CrossStreamMatcher``).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def read_by_spark(
         *("declared", "effect", "operation", "after", "event_id", "stream", "position", "is_new"),
         (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
         F.unix_micros("event_at").alias("event_at"),
-        # Never null: see meeting_columns.COLUMNS.
+        # Never null: see fold_row_columns.COLUMNS.
         F.coalesce("key", F.array().cast("array<string>")).alias("key"),
     )
     collected = in_spark.staged(rows, CollectPositions(far), COLLECTED).repartition("kind", "group")

@@ -1,7 +1,7 @@
 """What a large gold table has of some keys before a run: its rows, tombstones and versions, as the tasks read them.
 
-Put here what turns rows of gold into columns of ``meeting_columns``. Not here: changes of silver and base rows
-(``meeting_rows``), and which keys are asked for (``key_rows``, ``spark_fold``).
+Put here what turns rows of gold into columns of ``fold_row_columns``. Not here: changes of silver and base rows
+(``change_rows``), and which keys are asked for (``key_rows``, ``spark_fold``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold.meeting_columns import VERSION
+from assets.arrow.gold.fold_row_columns import VERSION
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO

@@ -1,6 +1,6 @@
 """What Spark brings together for the keys of a gold table: its own rows and versions, silver's changes, and base rows.
 
-Put here which rows are read for which keys. Not here: their columns (``meeting_rows``, ``current_rows``), what is made
+Put here which rows are read for which keys. Not here: their columns (``change_rows``, ``current_rows``), what is made
 of them (``spark_fold``), and silver as the table sees it (``assets/gold/changes/table_changes.py``).
 """
 
@@ -13,13 +13,13 @@ from typing import Self
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold.meeting_columns import CARRIED, GOLD, TOMBSTONE
-from assets.arrow.gold.meetings import Folding
+from assets.arrow.gold.fold_row_columns import CARRIED, GOLD, TOMBSTONE
+from assets.arrow.gold.key_groups import Folding
 from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.lake_table import LakeTable
 from assets.gold.changes.scoping import Scoping
 from assets.gold.changes.table_changes import TableChanges
-from assets.gold.fold import current_rows, meeting_rows
+from assets.gold.fold import change_rows, current_rows
 from transforms.feed.feed import Feed
 
 
@@ -90,14 +90,14 @@ def whole(run: Run, asked: DataFrame | None, count: int) -> DataFrame:
     """
     table_changes, folding = run.table_changes, run.folding
     changes = table_changes.of_keys if asked is None else table_changes.of_few(asked, count)
-    rows = meeting_rows.changes(changes)
+    rows = change_rows.changes(changes)
     if run.cross_stream_positions is not None:
         rows = rows.unionByName(
-            meeting_rows.cross_stream_positions(run.cross_stream_positions),
+            change_rows.cross_stream_positions(run.cross_stream_positions),
             allowMissingColumns=True,
         )
     if table_changes.base is not None:
-        base = meeting_rows.base(table_changes.base)
+        base = change_rows.base(table_changes.base)
         rows = rows.unionByName(base, allowMissingColumns=True)
     rows = _grouped(run, rows)
     if asked is not None:
@@ -112,7 +112,7 @@ def whole(run: Run, asked: DataFrame | None, count: int) -> DataFrame:
                 asked = asked.withColumn("carried", F.lit(None).cast("binary"))
             asked = asked.withColumn("what", F.lit(CARRIED))
             rows = _union(rows, asked)
-    return meeting_rows.shaped(rows)
+    return change_rows.shaped(rows)
 
 
 def with_linked(run: Run, asked: DataFrame) -> DataFrame:

@@ -14,16 +14,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
+from assets.arrow.gold.fold_row_columns import GOLD, TOMBSTONE
 from assets.arrow.gold.gold_columns import CHANGED, COUNTED, NEEDS_HISTORY, VERSION, out_columns
 from assets.arrow.gold.gold_fold import OntoGold
 from assets.arrow.gold.history_fold import FromHistory
-from assets.arrow.gold.meeting_columns import GOLD, TOMBSTONE
 from assets.arrow.gold.tally import Tally
 from assets.columns.gold import BLOB, KIND, PARTS
 from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.changes.scoping import Scoping
 from assets.gold.changes.table_changes import TableChanges
-from assets.gold.fold import current_rows, meeting_rows, whole_images
+from assets.gold.fold import change_rows, current_rows, whole_images
 from assets.gold.fold.key_rows import CurrentTables, Run, whole, with_linked
 from transforms.feed.feed import Feed, Table
 
@@ -104,13 +104,13 @@ def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[Da
     if asked is not None:
         new = new.join(asked, on="key", how="left_semi")
     brings_scopes = not all(one.change.is_past for one in folding.scoped)
-    rows = meeting_rows.changes(new)
+    rows = change_rows.changes(new)
     keys = table_changes.new_keys() if asked is None else asked
     if run.cross_stream_positions is not None:
         placed = run.cross_stream_positions.where("is_new")
         keys = keys.unionByName(placed.select("key"))
         rows = rows.unionByName(
-            meeting_rows.cross_stream_positions(placed), allowMissingColumns=True
+            change_rows.cross_stream_positions(placed), allowMissingColumns=True
         )
     # A new scoped change may be for any row.
     mine = None if brings_scopes else keys
@@ -120,14 +120,14 @@ def _onto(run: Run, current: CurrentTables, asked: DataFrame | None) -> tuple[Da
     ):
         before = current_rows.last_changes(table, layer.read(), what, mine, with_values=with_values)
         rows = rows.unionByName(before, allowMissingColumns=True)
-    shaped = meeting_rows.shaped(rows.withColumn("group", F.col("key")))
-    together = meeting_rows.by_key(shaped, None if brings_scopes else table_changes.most_new)
+    shaped = change_rows.shaped(rows.withColumn("group", F.col("key")))
+    together = change_rows.by_key(shaped, None if brings_scopes else table_changes.most_new)
     return _staged(together, OntoGold(folding), table)
 
 
 def _from_history(run: Run, asked: DataFrame | None, count: int) -> tuple[DataFrame, Tally]:
     """What all keys are, or those that are ``asked`` for (``key``, ``carried``), by all their changes in silver."""
-    rows = meeting_rows.by_key(whole(run, asked, count))
+    rows = change_rows.by_key(whole(run, asked, count))
     # Gold's rows of these keys are read with their values by now.
     folding = replace(run.folding, depends=True)
     return _staged(rows, FromHistory(folding), run.table_changes.table)

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 
 from assets.arrow import in_spark
 from assets.arrow.gold.base_fold import BASE_COLUMNS, ToBase
-from assets.arrow.gold.meetings import meetings_by_group
-from assets.arrow.gold.stories import stories
+from assets.arrow.gold.key_groups import linked_key_groups
+from assets.arrow.gold.ordered_changes import ordered_changes
 from assets.gold.changes import scoping
 from assets.gold.changes.table_changes import TableChanges
-from assets.gold.fold import meeting_rows
+from assets.gold.fold import change_rows
 from assets.gold.fold.key_rows import Run, whole
 from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
@@ -28,7 +28,7 @@ def to_base(feed: Feed, table_changes: TableChanges) -> DataFrame:
     scoped = scoping.of_changes(feed, table_changes)
     assert scoped.across_streams is None  # where they reach other streams, nothing is compacted
     run = Run.of(feed, table_changes, scoped)
-    rows = meeting_rows.by_key(whole(run, None, 0))
+    rows = change_rows.by_key(whole(run, None, 0))
     return in_spark.staged(rows, ToBase(run.folding), BASE_COLUMNS).localCheckpoint()
 
 
@@ -37,10 +37,10 @@ def story_of(feed: Feed, table_changes: TableChanges, key: Key) -> tuple[State, 
     run = Run.of(feed, table_changes, scoping.of_changes(feed, table_changes))
     folding = run.folding
     asked = table_changes.changes.sparkSession.createDataFrame([(list(key),)], "key array<string>")
-    rows = meeting_rows.by_key(whole(run, asked, 1), 1).toArrow()
+    rows = change_rows.by_key(whole(run, asked, 1), 1).toArrow()
     scopes = Scopes(folding.scoped, (fold := Fold.of(table_changes.table)).identity)
-    for meetings in meetings_by_group(folding, rows.to_batches()):
-        for story in stories(folding, fold, scopes, list(meetings)):
-            if story.key.key == key:
-                return story.key.base, [*story.changes]
+    for key_groups in linked_key_groups(folding, rows.to_batches()):
+        for one in ordered_changes(folding, fold, scopes, list(key_groups)):
+            if one.key.key == key:
+                return one.key.base, [*one.changes]
     return ABSENT, []

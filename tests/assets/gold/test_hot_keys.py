@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets.arrow.gold import meeting_columns
+from assets.arrow.gold import fold_row_columns
+from assets.arrow.gold.fold_row_columns import CHANGE
 from assets.arrow.gold.gold_fold import OntoGold
 from assets.arrow.gold.history_fold import FromHistory
-from assets.arrow.gold.meeting_columns import CHANGE
-from assets.arrow.gold.meetings import Folding
+from assets.arrow.gold.key_groups import Folding
 from assets.arrow.typed_values import arrow_type
 from assets.gold.changes import silver_parts
 from assets.gold.fold import spark_fold
@@ -30,7 +30,7 @@ BATCHES, ROWS = 40, 500
 
 def batches(alive: Callable[[], None]) -> Iterator[pa.RecordBatch]:
     """Additions to one counter, in the order of their positions."""
-    kinds = {name: arrow_type(kind) for name, kind in meeting_columns.COLUMNS.items()}
+    kinds = {name: arrow_type(kind) for name, kind in fold_row_columns.COLUMNS.items()}
     for batch in range(BATCHES):
         alive()
         rows = []

@@ -9,8 +9,8 @@ import pytest
 
 from transforms.gold.change import Change, Image, Position
 from transforms.gold.current import Current
+from transforms.gold.delivery_counts import DeliveryCounts
 from transforms.gold.fold import Fold
-from transforms.gold.news import DeliveryCounts
 from transforms.gold.onto_gold import Outcome, apply_new_changes, refold
 from transforms.gold.ordering import sorted_distinct
 from transforms.gold.state import ABSENT, State, unread
@@ -222,9 +222,9 @@ def test_a_reset_position_below_the_horizon_is_as_good_as_none(
 def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_superseded() -> None:
     news = DeliveryCounts(stands(BORN, NAMED).last)
     for one, is_new in ((BORN, True), (BORN, True), (NAMED, True), (TIED, True), (VISITED, True)):
-        news.meet(one, is_new=is_new)
+        news.add(one, is_new=is_new)
     # The second delivery, and the last one once more; neither the tie nor what is newer.
     assert (news.deliveries, news.repeats()) == (5, 2)
     assert (news.superseded(came_late=False), news.superseded(came_late=True)) == (1, 0)
-    news.meet(BORN, is_new=False)
+    news.add(BORN, is_new=False)
     assert (news.repeats(), news.superseded(came_late=False)) == (3, 0)

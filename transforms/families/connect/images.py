@@ -45,7 +45,7 @@ class ImageReader:
     a decimal's text that reads as a number is one, and not bytes.
     """
 
-    __slots__ = ("_has_stand_ins", "_tables", "_vocabulary")
+    __slots__ = ("_has_placeholders", "_tables", "_vocabulary")
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class ImageReader:
         decimals_may_be_plain: bool,
     ) -> None:
         self._vocabulary = vocabulary
-        self._has_stand_ins = has_placeholders
+        self._has_placeholders = has_placeholders
         self._tables = Tables(feed, decimals_may_be_plain=decimals_may_be_plain)
 
     def read(self, envelope: Envelope) -> Images:
@@ -91,7 +91,7 @@ class ImageReader:
             detail = f"{side} is no object of columns: {shown(as_text(given))}"
             found.fault = found.fault or Fault("malformed_image", detail)
             return {}
-        values = rows.values(given, with_placeholders=self._has_stand_ins)
+        values = rows.values(given, with_placeholders=self._has_placeholders)
         found.is_partial |= is_new and len(values) < len(given)
         return values
 

@@ -13,7 +13,7 @@ from typing import Any
 from transforms.event import StreamSchema, Value
 from transforms.families.connect import logical_types, schemas
 from transforms.families.connect.values.decimals import TooLong
-from transforms.families.connect.values.stand_ins import PLACEHOLDER, WHOLE_TEXTS, is_unavailable
+from transforms.families.connect.values.placeholders import PLACEHOLDER, WHOLE_TEXTS, is_unavailable
 from transforms.families.connect.values.values import reader_of
 from transforms.json_values import as_text
 

@@ -47,11 +47,12 @@ class Statement(NamedTuple):
     """What a record says, as far as it can be read.
 
     ``namespace``: a decimal number; 0 where the record has no key. ``has_key``: whether the record has a key, or is an
-    export's; without one the namespace is unknown. ``commit_ts``: the timestamp of the commit, or of the export; None
-    where the record does not give it. ``kind`` and ``op``: the two words for what was done, in lower case: ``mutation``
-    and ``set``, ``drop`` and ``all``. ``uid``, ``attr``, ``value``, ``value_type``: node, predicate and value, in
-    canonical text where they have no fault (``canonical``); of a drop ``attr`` alone. ``has_facets``: of an exported
-    triple, that it had some. ``sent_at``: when Kafka got the record, in microseconds since 1970 (UTC).
+    export's; without one the namespace is unknown.
+    ``commit_ts``: the timestamp of the commit, or of the export; None where the record does not give it.
+    ``kind`` and ``op``: the two words for what was done, in lower case: ``mutation`` and ``set``, ``drop`` and ``all``.
+    ``uid``, ``attr``, ``value``, ``value_type``: node, predicate and value, in canonical text where they have no fault
+    (``canonical``); of a drop ``attr`` alone. ``has_facets``: of an exported triple, that it had some.
+    ``sent_at``: when Kafka got the record, in microseconds since 1970 (UTC).
     """
 
     namespace: str = "0"

@@ -35,8 +35,8 @@ WARNINGS = (
         "drops_stand_before_what_is_newer",
         "No drop is older than an event that came before it.",
         "A drop has the timestamp at which it began, and counts by it: what has a higher one stays. After a restart"
-        " Dgraph sends old drops again, and all is well; else commits ended while the drop ran, and only an export tells"
-        " which of their values it removed.",
+        " Dgraph sends old drops again, and all is well; else commits ended while the drop ran, and only an export"
+        " tells which of their values it removed.",
     ),
     EventWarning(
         "value_lost",

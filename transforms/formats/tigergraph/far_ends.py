@@ -20,7 +20,7 @@ from transforms.source_format import SilverRow
 
 @dataclass(frozen=True, slots=True)
 class EdgeMatcher:
-    """The far ends of one table of edges (``transforms.source_format.FarPlaces``).
+    """The far ends of one table of edges (``transforms.source_format.CrossStreamMatcher``).
 
     ``end``: ``from`` or ``to``. ``partner``: the table of the mirrored edges; None where the vertices' messages tell.
     """
@@ -58,8 +58,7 @@ class EdgeMatcher:
 def _met(
     row: SilverRow, texts: Sequence[str | None], *, is_far: bool
 ) -> tuple[bool, tuple[str, ...]] | None:
-    """The texts by which the two messages of one request are matched; None where one text is unknown: nothing matches.
-    """
+    """The texts by which the two messages of one request are matched; None where one of them is unknown."""
     known = [one for one in texts if one is not None]
     if row.event_at is None or len(known) < len(texts):
         return None

@@ -1,7 +1,7 @@
 """Silver's changes and base rows as the rows that meet by key in a task, and how Spark brings all rows together.
 
-Put here what fills ``meeting_columns`` from silver and its bases. Not here: gold's own rows (``current_rows``), which
-rows are read (``key_rows``), and what is known of a key then (``assets/arrow/gold/meetings.py``).
+Put here what fills ``fold_row_columns`` from silver and its bases. Not here: gold's own rows (``current_rows``), which
+rows are read (``key_rows``), and what is known of a key then (``assets/arrow/gold/key_groups.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.arrow import in_spark
-from assets.arrow.gold.meeting_columns import BASE, CHANGE, COLUMNS, PLACE
+from assets.arrow.gold.fold_row_columns import BASE, CHANGE, COLUMNS, PLACE
 
 _SHARD = "shard"
 

@@ -1,6 +1,6 @@
 """The rows that Spark brings together by key, read from Arrow batches one by one.
 
-Put here how a row of ``meeting_columns`` is read. Not here: what all rows of a key say together (``meetings``).
+Put here how a row of ``fold_row_columns`` is read. Not here: what all rows of a key say together (``key_groups``).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from assets.arrow import map_columns
-from assets.arrow.gold.meeting_columns import COLUMNS, GOLD, VERSION
+from assets.arrow.gold.fold_row_columns import COLUMNS, GOLD, VERSION
 from transforms.gold.change import Change, Image, Key, Position
 from transforms.gold.history import Version
 from transforms.gold.state import Last
 
 
-class MetRow(NamedTuple):
-    """One row of a key, read from ``meeting_columns.COLUMNS``.
+class FoldRow(NamedTuple):
+    """One row of a key, read from ``fold_row_columns.COLUMNS``.
 
     ``what`` says which kind of row it is. ``change``: the change that it is; for a row of gold, a tombstone, a version
     or a base row, one at the position of the change that made it.
@@ -38,9 +38,9 @@ class MetRow(NamedTuple):
     ended_at: int | None
 
 
-def met_rows(
+def fold_rows(
     batches: Iterable[pa.RecordBatch], respelled: Callable[[Image], Image] | None, *, grouped: bool
-) -> Iterator[tuple[Key, MetRow]]:
+) -> Iterator[tuple[Key, FoldRow]]:
     """Each row with its group, or with its key where keys are not ``grouped``."""
     for batch in batches:
         cells = {name: _cells(batch.column(name)) for name in COLUMNS if name != "group"}
@@ -58,7 +58,7 @@ def met_rows(
                 is_derived,
                 stream=stream,
             )
-            row_of_key = MetRow(key, what, is_new, stream, change, reset or None, *others)
+            row_of_key = FoldRow(key, what, is_new, stream, change, reset or None, *others)
             yield (key if group is None else group), row_of_key
 
 
@@ -77,13 +77,13 @@ def _cells(column: pa.Array) -> Iterable[Any]:
 _NOTHING: Final[Mapping[str, str | None]] = {}
 
 
-def last_of(row: MetRow) -> Last:
+def last_of(row: FoldRow) -> Last:
     """The change that made a row of gold, a tombstone, a base row, or that began a version."""
     change = row.change
     return Last(change.position, change.event_id, change.event_at, is_scoped=False)
 
 
-def version_of(row: MetRow) -> Version:
+def version_of(row: FoldRow) -> Version:
     """The version that a row of kind ``VERSION`` is."""
     by, at = row.ended_by or "", row.ended_at
     ended = None if row.reset is None else Last(row.reset, by, at, is_scoped=False)

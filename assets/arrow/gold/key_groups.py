@@ -1,6 +1,6 @@
 """A key of a gold table with all that a run knows of it: gold's row, its base row, its changes; from sorted batches.
 
-Put here what all rows of a key say together. Not here: how a row is read (``met_rows``), what becomes of a key
+Put here what all rows of a key say together. Not here: how a row is read (``fold_rows``), what becomes of a key
 (``gold_fold``), and which rows are brought together (``assets/gold/fold/key_rows.py``).
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from assets.arrow.gold import read_changes
-from assets.arrow.gold.meeting_columns import (
+from assets.arrow.gold.fold_row_columns import (
     BASE,
     CARRIED,
     CHANGE,
@@ -23,7 +23,7 @@ from assets.arrow.gold.meeting_columns import (
     PLACE,
     VERSION,
 )
-from assets.arrow.gold.met_rows import MetRow, last_of, met_rows, version_of
+from assets.arrow.gold.fold_rows import FoldRow, fold_rows, last_of, version_of
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
 from transforms.gold.current import Current
@@ -34,7 +34,7 @@ from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
 from transforms.horizons import Horizon
 
 
-class Meeting(NamedTuple):
+class KeyGroup(NamedTuple):
     """All that is known of one key in a run.
 
     ``current``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the horizon, and
@@ -79,26 +79,26 @@ class Folding:
     horizon: Horizon | None = None
 
 
-def meetings_by_group(
+def linked_key_groups(
     folding: Folding, batches: Iterable[pa.RecordBatch]
-) -> Iterator[Iterator[Meeting]]:
+) -> Iterator[Iterator[KeyGroup]]:
     """The keys of each group, with all their rows; where keys are not linked, each is a group of its own."""
-    rows = met_rows(batches, read_changes.respelling(folding.table), grouped=folding.moves)
+    rows = fold_rows(batches, read_changes.respelling(folding.table), grouped=folding.moves)
     for _, some in groupby(rows, key=lambda one: one[0]):
         if not folding.moves:
-            yield iter([_meeting(folding, (row for _, row in some))])
+            yield iter([_key_group(folding, (row for _, row in some))])
             continue
-        of_keys: dict[Key, list[MetRow]] = {}
+        of_keys: dict[Key, list[FoldRow]] = {}
         for _, row in some:
             of_keys.setdefault(row.key, []).append(row)
-        yield (_meeting(folding, each) for each in of_keys.values())
+        yield (_key_group(folding, each) for each in of_keys.values())
 
 
-def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
+def _key_group(folding: Folding, rows: Iterable[FoldRow]) -> KeyGroup:
     """What one key's rows say; changes come last, and are read only as they are taken."""
-    before: list[MetRow] = []
+    before: list[FoldRow] = []
     base, streams = ABSENT, frozenset[str | None]()
-    first: list[MetRow] = []
+    first: list[FoldRow] = []
     key: Key = ()
     carried: tuple[Current | None, int] | None = None
     cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
@@ -129,7 +129,7 @@ def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
         copies = sum(one.what == GOLD for one in before)
         carried = _current(folding, before, copies), copies
     changes = ((row.change, row.stream, row.is_new) for row in chain(first, rest))
-    return Meeting(
+    return KeyGroup(
         *(key, *carried, base, streams, changes),
         cross_stream_positions=cross_stream_positions,
         is_placed=is_placed,
@@ -138,7 +138,7 @@ def _meeting(folding: Folding, rows: Iterable[MetRow]) -> Meeting:
     )
 
 
-def _current(folding: Folding, before: Sequence[MetRow], copies: int) -> Current | None:
+def _current(folding: Folding, before: Sequence[FoldRow], copies: int) -> Current | None:
     """What gold has of the key, by its rows and tombstones: the newest of them counts."""
     if not before:
         return None

@@ -1,7 +1,7 @@
 """Which tombstones no later change can need, and dropping them.
 
-Put here what decides that a tombstone may go. Not here: when they are dropped (``compaction``), and how they are
-written (``gold/apply``).
+Put here what decides that a tombstone may go. Not here: when they are dropped (``compaction``), and how tombstones are
+written (``gold/apply/spark_commits`` for large tables, ``gold/apply/gold_files`` for small ones).
 """
 
 from __future__ import annotations

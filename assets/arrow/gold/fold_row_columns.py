@@ -1,7 +1,7 @@
 """The columns of the rows that Spark brings together by key for the fold of a gold table, and the kinds of such rows.
 
-Put here a column that the tasks read. Not here: how Spark fills it (``assets/gold/fold/meeting_rows.py``), and what the
-tasks make of it (``meetings``).
+Put here a column that the tasks read. Not here: how Spark fills it (``assets/gold/fold/change_rows.py``), and what the
+tasks make of it (``key_groups``).
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class DeliveryCounts:
         if self.last is not None:
             self.old.add(self.last.event_id)
 
-    def meet(self, change: Change, *, is_new: bool) -> None:
+    def add(self, change: Change, *, is_new: bool) -> None:
         """Count a delivery; ``is_new``: whether the run brings it."""
         if not is_new:
             self.old.add(change.event_id)

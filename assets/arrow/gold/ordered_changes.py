@@ -1,7 +1,7 @@
-"""The story of a key: all its changes in their order, scoped ones among them, and which of them the run brings.
+"""All changes of a key in their order, scoped ones among them, and which of them the run brings.
 
-Put here what orders and completes a key's changes. Not here: how rows become what is known of a key (``meetings``), and
-what is made of a story (``history_fold``, ``base_fold``).
+Put here what orders and completes a key's changes. Not here: how rows become what is known of a key (``key_groups``),
+and what is made of them (``history_fold``, ``base_fold``).
 """
 
 from __future__ import annotations
@@ -9,35 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assets.arrow.gold.meetings import Folding, Meeting
+from assets.arrow.gold.key_groups import Folding, KeyGroup
 from transforms.gold import key_changes
 from transforms.gold.change import Change
+from transforms.gold.delivery_counts import DeliveryCounts
 from transforms.gold.fold import Fold
-from transforms.gold.news import DeliveryCounts
 from transforms.gold.ordering import Counts, distinct, merge_sorted
 from transforms.gold.scopes import Scopes
 from transforms.gold.state import ABSENT
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class OrderedChanges:
     """One key: what is known of it, and its changes in their order, with what it takes over from other keys.
 
-    The changes can be taken once; ``news``, ``counts`` and ``streams`` are complete when all of them have been taken.
+    The changes can be taken once; ``deliveries``, ``counts`` and ``streams`` are complete when all of them have been
+    taken.
     """
 
-    key: Meeting
+    key: KeyGroup
     changes: Iterator[Change]
-    news: DeliveryCounts
+    deliveries: DeliveryCounts
     counts: Counts
     streams: set[str | None]
 
 
-def stories(
-    folding: Folding, fold: Fold, scopes: Scopes, meetings: Sequence[Meeting]
-) -> list[Story]:
-    """The stories of keys that are linked, or of one."""
-    found = [_story(folding, one, scopes) for one in meetings]
+def ordered_changes(
+    folding: Folding, fold: Fold, scopes: Scopes, key_groups: Sequence[KeyGroup]
+) -> list[OrderedChanges]:
+    """The ordered changes of some keys that key changes link, or of a single key."""
+    found = [_ordered_changes(folding, one, scopes) for one in key_groups]
     if not folding.moves:
         return found
     before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
@@ -46,16 +47,16 @@ def stories(
     return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
 
 
-def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
+def _ordered_changes(folding: Folding, one: KeyGroup, scopes: Scopes) -> OrderedChanges:
     current = one.current
-    news = DeliveryCounts(None if current is None else current.state.last)
+    deliveries = DeliveryCounts(None if current is None else current.state.last)
     counts, streams = Counts(), set(one.base_streams)
 
     def own_changes() -> Iterator[Change]:
         for change, stream, is_new in one.changes:
             if not change.is_scoped:
                 streams.add(stream)
-            news.meet(change, is_new=is_new)
+            deliveries.add(change, is_new=is_new)
             yield change
 
     own: Iterable[Change] = own_changes()
@@ -68,5 +69,5 @@ def _story(folding: Folding, one: Meeting, scopes: Scopes) -> Story:
         own = [*own]
         scoped += folding.crossing.for_key(matching, own, one.cross_stream_positions)
     for change in scoped:
-        news.meet(change, is_new=not change.is_past)
-    return Story(one, distinct(merge_sorted(own, scoped), counts), news, counts, streams)
+        deliveries.add(change, is_new=not change.is_past)
+    return OrderedChanges(one, distinct(merge_sorted(own, scoped), counts), deliveries, counts, streams)
