@@ -38,4 +38,4 @@ class Layer(StrEnum):
     LEDGER = "ledger"
     """What each commit of bronze brought."""
     LANDED = "landed"
-    """How much of each object generation the feed's landing had."""
+    """Which object generations a run found in the landing before bronze had them, of feeds with transactions."""

@@ -70,7 +70,7 @@ def waiting(doing: str) -> Iterator[None]:
         speaker.join()
 
 
-def complain(feed: str, fault: Exception) -> None:
+def print_error(feed: str, fault: Exception) -> None:
     """Print the error that ended the work on a feed, before the next feed's turn.
 
     Weir's own errors name their feed or table. Any other error is printed with its stack, too.

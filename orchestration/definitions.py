@@ -37,7 +37,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     )
     source = FORMATS[feed.format]
     tables = [gold_asset.build(feed)] if feed.tables else []
-    if source.tells_tables:
+    if source.describes_tables:
         tables.append(undeclared_asset.build(feed))
     chain = [
         bronze_asset.build(feed),

@@ -1,8 +1,7 @@
 """Every error that Weir raises on purpose: its message says whose it is, what was found and what to do.
 
-Put here every error for people; its parts stay as attributes. Not here: faults of single records, which go into
-quarantine and raise nothing (``fault``), and how errors of Spark, Delta or S3 become one of these (``assets/s3``,
-``assets/landing/kafka/clients``, ``assets/delta/store_faults``).
+Put here every error for people; its parts stay as attributes. Not here: faults of single records (``fault``), and how
+errors of S3, Kafka and Delta become one of these (``assets/s3``, ``assets/landing/kafka/clients``, ``assets/delta``).
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class SourceFormat:
     - ``tables``: the gold tables of a feed, by their names: those that it declares under ``tables``, or what follows
       from other declarations (predicates, vertex and edge types).
     - ``declares``: the keys of a feed file that say which tables there are.
-    - ``tells_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
+    - ``describes_tables``: whether the stream may describe tables itself (``event.StreamSchema``).
     - ``extra_assets``: the Dagster assets that only feeds of this format have. Definitions and progress read this list.
 
     What events may do:
@@ -164,7 +164,7 @@ class SourceFormat:
     declares: tuple[str, ...] = ("tables",)
     warnings: tuple[EventWarning, ...] = ()
     needs_whole_objects: bool = False
-    tells_tables: bool = False
+    describes_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
     extra_assets: tuple[ExtraAsset, ...] = ()

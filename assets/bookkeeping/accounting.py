@@ -130,7 +130,7 @@ def _announced(row: StoredAccount) -> StoredAccount:
 
 
 def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
-    """One row per log file that ends before an earlier one does (``accounting.falls``), with times as UTC datetimes."""
+    """One row per log file that ends before an earlier one does (``log_resets.falls``), with times as UTC datetimes."""
     found = [
         {
             "table": row["table"],

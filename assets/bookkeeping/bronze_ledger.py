@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
+from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, LogIncomplete, merged
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
 from assets.layers import Layer
@@ -40,7 +40,7 @@ STEPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BronzeContents:
     """What bronze holds at one ``version``.
 
     ``rows``: as ``GROUPS``; an object generation may have several. ``news``: rows that the ledger table does not have
@@ -54,7 +54,7 @@ class Held:
     bronze: str
 
 
-def held(lake: Lake, feed: Feed) -> Held | None:
+def held(lake: Lake, feed: Feed) -> BronzeContents | None:
     """What bronze holds now; None where nothing was ever read. Writes nothing (see ``catch_up``)."""
     # The ledger first: what it has, bronze has.
     noted = ledger_of(lake, feed).read()
@@ -68,10 +68,10 @@ def held(lake: Lake, feed: Feed) -> Held | None:
         try:
             news = _one_by_one(bronze, known)
             steps += bronze.version - known
-        except NotTold:
+        except LogIncomplete:
             news, rows, steps = _whole(bronze), GROUPS.empty_table(), 0
     brought = news.filter(pc.is_valid(news["object"])).select(GROUPS.names)
-    return Held(bronze.version, pa.concat_tables([rows, brought]), news, steps, bronze.id)
+    return BronzeContents(bronze.version, pa.concat_tables([rows, brought]), news, steps, bronze.id)
 
 
 def noted(lake: Lake, feed: Feed) -> pa.Table:

@@ -43,7 +43,7 @@ _OF_OBJECT = ("object", "generation")
 _COLUMNS = (*_OF_OBJECT, "line", "byte_offset")
 
 
-class NotTold(Exception):
+class LogIncomplete(Exception):
     """A commit's log entry does not say what bronze holds after it: all of bronze has to be read."""
 
 
@@ -96,7 +96,7 @@ class BronzeLog:
                 text = self.files.content(f"_delta_log/{version:020}.json")
                 return self._groups(_added(json.loads(line) for line in text.splitlines() if line))
         except FileNotFoundError:
-            raise NotTold from None
+            raise LogIncomplete from None
 
     def everything(self) -> pa.Table:
         """What all commits together added (``GROUPS``), by the files that there are now."""
@@ -140,7 +140,7 @@ def _added(actions: Iterable[Mapping[str, Any]]) -> Iterator[_Part]:
             if not added["dataChange"]:
                 continue
             if added.get("deletionVector"):
-                raise NotTold
+                raise LogIncomplete
             yield _Part(unquote(added["path"]), added["size"], added["partitionValues"]["window"])
         elif (removed := action.get("remove")) and removed.get("dataChange", True):
-            raise NotTold
+            raise LogIncomplete

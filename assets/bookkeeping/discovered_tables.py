@@ -50,7 +50,7 @@ def everything(lake: Lake, feed: Feed) -> Tables:
 
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
-    tells = FORMATS[feed.format].tells_tables
+    tells = FORMATS[feed.format].describes_tables
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
     described: dict[str, set[Description]] = {}

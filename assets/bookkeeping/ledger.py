@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.bookkeeping import bronze_ledger
-from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, NotTold, merged
+from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, LogIncomplete, merged
 from assets.lake import Lake
-from assets.landing.kafka.offset_ranges import Range, Read
+from assets.landing.kafka.offset_ranges import Range, ReadUpTo
 from transforms.errors import WindowSizeChanged
 from transforms.feed.feed import Feed
 from transforms.feed.windows import WINDOW_LENGTHS
@@ -89,22 +89,28 @@ def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
     return pa.Table.from_pylist(groups, schema=GROUPS)
 
 
-def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
     return _offsets(_rows(lake, feed))
 
 
-def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], Read]:
+def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """The same by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
     return _offsets(bronze_ledger.noted(lake, feed))
 
 
-def _offsets(rows: pa.Table) -> dict[tuple[str, str], Read]:
+def _offsets(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
     last: dict[tuple[str, str], tuple[int, str]] = {}
     for row in rows.to_pylist():
-        whose, reached = (row["object"], row["generation"]), (row["last_offset"], row["window"])
-        last[whose] = max(last.get(whose, reached), reached)
-    return {whose: Read(offset + 1, window) for whose, (offset, window) in last.items()}
+        partition_key, reached = (
+            (row["object"], row["generation"]),
+            (row["last_offset"], row["window"]),
+        )
+        last[partition_key] = max(last.get(partition_key, reached), reached)
+    return {
+        partition_key: ReadUpTo(offset + 1, window)
+        for partition_key, (offset, window) in last.items()
+    }
 
 
 def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) -> dict[str, int]:
@@ -115,7 +121,7 @@ def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) ->
     if bronze is None:
         return {}
     # If somebody removes rows from bronze meanwhile, the count is too small, and nothing else is wrong.
-    with suppress(NotTold):
+    with suppress(LogIncomplete):
         for version in range(seen + 1, bronze.version + 1):
             for row in bronze.brought_by(version).to_pylist():
                 first = begun.get((row["object"], row["generation"]))
@@ -133,7 +139,7 @@ def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
 
 
 def other_windows(lake: Lake, feed: Feed) -> list[str]:
-    """One window in bronze whose size is not the feed's (hour or day), or none."""
+    """At most one window of bronze, whose size (hour or day) is not the one that the feed declares."""
     windows = _rows(lake, feed)["window"].unique().to_pylist()
     return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
 

@@ -24,7 +24,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     ]
 
     source = FORMATS[feed.format]
-    if source.tells_tables:
+    if source.describes_tables:
         upstream.append(["undeclared", feed.name])
     upstream += [
         [extra.key, feed.name] for extra in source.extras_of(feed) if not extra.follows_progress

@@ -85,15 +85,17 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 
 def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     """The windows that were derived from fewer records than bronze has now, or under another declaration."""
-    landed: Counter[str] = Counter()
+    bronze_records: Counter[str] = Counter()
     for one in known:
-        landed[one.window] += one.records
+        bronze_records[one.window] += one.records
     digest = feed_digests(feed)
-    kinds_and_counts: Counter[str] = Counter()
+    derived_records: Counter[str] = Counter()
     stale: set[str] = set()
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, READ_ACCOUNTS)
-    for row in accounts.rows(where={"window": landed}) if landed else ():
-        kinds_and_counts[row["window"]] += row["records"]
+    for row in accounts.rows(where={"window": bronze_records}) if bronze_records else ():
+        derived_records[row["window"]] += row["records"]
         if row["declaration"] != digest(row["window"]):
             stale.add(row["window"])
-    return stale | {window for window in landed if landed[window] != kinds_and_counts[window]}
+    return stale | {
+        window for window in bronze_records if bronze_records[window] != derived_records[window]
+    }

@@ -25,7 +25,7 @@ from transforms.formats import FORMATS
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
+class LandingDiff:
     """What lies in the landing, compared with what bronze holds.
 
     ``new``: unread objects in this run's windows. ``replaced``: the names of those of them that bronze holds in an
@@ -48,7 +48,7 @@ def arrivals(
     windows: Sequence[str] | None = None,
     *,
     look_elsewhere: bool = False,
-) -> Arrivals:
+) -> LandingDiff:
     """List the landing and compare it with bronze. It reads no object and writes nothing.
 
     Args:
@@ -69,7 +69,7 @@ def arrivals(
     names = {name for name, _ in generations}
     unknown = [one for one in looked_at if (one.name, one.generation) not in generations]
     new = [one for one in unknown if wanted is None or one.window in wanted]
-    return Arrivals(
+    return LandingDiff(
         new=new,
         replaced=sorted(one.name for one in new if one.name in names),
         left_out=list(landing.left_out),
@@ -79,7 +79,7 @@ def arrivals(
     )
 
 
-def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> Arrivals:
+def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
     """Append the records of these windows' new objects to bronze, in one commit."""
     # Two runs that both find an object new would both append it, and Delta accepts both commits.
     with writing(lake, Layer.BRONZE, feed.name):

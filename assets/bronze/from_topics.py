@@ -37,7 +37,7 @@ _SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class AppendedRecords:
     """What was appended: how many records by window, the offsets of each partition, and sentences of warning."""
 
     records: dict[str, int]
@@ -56,7 +56,7 @@ class Arrived:
         return sorted(set(self.records) - set(windows))
 
 
-def land(lake: Lake, feed: Feed, report: Report) -> Arrived:
+def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
     """Append every record that bronze does not have, whatever its window.
 
     Raises:
@@ -80,7 +80,7 @@ def land(lake: Lake, feed: Feed, report: Report) -> Arrived:
         warnings = (*found.warnings, *topics.compacted(feed))
         for warning in warnings:
             report(f"bronze.{feed.name}: {warning}")
-        return Arrived(records, found.ranges, warnings)
+        return AppendedRecords(records, found.ranges, warnings)
 
 
 @contextmanager

@@ -82,7 +82,7 @@ that are not plainly overwritten.
 ``position``: epoch, phase (0 snapshot, 1 stream), then the format's own numbers; compared element by element.
 ``stable_prefix``: how many of its leading numbers are the same in every delivery of the event; replicas of a Cassandra
 mutation differ in the others, and the smallest position counts.
-``event_id``: the same for every delivery of one event (design: order and identity per format).
+``event_id``: the same for every delivery of one event; what a format makes it of is in the format's page in ``docs``.
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
 ``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
 ``key_text``: the key's parts in one text, by which readers of a few keys pass over most of a file, whose rows are in
@@ -163,7 +163,7 @@ ROWS_SCHEMA = _nullable(
 
 ``row`` is the ``transforms.silver.conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's,
 ``shard`` says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and
-name, ``part`` what it says of it (``transactions.Part``), and ``commit`` the place of its commit, where the window
+name, ``part`` what it says of it (``transforms.silver.transactions.TransactionEvent``), and ``commit`` the place of its commit, where the window
 holds all of it.
 """
 

@@ -24,7 +24,7 @@ MOST_BYTES = 32 << 20
 
 Measured on two cores: 20,000 changes took 2.2 s here and 5.5 by Spark into 32 MB (300,000 rows), 4.3 and 4.9 s into
 106 MB (a million). This process then held 0.9 GB and 1.7, itself included; as many such tables as
-``feed_gold.AT_ONCE`` may be written at a time.
+``apply_feed.TABLES_AT_ONCE`` may be written at a time.
 """
 
 MOST_ROWS = 400_000

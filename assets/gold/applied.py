@@ -1,7 +1,7 @@
 """What an apply did to gold, in numbers, for the log, the UI, the checks and the summary.
 
-Put here a number that an apply gives. Not here: the apply itself (``apply/apply_table``), and how the numbers are put into
-words (``apply_reports``).
+Put here a number that an apply gives. Not here: the apply itself (``apply/apply_table``), and how the numbers are put
+into words (``apply_reports``).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def has_whole_key(table: Table) -> str:
     return " AND ".join(f"`{name}` IS NOT NULL" for name in key_columns(table))
 
 
-def bring_along(gold: LakeTable, table: Table, properties: Mapping[str, str]) -> None:
+def upgrade_properties(gold: LakeTable, table: Table, properties: Mapping[str, str]) -> None:
     """Give a table that an earlier version of Weir made what it lacks; ``properties`` are those that it has."""
     if CONSTRAINT not in properties:
         require_whole_key(gold, table)

@@ -38,7 +38,7 @@ SMALL_BYTES = 8 << 20
 
 # Without slots: the frame is kept.
 @dataclass(frozen=True)
-class Made:
+class ClassifiedWindows:
     """What becomes of some windows' records, before anything is written: the accounts, and the rows behind them.
 
     ``landed``: how many records bronze has of these windows. ``frame``: makes the frame of rows (``OUTPUT_SCHEMA``).
@@ -59,7 +59,7 @@ class Made:
         """The rows, for Spark."""
         return self.frame()
 
-    def let_go(self) -> None:
+    def unpersist(self) -> None:
         """Free what Spark keeps of the rows."""
         for frame in self.kept:
             frame.unpersist()
@@ -73,7 +73,9 @@ class Made:
         return sum(account[name] for account in self.accounts for name in names)
 
 
-def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None) -> Made:
+def made(
+    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None
+) -> ClassifiedWindows:
     """Read, decode and classify these windows' records, once.
 
     Args:
@@ -99,7 +101,9 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
                 return lake.spark_planned_once.createDataFrame(table)
 
             if not accounts.left_out:
-                return Made(landed, accounts.rows(), frame, accounts.open_events, here=table)
+                return ClassifiedWindows(
+                    landed, accounts.rows(), frame, accounts.open_events, here=table
+                )
             rows = frame()
             kept: list[DataFrame] = []
         else:
@@ -111,7 +115,7 @@ def made(lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None)
             keeps_known = judged_by is not None
             rows, judged = _with_covered(base_lake, feed, rows, accounts, keeps_known=keeps_known)
             kept.append(judged)
-    return Made(landed, accounts.rows(), lambda: rows, accounts.open_events, kept)
+    return ClassifiedWindows(landed, accounts.rows(), lambda: rows, accounts.open_events, kept)
 
 
 def _with_covered(

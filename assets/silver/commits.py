@@ -23,13 +23,15 @@ from assets.columns.silver import (
 )
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver.classified_windows import Made
+from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.written_rows import as_arrow, as_frame
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 
-def commit_windows(lake: Lake, feed: Feed, found: Made, windows: Sequence[str]) -> tuple[int, int]:
+def commit_windows(
+    lake: Lake, feed: Feed, found: ClassifiedWindows, windows: Sequence[str]
+) -> tuple[int, int]:
     """Replace these windows in silver and quarantine; returns how many rows each of the two commits says it wrote.
 
     Args:

@@ -21,7 +21,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
 from assets.silver import classified_windows, commits, schema_changes, stored_accounts, violations
-from assets.silver.classified_windows import Made
+from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.violations import Findings
 from expectations import silver as rules
 from transforms.feed.feed import Feed
@@ -85,7 +85,7 @@ def derive_alone(
     written, refused = commits.commit_windows(lake, feed, made, windows)
     dismissed = _dismissed(feed, made, windows)
     table.replace_windows(accounts, windows)
-    made.let_go()
+    made.unpersist()
     others = [row for row in earlier if row["window"] not in set(windows)]
     findings = Findings(
         accounts=accounts,
@@ -106,7 +106,7 @@ def derive_alone(
     return Derived(accounts, counts, samples)
 
 
-def _dismissed(feed: Feed, made: Made, windows: Sequence[str]) -> int:
+def _dismissed(feed: Feed, made: ClassifiedWindows, windows: Sequence[str]) -> int:
     """How many of the quarantined events a person has dismissed."""
     dismissed = feed.decisions.dismissed(windows)
     if not dismissed:
@@ -127,7 +127,7 @@ def _waiting_transactions(
     }
 
 
-def refuse(feed: Feed, made: Made, accounts: Sequence[StoredAccount]) -> None:
+def refuse(feed: Feed, made: ClassifiedWindows, accounts: Sequence[StoredAccount]) -> None:
     """Raise before anything is written where these windows bring what the feed does not take.
 
     Raises:

@@ -1,6 +1,6 @@
 """The stages between bronze and silver in this process: for so few records that a Spark job would cost more.
 
-The functions are those that Spark's tasks call (``silver_stages``); what Spark shuffles, sorts and joins is done here
+The functions are those that Spark's tasks call (``arrow/silver/silver_stages``); what Spark shuffles, sorts and joins is done here
 in memory. Put here what Spark does between two stages (``spark_stages``). Not here: which windows are small enough
 (``classified_windows``).
 """

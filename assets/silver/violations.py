@@ -29,7 +29,7 @@ class Findings:
 
     ``accounts``: one row per window and table. ``landed``: how many records bronze has of these windows; ``written``
     and ``refused``: how many rows the commits of silver and of quarantine say that they wrote. ``falls``: the log files
-    that end before an earlier one does (``accounting.falls``). ``late``: those of the accounts in which most events
+    that end before an earlier one does (``log_resets.falls``). ``late``: those of the accounts in which most events
     come too late (``mostly_late``).
     """
 

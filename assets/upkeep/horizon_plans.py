@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.bookkeeping.compacted import bases
-from assets.gold.changes.streams import has_streams
+from assets.gold.changes.streams import has_several_streams
 from assets.gold.changes.table_changes import TableChanges
 from assets.lake import Lake
 from assets.upkeep.eligible_windows import eligible_windows
@@ -88,7 +88,7 @@ def _kept_for_ever(lake: Lake, feed: Feed, table_changes: TableChanges) -> str |
     ):
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return "changes that take effect at their commit, whose history is kept"
-    if FORMATS[feed.format].crosses_streams and has_streams(lake, feed):
+    if FORMATS[feed.format].crosses_streams and has_several_streams(lake, feed):
         # Where they stand depends on other tables' changes, and on when those were made.
         return "deletes that reach other partitions, whose history is kept"
     if feed.retention.kept is None:

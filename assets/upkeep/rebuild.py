@@ -27,12 +27,12 @@ from expectations import silver as rules
 from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed.feed import Feed, Table
 
-AT_ONCE = 48
+WINDOWS_AT_ONCE = 48
 """How many windows are derived in one pass: enough for Spark to have work, few enough to show progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class RebuildProgress:
     """Progress of a rebuild: so many of the feed's windows are in silver again."""
 
     windows: int
@@ -54,7 +54,7 @@ def windows_of(lake: Lake, feed: Feed) -> list[str]:
     return windows
 
 
-def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[Derived]:
+def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[RebuildProgress]:
     """Derive silver again for ``windows``, which are all windows of bronze; gold follows with ``rebuild_gold``.
 
     A rebuild that ends in between leaves every window unfinished, and gold as it was until all windows are derived: the
@@ -67,12 +67,12 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[D
     _mark_unfinished(lake, feed)
     violations: Counter[str] = Counter()
     found: dict[str, str] = {}
-    for start in range(0, len(windows), AT_ONCE):
-        some = windows[start : start + AT_ONCE]
+    for start in range(0, len(windows), WINDOWS_AT_ONCE):
+        some = windows[start : start + WINDOWS_AT_ONCE]
         made = derive_windows.derive(lake, feed, some)
         violations.update(made.violations)
         found |= made.samples
-        yield Derived(start + len(some), len(windows))
+        yield RebuildProgress(start + len(some), len(windows))
     for rule in rules.rules_of(feed.format):
         if rule.severity == "blocking" and violations[rule.name]:
             seen = found.get(rule.name, "").removeprefix("- ").replace("\n- ", "; ")

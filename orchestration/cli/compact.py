@@ -14,7 +14,7 @@ from assets.upkeep.compaction import Compacted, compact_feed
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds
-from orchestration.console import complain, waiting
+from orchestration.console import print_error, waiting
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
@@ -32,7 +32,7 @@ def compact(place: Place, only: Sequence[str], *, dry_run: bool) -> int:
                 compact_one(lake, feed, dry_run=dry_run)
             except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
                 failed = True
-                complain(feed.name, fault)
+                print_error(feed.name, fault)
     return 1 if failed else 0
 
 

@@ -12,7 +12,7 @@ from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed
-from orchestration.console import complain, say, waiting
+from orchestration.console import print_error, say, waiting
 from transforms.errors import TablesFailed
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
@@ -28,7 +28,7 @@ def rebuild(place: Place, name: str) -> int:
         try:
             return rebuild_in(lake, feed)
         except TablesFailed as fault:
-            complain(feed.name, fault)
+            print_error(feed.name, fault)
             return 2
 
 

@@ -19,7 +19,7 @@ from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
-from orchestration.console import complain, say, waiting
+from orchestration.console import print_error, say, waiting
 from orchestration.runs import execute, planning, summary
 from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
@@ -79,7 +79,7 @@ def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[Plan], in
         results = list(pool.map(plan, feeds))
     for feed, result in zip(feeds, results, strict=True):
         if isinstance(result, Exception):
-            complain(feed.name, result)
+            print_error(feed.name, result)
     plans = [result for result in results if isinstance(result, Plan)]
     return plans, len(results) - len(plans)
 

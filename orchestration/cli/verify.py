@@ -20,7 +20,7 @@ from assets.wording import counted
 from orchestration.cli.certificate import certificate_lines, heading
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
-from orchestration.console import complain, say, waiting
+from orchestration.console import print_error, say, waiting
 from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
@@ -34,7 +34,7 @@ def verify(place: Place, only: Sequence[str], scratch: str | None, seed: int) ->
         try:
             codes.append(verify_one(lake, feed, scratch, seed))
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
-            complain(feed.name, fault)
+            print_error(feed.name, fault)
             codes.append(2)
     return 1 if 1 in codes else max(codes, default=0)
 

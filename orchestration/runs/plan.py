@@ -48,19 +48,21 @@ class Plan:
         return found
 
 
-def bounded(feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, complain: bool) -> Plan:
+def bounded(
+    feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, print_error: bool
+) -> Plan:
     """A plan of those windows that are partitions of the feed: from 2020 on, the window that is open now included.
 
     Raises:
-        WindowOutOfRange: a window is no partition, and ``complain`` asks for an error then.
+        WindowOutOfRange: a window is no partition, and ``print_error`` asks for an error then.
     """
     now = datetime.now(UTC)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
     early = [window for window in windows if window not in set(begun)]
     ancient = [window for window in begun if parse_window(window, feed.window) < partitions.FIRST]
-    if early and complain:
+    if early and print_error:
         raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
-    if ancient and complain:
+    if ancient and print_error:
         raise WindowOutOfRange(
             feed.name, ancient[0], f"windows begin at {partitions.FIRST:%Y-%m-%d}"
         )

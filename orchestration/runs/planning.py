@@ -15,7 +15,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
-from assets.landing.kafka.offset_ranges import Read
+from assets.landing.kafka.offset_ranges import ReadUpTo
 from orchestration.runs.plan import Plan, bounded
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
@@ -38,7 +38,7 @@ def asked(feed: Feed, text: str) -> Plan:
         raise WindowOutOfRange(feed.name, text, str(fault)) from fault
     if not windows:
         raise WindowOutOfRange(feed.name, text, "the range ends before it begins")
-    return bounded(feed, windows, [], complain=True)
+    return bounded(feed, windows, [], print_error=True)
 
 
 def due(lake: Lake, feed: Feed) -> Plan:
@@ -54,7 +54,7 @@ def due_as_noted(lake: Lake, feed: Feed) -> Plan:
 
 
 def _due(
-    lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], Read]
+    lake: Lake, feed: Feed, known: Sequence[ReadObject], offsets: Mapping[tuple[str, str], ReadUpTo]
 ) -> Plan:
     ledger.refuse_other_size(feed, (drop.window for drop in known))
     unfinished = window_progress.unfinished(lake, feed, known)
@@ -62,12 +62,12 @@ def _due(
         return _due_of_topics(feed, unfinished, offsets, sum(drop.records for drop in known))
     arrived = from_objects.arrivals(feed, lambda _: known)
     new = {drop.window for drop in arrived.new}
-    plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, complain=False)
+    plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, print_error=False)
     return replace(plan, landed=arrived.landed)
 
 
 def _due_of_topics(
-    feed: Feed, unfinished: Sequence[str], read: Mapping[tuple[str, str], Read], records: int
+    feed: Feed, unfinished: Sequence[str], read: Mapping[tuple[str, str], ReadUpTo], records: int
 ) -> Plan:
     """The same for a feed of topics: the windows that a short look at the new records finds.
 
@@ -79,7 +79,7 @@ def _due_of_topics(
     if backlog.ranges:
         seen = {peek.named(*partition): upto.next_offset for partition, upto in read.items()}
         windows |= peek.windows_in(feed, partitions_now, seen, LOOK_SECONDS)[0]
-    plan = bounded(feed, sorted(windows), [], complain=False)
+    plan = bounded(feed, sorted(windows), [], print_error=False)
     if backlog.ranges and not plan.windows:
         # Offsets without a record, or records of the future: some run has to read them before Kafka deletes them.
         plan = replace(plan, windows=[window_at(datetime.now(UTC), feed.window)])
@@ -100,4 +100,4 @@ def rest(lake: Lake, plan: Plan) -> Plan:
     windows = [
         window for window in left if not any(first <= window <= last for first, last in done)
     ]
-    return bounded(feed, windows, [], complain=False)
+    return bounded(feed, windows, [], print_error=False)

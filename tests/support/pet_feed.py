@@ -60,7 +60,7 @@ def drop(*records: str) -> bytes:
 
 def bring(
     lake: Lake, feed: Feed, windows: Sequence[str] | None = None
-) -> tuple[from_objects.Arrivals, derive_windows.Derived]:
+) -> tuple[from_objects.LandingDiff, derive_windows.Derived]:
     """What a run does, without Dagster around it: the windows that are due, or those asked for."""
     windows = planning.due(lake, feed).windows if windows is None else windows
     arrived = from_objects.land(lake, feed, windows)

@@ -76,26 +76,26 @@ class Accounts:
         self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
 
     def add(
-        self, whose: AccountKey, count: str | None, facts: str | None, *, is_first: bool
+        self, account_key: AccountKey, count: str | None, facts: str | None, *, is_first: bool
     ) -> None:
         """Count one row; ``facts`` are those of a row that silver keeps."""
-        self._counts[whose, count, facts, is_first] += 1
+        self._counts[account_key, count, facts, is_first] += 1
 
-    def note(self, whose: AccountKey, moment: LogPoint) -> None:
+    def note(self, account_key: AccountKey, moment: LogPoint) -> None:
         """Remember the newest change of each log file, and when it was first read.
 
         Stored as (made, -read), so that the greatest is the newest change, and of its deliveries the one read first.
         """
         if moment.made is None:
             return
-        where = (whose, moment.epoch, moment.segment)
+        where = (account_key, moment.epoch, moment.segment)
         seen = (moment.made, -LATEST if moment.read is None else -moment.read)
         if seen > self._newest.get(where, (-LATEST, -LATEST)):
             self._newest[where] = seen
 
-    def add_stream(self, whose: AccountKey, stream: str) -> None:
+    def add_stream(self, account_key: AccountKey, stream: str) -> None:
         """Remember that a row came from this stream; two are kept, enough to know that there are several."""
-        known = self._streams[whose]
+        known = self._streams[account_key]
         if stream not in known:
             known.add(stream)
             if len(known) > _SEVERAL:
@@ -105,7 +105,7 @@ class Accounts:
         """These accounts as one text, which ``read`` adds to others."""
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
-        streams = [[*whose, sorted(known)] for whose, known in self._streams.items()]
+        streams = [[*account_key, sorted(known)] for account_key, known in self._streams.items()]
         return json.dumps([counts, newest, streams, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
@@ -113,27 +113,27 @@ class Accounts:
         counts, newest, streams, left_out, open_events = json.loads(text)
         self.left_out += left_out
         self.open_events += open_events
-        for whose, count, facts, is_first, number in counts:
-            self._counts[AccountKey(*whose), count, facts, is_first] += number
-        for whose, epoch, segment, made, minus_read in newest:
+        for account_key, count, facts, is_first, number in counts:
+            self._counts[AccountKey(*account_key), count, facts, is_first] += number
+        for account_key, epoch, segment, made, minus_read in newest:
             read = None if minus_read == -LATEST else -minus_read
-            self.note(AccountKey(*whose), LogPoint(epoch, segment, made, read))
-        for *whose, known in streams:
+            self.note(AccountKey(*account_key), LogPoint(epoch, segment, made, read))
+        for *account_key, known in streams:
             for stream in known:
-                self.add_stream(AccountKey(*whose), stream)
+                self.add_stream(AccountKey(*account_key), stream)
 
     def rows(self) -> list[Account]:
         """One account per window and table, in a fixed order, so that the same events make the same accounts."""
         found: dict[AccountKey, _Account] = defaultdict(_Account)
-        for (whose, count, facts, is_first), number in self._counts.items():
-            found[whose].add(count, facts, number, is_first=is_first)
-        for (whose, epoch, segment), (made, minus_read) in self._newest.items():
+        for (account_key, count, facts, is_first), number in self._counts.items():
+            found[account_key].add(count, facts, number, is_first=is_first)
+        for (account_key, epoch, segment), (made, minus_read) in self._newest.items():
             read = None if minus_read == -LATEST else -minus_read
-            found[whose].segments.append((epoch, segment, made, read))
-        for whose, known in self._streams.items():
-            found[whose].streams = sorted(known)
+            found[account_key].segments.append((epoch, segment, made, read))
+        for account_key, known in self._streams.items():
+            found[account_key].streams = sorted(known)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
-        return [{**whose._asdict(), **found[whose].row()} for whose in ordered]
+        return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
 
 LATEST: Final = 2**63

@@ -27,7 +27,7 @@ def conformed(feed: Feed, table: Table) -> Callable[[WaitingRow], list[Row]]:
     It gives one row, or two where the key changes. It gives none where a value does not fit its type, where the key is
     unknown, or where a value could only be decoded with the schema that the record lacks: such a row stays waiting.
     """
-    conform = conformer(feed, tells_tables=True)
+    conform = conformer(feed, describes_tables=True)
     # Silver has the source's names.
     of_source = {gold: source for source, gold in table.spelled.items()}
     key = tuple(of_source.get(name, name) for name in table.identity)

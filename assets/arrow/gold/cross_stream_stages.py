@@ -1,6 +1,8 @@
-"""The two stages in Spark's tasks that find where changes stand in other streams: every row is read, then rows meet.
+"""The two stages of Spark that find the positions of changes in other streams: one collects, the other joins.
 
-Put here what packs and unpacks the rows between the two. Not here: what rows tell of each other (``cross_streams``).
+The first makes moments and messages of rows of silver, the second makes clocks and positions of them.
+
+Put here what packs and unpacks the rows between the two. Not here: what is collected from the rows (``cross_streams``).
 What is imported here is imported by every Python worker.
 """
 
@@ -14,7 +16,7 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from assets.arrow.gold.cross_streams import Collected, distinct, positions_of
+from assets.arrow.gold.cross_streams import Collected, new_first, positions_of
 from transforms.gold.change import Position
 from transforms.gold.streams.clocks import Moment, clock
 from transforms.source_format import CrossStreamMatcher
@@ -22,8 +24,10 @@ from transforms.source_format import CrossStreamMatcher
 _TEXTS = pa.list_(pa.field("element", pa.string()))
 _NUMBERS = pa.list_(pa.field("element", pa.int64()))
 COLLECTED = "kind string, group binary, place array<bigint>, row binary"
-"""One row per moment of a stream (``group``), by ``place``; and one per message, ``group`` being what it has in common
-with others. ``row``: the ``Moment`` or ``Message``, pickled.
+"""One row per moment of a stream, and one per message; ``kind`` says which of the two.
+
+``group``: of a moment its stream, of a message what the messages that belong together have in common. ``place``: of a
+moment its position; empty for a message. ``row``: the ``Moment`` or ``Message``, pickled.
 """
 COLLECTED_ARROW = pa.schema(
     [("kind", pa.string()), ("group", pa.binary()), ("place", _NUMBERS), ("row", pa.binary())]
@@ -83,7 +87,7 @@ class JoinPositions:
         for (kind, group), some in groupby(collected, key=lambda one: one[:2]):
             rows: list[tuple[object, ...]] = []
             if kind == _MOMENT:
-                of_stream = clock(distinct(one for _, _, one in some), self.wanted)
+                of_stream = clock(new_first(one for _, _, one in some), self.wanted)
                 rows.append(((), "", group.decode(), (), False, pickle.dumps(of_stream)))
             else:
                 for one in positions_of([message for _, _, message in some]):

@@ -95,12 +95,12 @@ def clocks(moments: Iterable[tuple[str, Moment]], wanted: Collection[int]) -> di
     for stream, moment in moments:
         of_streams[stream].append(moment)
     return {
-        stream: clock(distinct(sorted(some, key=lambda one: one.place)), wanted)
+        stream: clock(new_first(sorted(some, key=lambda one: one.place)), wanted)
         for stream, some in of_streams.items()
     }
 
 
-def distinct(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """The moments with a position that the run brings before the same position from earlier windows."""
+def new_first(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """The moments, which come sorted by position; of equal positions those that the run brings come first."""
     for _, some in groupby(moments, key=lambda one: one.place):
         yield from sorted(some, key=lambda one: not one.is_new)

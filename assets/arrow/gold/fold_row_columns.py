@@ -7,11 +7,12 @@ tasks make of it (``key_groups``).
 from __future__ import annotations
 
 GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
-"""What a row is: a row of gold, a tombstone, a version, a base row, a key from an earlier stage, a place, or a change.
+"""What a row is (``what``).
 
-``CARRIED``: a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone,
-if it has read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are
-those of the other stream, ``event_id`` is the change's.
+``GOLD``, ``TOMBSTONE``, ``VERSION``: a row of gold, a tombstone, a version of a row. ``BASE``: a base row. ``CARRIED``:
+a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone, if it has
+read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are those of
+the other stream, ``event_id`` is the change's. ``CHANGE``: a change.
 """
 
 COLUMNS = {

@@ -25,7 +25,7 @@ from transforms.gold.ordering import merge_sorted
 from transforms.gold.scopes import Scoped, Scopes
 
 
-class Work(NamedTuple):
+class TaskState(NamedTuple):
     """What a task holds for all keys of one table; ``out`` and ``tally`` fill up as it goes on."""
 
     fold: Fold
@@ -48,7 +48,7 @@ class OntoGold:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by key and position."""
-        folding, work = self.folding, Work.of(self.folding)
+        folding, work = self.folding, TaskState.of(self.folding)
         with with_clear_errors(folding.feed):
             for key_groups in linked_key_groups(folding, batches):
                 for one in key_groups:
@@ -56,7 +56,7 @@ class OntoGold:
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _fold(self, work: Work, one: KeyGroup) -> None:
+    def _fold(self, work: TaskState, one: KeyGroup) -> None:
         folding, tally = self.folding, work.tally
         own, matching, streams = one.changes, [*work.scopes.matching(one.key)], set[str | None]()
         if any(scoped.stream is not None for scoped in matching):
@@ -89,8 +89,9 @@ class OntoGold:
 def _scoped(
     folding: Folding, one: KeyGroup, matching: Sequence[Scoped], streams: Collection[str | None]
 ) -> tuple[list[Change], bool]:
-    """The scoped changes that may be for a key, and whether that is sure: gold does not say which streams a key has.
+    """The scoped changes that may be for a key, and whether they certainly are.
 
+    That is unsure of a change for the keys of one stream: gold does not record which streams a key's changes came from.
     A key that gold does not know has the streams of its new changes (``streams``). Where scoped changes reach other
     streams, only all of the key's changes say where they are among them.
     """

@@ -72,8 +72,8 @@ class Rows:
         last, known = state.last, None if one.current is None else one.current.state.last
         assert last is not None  # some change counted
         if known is not None and last[:2] <= known[:2]:
-            tally.receded += state.effect == "remove"
-            tally.risen += state.effect != "remove" and last[:2] < known[:2]
+            tally.needs_tombstone_merge += state.effect == "remove"
+            tally.drops_tombstone += state.effect != "remove" and last[:2] < known[:2]
         if last.is_scoped and (full_rebuild or one.copies):
             counts = tally.removed if state.effect == "remove" else tally.changed
             counts[last.event_id] += 1

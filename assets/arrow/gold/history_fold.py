@@ -12,7 +12,7 @@ from itertools import tee
 
 import pyarrow as pa
 
-from assets.arrow.gold.gold_fold import Work
+from assets.arrow.gold.gold_fold import TaskState
 from assets.arrow.gold.key_groups import Folding, KeyGroup, linked_key_groups
 from assets.arrow.gold.ordered_changes import OrderedChanges, ordered_changes
 from assets.arrow.record_batches import with_clear_errors
@@ -30,16 +30,16 @@ class FromHistory:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``out_schema`` from batches that are sorted by group and position."""
-        folding, work = self.folding, Work.of(self.folding)
+        folding, work = self.folding, TaskState.of(self.folding)
         with with_clear_errors(folding.feed):
             for key_groups in linked_key_groups(folding, batches):
-                # Whether gold has a change already is not asked: that silver has an event does not say so.
+                # All changes are folded, new or not: that silver has an event does not show that gold has it.
                 for one in ordered_changes(folding, work.fold, work.scopes, list(key_groups)):
                     self._fold(work, one)
                 yield from work.out.full()
             yield from work.out.rest(work.tally)
 
-    def _fold(self, work: Work, one: OrderedChanges) -> None:
+    def _fold(self, work: TaskState, one: OrderedChanges) -> None:
         tally, changes, key_group = work.tally, one.changes, one.key
         of_key: list[Version] = []
         if self.folding.table.history:

@@ -1,4 +1,4 @@
-"""A key of a gold table with all that a run knows of it: gold's row, its base row, its changes; from sorted batches.
+"""One key of a gold table in a run: gold's row or tombstone, the base row, and the changes, from sorted batches.
 
 Put here what all rows of a key say together. Not here: how a row is read (``fold_rows``), what becomes of a key
 (``gold_fold``), and which rows are brought together (``assets/gold/fold/key_rows.py``).

@@ -21,7 +21,7 @@ from transforms.gold.state import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class OrderedChanges:
-    """One key: what is known of it, and its changes in their order, with what it takes over from other keys.
+    """One key: what is known of it, and its changes in order; where a change moves a row here, with that row's values.
 
     The changes can be taken once; ``deliveries``, ``counts`` and ``streams`` are complete when all of them have been
     taken.
@@ -70,4 +70,6 @@ def _ordered_changes(folding: Folding, one: KeyGroup, scopes: Scopes) -> Ordered
         scoped += folding.crossing.for_key(matching, own, one.cross_stream_positions)
     for change in scoped:
         deliveries.add(change, is_new=not change.is_past)
-    return OrderedChanges(one, distinct(merge_sorted(own, scoped), counts), deliveries, counts, streams)
+    return OrderedChanges(
+        one, distinct(merge_sorted(own, scoped), counts), deliveries, counts, streams
+    )

@@ -79,7 +79,7 @@ def silver_rows(
 def respelling(table: Table) -> Callable[[Image], Image] | None:
     """A function from texts of gold's values, as Spark writes them, to silver's; None where both are always the same.
 
-    Java writes large floating numbers with more digits than they need (``number_types.double``).
+    Java writes large floating numbers with more digits than they need (``transforms.value_types.floats.double``).
     """
     judges = {
         name: judge_of(kind)

@@ -46,19 +46,19 @@ def output_rows(batch: pa.RecordBatch) -> Iterator[OutputRow]:
 
 def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> None:
     """Count a row under its outcome; None for one that silver keeps."""
-    whose = AccountKey(one.window, one.table, one.source_table, one.declared)
+    group_key = AccountKey(one.window, one.table, one.source_table, one.declared)
     accounts.add(
-        whose,
+        group_key,
         counted_as(one.tally, one.derived, outcome),
         one.facts if outcome is None else None,
         is_first=one.is_first,
     )
     if outcome is None and one.stream is not None:
-        accounts.add_stream(whose, one.stream)
+        accounts.add_stream(group_key, one.stream)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         position: Any = one.position
         moment = LogPoint(position[0], one.segment, one.event_at, one.extracted_at)
-        accounts.note(whose, moment)
+        accounts.note(group_key, moment)
 
 
 def account_batch(accounts: Accounts) -> pa.RecordBatch:

@@ -56,8 +56,8 @@ class ResolveRows:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
-        tells_tables = self.format.tells_tables
-        conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
+        describes_tables = self.format.describes_tables
+        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
         resolver = self.format.resolver
         assert resolver is not None  # only such formats have pending records
         resolve = resolver(self.feed)
@@ -108,8 +108,8 @@ def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) 
     for record in records:
         for one in _decoded(feed, record, decode):
             is_event = type(one) is Event
-            whose = (record.object, record.line) if is_event else one.group  # type: ignore[union-attr]
-            group = pickle.dumps((record.window, whose))
+            group_key = (record.object, record.line) if is_event else one.group  # type: ignore[union-attr]
+            group = pickle.dumps((record.window, group_key))
             groups.append(group)
             orders.append((0,) if is_event else one.order)  # type: ignore[union-attr]
             shards.append(crc32(group) % SHARDS)

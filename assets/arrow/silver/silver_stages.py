@@ -41,8 +41,8 @@ class DecodeRows:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
         decode = decoder_of(self.feed, self.format, self.surveyed)
-        tells_tables = self.format.tells_tables
-        conform = conformer(self.feed, tells_tables=tells_tables, horizons=self.horizons)
+        describes_tables = self.format.describes_tables
+        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
                 yield from batches_of(

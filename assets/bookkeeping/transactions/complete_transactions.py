@@ -1,7 +1,8 @@
 """Transactions over several windows that are complete: which of them a run releases to gold.
 
-Put here what a run asks of them. Not here: the events of such transactions (``open_events``), what is still open
-(``open_transactions``), and when one is complete (``transforms/silver/open_transactions.py``).
+Put here what a run asks of them. Not here: the stored events of such transactions (``open_events``), how far
+each of them has come (``transaction_states``), what a person sees of open ones (``open_transactions``), and when one is
+complete (``transforms/silver/open_transactions.py``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The object generations that are known to have landed, ``landed.<feed>``, and which of their windows are not read.
 
 Only feeds whose format has transactions have the table: a transaction may go through an object that nobody has read
-yet. Put here what notes such objects or asks for them. Not here: what bronze holds (``ledger``).
+yet. Put here what notes such objects or asks for them. Not here: what bronze holds (``bookkeeping/ledger``).
 """
 
 from __future__ import annotations

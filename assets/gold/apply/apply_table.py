@@ -40,11 +40,11 @@ def apply(
         full_rebuild: Whether to make the tables from all of silver.
     """
     with writing(lake, Layer.GOLD, feed.name, table.name):
-        return apply_known(Known.of(lake, feed), table, windows, full_rebuild=full_rebuild)
+        return apply_locked(ApplyContext.of(lake, feed), table, windows, full_rebuild=full_rebuild)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ApplyContext:
     """What the applies of all tables of a feed ask for.
 
     Whoever makes one holds the locks of the tables: a table written after ``once`` was read would be undone.
@@ -72,8 +72,8 @@ class Known:
         return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
 
 
-def apply_known(
-    known: Known, table: Table, windows: Sequence[str], *, full_rebuild: bool
+def apply_locked(
+    known: ApplyContext, table: Table, windows: Sequence[str], *, full_rebuild: bool
 ) -> Applied:
     """Do the same as ``apply`` for a caller that holds the lock of the table (``apply_feed``)."""
     stopped = {name: why for name, why in known.stopped.items() if table.name in why.declared}
@@ -85,7 +85,7 @@ def apply_known(
 
 
 def _apply_one(
-    known: Known, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool
+    known: ApplyContext, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool
 ) -> Applied:
     """Apply these windows' changes to one gold table: in this process where the table and the changes are small.
 

@@ -82,7 +82,7 @@ class HistoryFiles:
         whole = pa.concat_tables([typed_values.rows_at(kept_rows, left), rows])
         self.files.write(whole, {} if keys is None else None)
 
-    def current_rows(
+    def versions_of(
         self, keys: Collection[Key], horizon: Horizon | None
     ) -> dict[Key, list[Version]]:
         """The versions of these keys in the table, without those that ended at or below the horizon."""

@@ -15,7 +15,7 @@ from assets.gold.applied import Applied, AppliedTable
 from assets.gold.apply import full_rebuilds, local_history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.gold.apply.history_files import HistoryFiles
-from assets.gold.apply.local_changes import Brings, gathered
+from assets.gold.apply.local_changes import RunChanges, gathered
 from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.change_counts import kinds_and_counts
 from assets.gold.changes.silver_files import SilverFiles
@@ -52,9 +52,9 @@ def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) ->
     if full_rebuild and (stale := full_rebuilds.waits_for(gold, exists=exists)):
         return Applied(waits_for=stale)
     try:
-        brings = gathered(gold, windows, change_kinds, full_rebuild=full_rebuild)
-        folded = _folded(files, brings)
-        return _written(gold, files, brings, folded, rebuilt=full_rebuild and exists)
+        run_changes = gathered(gold, windows, change_kinds, full_rebuild=full_rebuild)
+        folded = _folded(files, run_changes)
+        return _written(gold, files, run_changes, folded, rebuilt=full_rebuild and exists)
     except TooLarge:
         return None
 
@@ -86,43 +86,50 @@ class _Folded:
     foreign_copies: int
 
 
-def _folded(files: _Files, brings: Brings) -> _Folded:
+def _folded(files: _Files, run_changes: RunChanges) -> _Folded:
     """Fold what the run brings onto gold's rows, or everything from the first change on."""
-    fold, new = Fold.of(files.gold.table), brings.run.new
-    if brings.full_rebuild:
-        return _Folded(TableOutcome(states=folded_from_history(fold, new, brings.silver)), {}, 0)
+    fold, new = Fold.of(files.gold.table), run_changes.run.new
+    if run_changes.full_rebuild:
+        return _Folded(
+            TableOutcome(states=folded_from_history(fold, new, run_changes.silver)), {}, 0
+        )
     asked = {*new.changes, *new.placed}
     # A new scoped change is for all rows, and of linked keys it is not known yet which come along.
     brings_scopes = any(not scoped.change.is_past for scoped in new.scoped)
     current_rows = files.gold.current(None if brings_scopes or new.moves else asked)
-    done = apply_changes(fold, new, current_rows, brings.silver)
+    done = apply_changes(fold, new, current_rows, run_changes.silver)
     foreign = files.gold.foreign_copies(current_rows.keys() if brings_scopes else asked)
     return _Folded(done, current_rows, foreign)
 
 
 def _written(
-    gold: GoldTable, files: _Files, brings: Brings, folded: _Folded, *, rebuilt: bool
+    gold: GoldTable, files: _Files, run_changes: RunChanges, folded: _Folded, *, rebuilt: bool
 ) -> Applied:
     """Write what has changed, versions first, and say what was done."""
-    done, current_rows, full_rebuild = folded.done, folded.current_rows, brings.full_rebuild
+    done, current_rows, full_rebuild = folded.done, folded.current_rows, run_changes.full_rebuild
     if files.history is not None and full_rebuild:
-        local_history.put_all(files.history, brings.run.new, brings.silver)
+        local_history.put_all(files.history, run_changes.run.new, run_changes.silver)
     elif files.history is not None:
-        local_history.put_changed(files.history, brings.run.new, brings.silver, done, current_rows)
-    of_deliveries = _delivery_counts(done.states.keys() if full_rebuild else done.asked, brings.silver, current_rows)
+        local_history.put_changed(
+            files.history, run_changes.run.new, run_changes.silver, done, current_rows
+        )
+    counted = done.states.keys() if full_rebuild else done.asked
+    of_deliveries = _delivery_counts(counted, run_changes.silver, current_rows)
     repeats = done.known + done.repeats + sum(one.repeats() for one in of_deliveries.values())
-    superseded = sum(one.superseded(came_late=key in done.late) for key, one in of_deliveries.items())
+    superseded = sum(
+        one.superseded(came_late=key in done.late) for key, one in of_deliveries.items()
+    )
     properties = declared_with(gold.feed, gold.table)
     sizes = (
         files.gold.create(done.states, properties) if full_rebuild else files.gold.put(done.states)
     )
-    run = brings.run
+    run = run_changes.run
     effects = scoped_delete_effects.effects_of_states(
         run.scopes, run.places, done.states, current_rows, full_rebuild=full_rebuild
     )
     return Applied(
         tables=(AppliedTable(gold.name, *sizes, repeats, effects),),
-        changes=brings.changes,
+        changes=run_changes.changes,
         repeats=repeats,
         superseded=done.superseded + superseded,
         keys=len(done.states),

@@ -17,7 +17,7 @@ from transforms.change_kinds import ChangeKinds
 
 
 @dataclass(frozen=True, slots=True)
-class Brings:
+class RunChanges:
     """What a run brings; ``changes``: how many events; ``full_rebuild``: the table is made from all of silver."""
 
     silver: SilverFiles
@@ -28,7 +28,7 @@ class Brings:
 
 def gathered(
     gold: GoldTable, windows: Sequence[str], change_kinds: ChangeKinds, *, full_rebuild: bool
-) -> Brings:
+) -> RunChanges:
     """Read as much of silver as the kinds of changes ask for.
 
     Raises:
@@ -44,4 +44,4 @@ def gathered(
         run, has_moved = new_changes.crossing(gold, run, silver)
         full_rebuild = full_rebuild or has_moved
     own = [one for one in changes if one.is_new and one.key is not None]
-    return Brings(silver, run, sum(not one.change.is_derived for one in own), full_rebuild)
+    return RunChanges(silver, run, sum(not one.change.is_derived for one in own), full_rebuild)

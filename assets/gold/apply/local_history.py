@@ -47,7 +47,7 @@ def put_changed(
     horizon = silver.based.horizon
     of_keys = _versions(history, new, silver, done.states.keys())
     fold = Fold.of(history.table)
-    kept = history.current_rows(done.states.keys(), horizon)
+    kept = history.versions_of(done.states.keys(), horizon)
     for key in done.states.keys() & current_rows.keys():
         current, before, after = current_rows[key], kept.get(key, []), of_keys.get(key, [])
         last = current.state.last

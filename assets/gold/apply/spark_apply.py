@@ -20,7 +20,7 @@ from assets.gold.fold import spark_fold
 from assets.gold.fold.key_rows import CurrentTables
 from assets.gold.fold.spark_fold import Folded
 from assets.gold.gold_table import GoldTable
-from assets.gold.table_properties import bring_along, properties_of
+from assets.gold.table_properties import properties_of, upgrade_properties
 from transforms.feed.digest import table_digest
 from transforms.horizons import Horizon
 
@@ -39,7 +39,7 @@ def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) ->
         gold, properties, exists=exists, has_history=has_history
     )
     if not full_rebuild:
-        bring_along(gold.rows, gold.table, properties)
+        upgrade_properties(gold.rows, gold.table, properties)
     elif stale := full_rebuilds.waits_for(gold, exists=exists):
         return Applied(waits_for=stale)
     rebuilt = exists and full_rebuild

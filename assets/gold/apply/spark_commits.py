@@ -69,7 +69,7 @@ def put(
         if RESET not in one.read().columns:
             # An earlier version of Weir made it.
             one.add_columns({RESET: "array<bigint>"})
-    if tally.receded:
+    if tally.needs_tombstone_merge:
         # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
         own = tombstone_columns(table)
         whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *LAST_CHANGE)}
@@ -87,7 +87,7 @@ def put(
         gold.replace_rows(known.select(*(f"`{name}`" for name in own)), present(rows, table))
     else:
         _merge(gold, known, table, tally)
-    if tally.risen:
+    if tally.drops_tombstone:
         # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
         _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 

@@ -1,6 +1,6 @@
 """What a run brings for one gold table: changes that were read in this process, sorted by what is done with them.
 
-Put here what makes ``transforms.gold.table.New`` of them. Not here: how they are read (``silver_files``), and what
+Put here what makes ``transforms.gold.table_changes.NewChanges`` of them. Not here: how they are read (``silver_files``), and what
 becomes of them (``transforms/gold``).
 """
 
@@ -109,19 +109,21 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
     return found
 
 
-def crossing(gold: GoldTable, brings: Run, silver: SilverFiles) -> tuple[Run, bool]:
+def crossing(gold: GoldTable, run_changes: Run, silver: SilverFiles) -> tuple[Run, bool]:
     """The run, with what says whom scoped changes reach in other streams, and whether that has moved."""
-    if not streams.may_have_streams(gold.lake, gold.feed):
-        return brings, False
+    if not streams.may_have_several_streams(gold.lake, gold.feed):
+        return run_changes, False
     before = window_progress.brought_before(gold.lake, gold.feed, silver.windows)
     everywhere = silver.everywhere(cross_stream_deletes.COLUMNS, before)
-    across = cross_stream_deletes.read_locally(gold.feed, gold.table, brings.new.scoped, everywhere)
+    across = cross_stream_deletes.read_locally(
+        gold.feed, gold.table, run_changes.new.scoped, everywhere
+    )
     if across is None:
-        return brings, False
+        return run_changes, False
     new = replace(
-        brings.new,
+        run_changes.new,
         crossing=across.crossing,
         cross_stream_positions=across.cross_stream_positions,
         placed=across.placed,
     )
-    return replace(brings, new=new), across.crossing.has_moved
+    return replace(run_changes, new=new), across.crossing.has_moved

@@ -1,6 +1,6 @@
 """Silver as one gold table sees it, read in this process: for feeds whose silver, or what a run needs of it, is small.
 
-Put here what of silver counts for the table, and what it says of its keys (``transforms.gold.table.Silver``). Not here:
+Put here what of silver counts for the table, and what it says of its keys (``transforms.gold.table_changes.Silver``). Not here:
 how its files are read (``silver_parts``), what becomes of the changes (``transforms/gold``), and larger silver, which
 is Spark's (``table_changes``).
 """
@@ -38,7 +38,7 @@ class SilverFiles(SilverParts):
     Args:
         windows: The run's own windows.
         released: The complete transactions that no window holds whole: the position of each one's commit, and whether
-            the run has released it (``transactions.complete``).
+            the run has released it (``complete_transactions.complete``).
         based: What the keys were at the horizon.
     """
 
@@ -90,7 +90,7 @@ class SilverFiles(SilverParts):
         return horizon is not None and horizon.covers(change.position, change.stable_prefix)
 
     def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
-        """See ``transforms.gold.table.Silver``."""
+        """See ``transforms.gold.table_changes.Silver``."""
         found: dict[Key, list[Change]] = defaultdict(list)
         for one in self.everything:
             if one.scoped is None and one.key is not None and (keys is None or one.key in keys):
@@ -98,12 +98,12 @@ class SilverFiles(SilverParts):
         return found
 
     def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
-        """See ``transforms.gold.table.Silver``."""
+        """See ``transforms.gold.table_changes.Silver``."""
         rows = self.based.rows
         return {key: state for key, (state, _) in rows.items() if keys is None or key in keys}
 
     def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
-        """See ``transforms.gold.table.Silver``."""
+        """See ``transforms.gold.table_changes.Silver``."""
         found: dict[Key, set[str | None]] = defaultdict(set)
         for one in self.everything:
             if one.key is not None and (keys is None or one.key in keys):
@@ -114,7 +114,7 @@ class SilverFiles(SilverParts):
         return found
 
     def links(self) -> Links:
-        """See ``transforms.gold.table.Silver``."""
+        """See ``transforms.gold.table_changes.Silver``."""
         return {
             (one.change.moved_from or (), one.key)
             for one in self.everything

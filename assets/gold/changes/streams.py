@@ -28,7 +28,7 @@ def crosses(feed: Feed, change_kinds: ChangeKinds) -> bool:
     return by_format and any(shape.of_stream for shape in change_kinds.scopes)
 
 
-def has_streams(lake: Lake, feed: Feed) -> bool:
+def has_several_streams(lake: Lake, feed: Feed) -> bool:
     """Whether a feed's changes came from several streams.
 
     The accounts say it, but for windows that an earlier version of Weir derived: for these silver is read.
@@ -43,8 +43,8 @@ def has_streams(lake: Lake, feed: Feed) -> bool:
     return len(streams) >= SEVERAL
 
 
-def may_have_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether ``has_streams`` is true, as far as the accounts say; also true where only silver could say."""
+def may_have_several_streams(lake: Lake, feed: Feed) -> bool:
+    """Whether ``has_several_streams`` is true, as far as the accounts say; also true where only silver could say."""
     by_accounts = _Streams.by_accounts(lake, feed)
     return len(by_accounts.known) >= SEVERAL or bool(by_accounts.unknown)
 

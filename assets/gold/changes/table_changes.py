@@ -91,7 +91,7 @@ class TableChanges:
             before = window_progress.brought_before(lake, feed, windows)
             everywhere = silver.withColumn("is_new", ~F.col("window").isin(sorted(before)))
         base = None if horizon is None else bases.rows(lake, feed, table, name)
-        crosses = streams.crosses(feed, change_kinds) and streams.has_streams(lake, feed)
+        crosses = streams.crosses(feed, change_kinds) and streams.has_several_streams(lake, feed)
         return cls(table, changes, change_kinds, most_new, everywhere, crosses, base, horizon)
 
     @property

@@ -35,7 +35,7 @@ _IMAGES = ("before", "after", "attribute_ops", "scope")
 
 def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
     """Whether some window has waiting changes of a table that only the stream describes."""
-    if table.name in feed.tables or not FORMATS[feed.format].tells_tables:
+    if table.name in feed.tables or not FORMATS[feed.format].describes_tables:
         return False
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["declared", "source_table", "changes", "derived"], {"table": [name]})

@@ -57,18 +57,18 @@ def newest_changes(new: DataFrame, table: Table) -> DataFrame:
         (F.col("stable_prefix") != F.size("position")).alias(IS_MIXED),
         (F.col("derived").isNull() & F.col("is_new")).cast("bigint").alias(EVENT),
     )
-    distinct = Window.partitionBy(*quoted(table.key)).orderBy(POSITION)
-    so_far = distinct.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    by_position = Window.partitionBy(*quoted(table.key)).orderBy(POSITION)
+    so_far = by_position.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # None of these depends on another, so that Spark goes through the rows once.
     found = rows.select(
         "*",
         F.max(IS_MIXED).over(so_far).alias(_ANY_MIXED),
         # Fewer positions than changes: two have the same.
-        (F.dense_rank().over(distinct) < F.row_number().over(distinct)).alias(_IS_TIED),
+        (F.dense_rank().over(by_position) < F.row_number().over(by_position)).alias(_IS_TIED),
         F.first(POSITION).over(so_far).alias(FIRST),
         F.min(F.size(POSITION)).over(so_far).alias(SHORTEST),
         F.sum(EVENT).over(so_far).alias(EVENTS),
-        F.lead(POSITION).over(distinct).isNull().alias(_IS_NEWEST),
+        F.lead(POSITION).over(by_position).isNull().alias(_IS_NEWEST),
     )
     newest = found.where(_IS_NEWEST).withColumn(IS_MIXED, F.col(_ANY_MIXED) | F.col(_IS_TIED))
     return newest.drop(_ANY_MIXED, _IS_TIED, _IS_NEWEST)

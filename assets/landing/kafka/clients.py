@@ -30,7 +30,7 @@ FEW, MANY = 500, 20_000
 CALL_BYTES = 8 << 20
 """About how many bytes one call should return."""
 
-OURS = {
+FIXED_SETTINGS = {
     "bootstrap.servers": "the feed's landing says it",
     "isolation.level": "only what was committed is read",
     "enable.auto.commit": "what was read is known from the tables",
@@ -111,14 +111,14 @@ def settings(feed: Feed, environment: Mapping[str, str]) -> dict[str, Any]:
     for variable, value in environment.items():
         if variable.startswith(PREFIX):
             name = variable.removeprefix(PREFIX).lower().replace("_", ".")
-            if name in OURS:
-                fault = f"{variable} is set, and {name} cannot be: {OURS[name]}"
+            if name in FIXED_SETTINGS:
+                fault = f"{variable} is set, and {name} cannot be: {FIXED_SETTINGS[name]}"
                 raise unreadable(feed, fault, "Unset it.")
             found[_WITHOUT_DOTS.get(name, name)] = value
     return found
 
 
-class Complaints:
+class ClientErrors:
     """What a client has complained of: librdkafka reports errors to a callback, and retries."""
 
     def __init__(self) -> None:
@@ -155,19 +155,19 @@ def unreadable(feed: Feed, fault: str, remedy: str, where: str = "") -> Unreadab
     return UnreadableLanding(feed.name, place, fault, remedy)
 
 
-def admin(feed: Feed, complaints: Complaints) -> AdminClient:
+def admin(feed: Feed, client_errors: ClientErrors) -> AdminClient:
     """A client that asks about topics."""
-    made: AdminClient = _made(feed, AdminClient, {"error_cb": complaints})
+    made: AdminClient = _made(feed, AdminClient, {"error_cb": client_errors})
     return made
 
 
-def consumer(feed: Feed, complaints: Complaints) -> Consumer:
+def consumer(feed: Feed, client_errors: ClientErrors) -> Consumer:
     """A client that reads partitions that it is assigned, and what was committed only."""
     made: Consumer = _made(
         feed,
         Consumer,
         {
-            "error_cb": complaints,
+            "error_cb": client_errors,
             # The client insists on one; partitions are assigned by hand and nothing is committed.
             "group.id": f"weir-{feed.name}",
             "isolation.level": "read_committed",
@@ -197,26 +197,28 @@ def _made(
 
 
 def answers(
-    feed: Feed, client: AdminClient, futures: Mapping[Any, Future[Any]], complaints: Complaints
+    feed: Feed, client: AdminClient, futures: Mapping[Any, Future[Any]], client_errors: ClientErrors
 ) -> dict[Any, Any]:
-    """What the broker answers, by what it was asked; ``complaints`` are those of the client.
+    """What the broker answers, by what it was asked; ``client_errors`` are those of the client.
 
     Raises:
         UnreadableLanding: it does not, or says no.
     """
     deadline = monotonic() + PATIENCE
-    while _wait(futures.values()) and monotonic() < deadline and not complaints.are_final:
+    while _wait(futures.values()) and monotonic() < deadline and not client_errors.are_final:
         client.poll(0.05)
     found = {}
     for asked, future in futures.items():
         if not future.done():
-            raise unreadable(feed, *complaints.fault_and_remedy())
+            raise unreadable(feed, *client_errors.fault_and_remedy())
         try:
             found[asked] = future.result()
         except KafkaException as refusal:
             of_broker = refusal.args[0].code() >= 0
             where = (asked if isinstance(asked, str) else asked.topic) if of_broker else ""
-            raise unreadable(feed, *complaints.fault_and_remedy(refusal.args[0]), where) from None
+            raise unreadable(
+                feed, *client_errors.fault_and_remedy(refusal.args[0]), where
+            ) from None
     return found
 
 

@@ -54,7 +54,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadUpTo:
     """How far bronze has a partition: the next offset, and the window of the last one."""
 
     next_offset: int

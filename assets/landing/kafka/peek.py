@@ -15,7 +15,7 @@ from typing import NamedTuple
 from confluent_kafka import KafkaError, Message, TopicPartition
 
 from assets.landing.kafka import clients, topics
-from assets.landing.kafka.clients import FEW, Complaints, fitting
+from assets.landing.kafka.clients import FEW, ClientErrors, fitting
 from assets.landing.kafka.offset_ranges import Partition
 from assets.landing.kafka.record_times import window_of
 from transforms.feed.feed import Feed
@@ -32,7 +32,7 @@ def named(partition: str, topic_id: str) -> str:
     return f"{partition} {topic_id}"
 
 
-class Peeked(NamedTuple):
+class NewRecords(NamedTuple):
     """The windows of new records, the offsets seen now (by ``named``), and a line for each open transaction."""
 
     windows: set[str]
@@ -40,7 +40,7 @@ class Peeked(NamedTuple):
     undecided: tuple[str, ...]
 
 
-def new_windows(feed: Feed, seen: Mapping[str, int]) -> Peeked:
+def new_windows(feed: Feed, seen: Mapping[str, int]) -> NewRecords:
     """Look at the feed's topics as they are now, from the offsets ``seen`` (by ``named``) on.
 
     Raises:
@@ -48,7 +48,7 @@ def new_windows(feed: Feed, seen: Mapping[str, int]) -> Peeked:
     """
     partitions = topics.look(feed)
     found = windows_in(feed, partitions, seen, SECONDS)
-    return Peeked(*found, topics.undecided(partitions))
+    return NewRecords(*found, topics.undecided(partitions))
 
 
 def windows_in(
@@ -92,8 +92,8 @@ class _Look:
 
     def read(self, feed: Feed, windows: set[str], deadline: float) -> None:
         """Read on until the ends or the deadline (of ``monotonic``), and add the windows that come."""
-        complaints = Complaints()
-        client = clients.consumer(feed, complaints)
+        client_errors = ClientErrors()
+        client = clients.consumer(feed, client_errors)
         try:
             client.assign(
                 [
@@ -111,7 +111,7 @@ class _Look:
                     if error is not None and error.code() != KafkaError._PARTITION_EOF:
                         if error.retriable():
                             continue
-                        raise clients.unreadable(feed, *complaints.fault_and_remedy(error))
+                        raise clients.unreadable(feed, *client_errors.fault_and_remedy(error))
                     size += self._note(message, feed, windows)
                 many = fitting(len(messages), size, many)
         finally:

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.landing.kafka import clients
-from assets.landing.kafka.clients import FEW, Complaints, fitting
+from assets.landing.kafka.clients import FEW, ClientErrors, fitting
 from assets.landing.kafka.offset_ranges import Range, divided
 from assets.landing.kafka.record_times import moment_of, window_of
 from assets.landing.spark_source import read_parts
@@ -50,12 +50,12 @@ def rows_of(
     feed: Feed, progress: str | None, silence: float, ranges: tuple[Range, ...]
 ) -> Iterator[tuple[object, ...]]:
     """The records of some ranges, read with one client."""
-    complaints = Complaints()
-    client = clients.consumer(feed, complaints)
+    client_errors = ClientErrors()
+    client = clients.consumer(feed, client_errors)
     try:
         for one in ranges:
             with naming_place(Place(feed.name, one.partition.name)):
-                yield from _Reading(feed, one, client, complaints, silence).rows(progress)
+                yield from _Reading(feed, one, client, client_errors, silence).rows(progress)
     finally:
         client.close()
 
@@ -67,7 +67,7 @@ class _Reading:
     feed: Feed
     range: Range
     client: Consumer
-    complaints: Complaints
+    client_errors: ClientErrors
     silence: float
 
     def rows(self, progress: str | None) -> Iterator[tuple[object, ...]]:
@@ -80,8 +80,8 @@ class _Reading:
             found = self.client.consume(min(many, end - at), _WAIT)
             if found:
                 heard = monotonic()
-                self.complaints.answered()
-            elif monotonic() - heard > self.silence or self.complaints.are_final:
+                self.client_errors.answered()
+            elif monotonic() - heard > self.silence or self.client_errors.are_final:
                 raise self._gave_up(at)
             size = 0
             for message in found:
@@ -120,7 +120,7 @@ class _Reading:
             raise self._unreadable(fault, "Run again, which says how many are lost.")
         if error.retriable():
             return None
-        raise self._unreadable(*self.complaints.fault_and_remedy(error))
+        raise self._unreadable(*self.client_errors.fault_and_remedy(error))
 
     def _row(self, message: Message, offset: int) -> tuple[object, ...]:
         kind, time = message.timestamp()
@@ -149,8 +149,8 @@ class _Reading:
             (topic / f"{one.partition.number}.{one.first}").write_text(f"{at - one.first}")
 
     def _gave_up(self, at: int) -> WeirError:
-        fault, remedy = self.complaints.fault_and_remedy()
-        if not self.complaints.codes:
+        fault, remedy = self.client_errors.fault_and_remedy()
+        if not self.client_errors.codes:
             fault, remedy = "the broker sends nothing", "Run again: it goes on where it stopped."
         return self._unreadable(
             f"from offset {at:,} on came nothing for {self.silence:.0f} s: {fault}", remedy

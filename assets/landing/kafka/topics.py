@@ -13,8 +13,8 @@ from confluent_kafka import IsolationLevel, TopicCollection, TopicPartition
 from confluent_kafka.admin import ConfigResource, OffsetSpec  # type: ignore[attr-defined]
 
 from assets.landing.kafka import clients
-from assets.landing.kafka.clients import Complaints
-from assets.landing.kafka.offset_ranges import Partition, Range, Read
+from assets.landing.kafka.clients import ClientErrors
+from assets.landing.kafka.offset_ranges import Partition, Range, ReadUpTo
 from assets.wording import counted
 from transforms.errors import OffsetsLost, UnreadableLanding
 from transforms.feed.feed import Feed
@@ -34,12 +34,12 @@ def look(feed: Feed) -> list[Partition]:
     Raises:
         UnreadableLanding: the broker does not answer, or there is no such topic.
     """
-    complaints = Complaints()
-    client = clients.admin(feed, complaints)
+    client_errors = ClientErrors()
+    client = clients.admin(feed, client_errors)
     wait = clients.PATIENCE
     topics = clients.topics_of(feed)
     asked = client.describe_topics(TopicCollection([*topics]), request_timeout=wait)
-    known = clients.answers(feed, client, asked, complaints)
+    known = clients.answers(feed, client, asked, client_errors)
     places = [TopicPartition(topic, one.id) for topic in topics for one in known[topic].partitions]
     oldest, newest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
     # What is written is asked before what is decided: a transaction that ends in between is none that is open.
@@ -50,7 +50,7 @@ def look(feed: Feed) -> list[Partition]:
             client.list_offsets(
                 {place: spec for place in places}, isolation_level=level, request_timeout=wait
             ),
-            complaints,
+            client_errors,
         )
         for spec, level in (
             (oldest, IsolationLevel.READ_COMMITTED),
@@ -89,8 +89,8 @@ def compacted(feed: Feed) -> tuple[str, ...]:
 
     Compaction takes away older records of a key, and in the end its delete, too, and leaves no trace of them.
     """
-    complaints = Complaints()
-    client = clients.admin(feed, complaints)
+    client_errors = ClientErrors()
+    client = clients.admin(feed, client_errors)
     topics = {
         ConfigResource(ConfigResource.Type.TOPIC, name): name for name in clients.topics_of(feed)
     }
@@ -99,7 +99,7 @@ def compacted(feed: Feed) -> tuple[str, ...]:
     for resource, name in topics.items():
         try:
             (settings,) = clients.answers(
-                feed, client, {name: asked[resource]}, complaints
+                feed, client, {name: asked[resource]}, client_errors
             ).values()
         except UnreadableLanding:
             # Who may read a topic need not be allowed to see how it is configured.
@@ -116,7 +116,7 @@ _CLEANUP = "cleanup.policy"
 
 
 def backlog(
-    feed: Feed, partitions: Sequence[Partition], read: Mapping[tuple[str, str], Read]
+    feed: Feed, partitions: Sequence[Partition], read: Mapping[tuple[str, str], ReadUpTo]
 ) -> Backlog:
     """What was not read yet; ``read`` is by the partition's name and its topic's id.
 

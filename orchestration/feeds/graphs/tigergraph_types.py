@@ -1,7 +1,7 @@
 """The types of TigerGraph's attributes as a feed file declares them: TigerGraph's own names, or Spark SQL's.
 
 Put here how an attribute's type may be written. Not here: the types that own attributes (``tigergraph``), and Spark
-SQL's types (``column_types``).
+SQL's types (``orchestration/feeds/column_types.py``).
 """
 
 from __future__ import annotations

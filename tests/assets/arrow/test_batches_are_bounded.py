@@ -24,7 +24,7 @@ def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
         Event(operation=None, effect="put", name="pets", fault=Fault("malformed_json", str(number)))
         for number in range(50)
     ]
-    rows = conformer(FEED, tells_tables=False)(record, wrong)
+    rows = conformer(FEED, describes_tables=False)(record, wrong)
     assert all(row.payload is MEGABYTE for row in rows)
     batches = list(row_batches(rows))
     assert len(batches) == 50 * len(MEGABYTE) // BATCH_BYTES + 1

@@ -204,7 +204,7 @@ def test_of_two_writers_that_note_the_same_commits_none_counts_twice(lake: Lake)
     append(lake, (EARLY, "a.json", "1", 3))
     table = bronze_ledger.ledger_of(lake, ZOO)
 
-    def found() -> bronze_ledger.Held:
+    def found() -> bronze_ledger.BronzeContents:
         held = bronze_ledger.held(lake, ZOO)
         assert held is not None
         return held
@@ -236,7 +236,7 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
     append(lake, (EARLY, "a.json", "1", 3))
     table, held = bronze_ledger.ledger_of(lake, ZOO), bronze_ledger.held
 
-    def held_while_another_catches_up(of: Lake, feed: Feed) -> bronze_ledger.Held | None:
+    def held_while_another_catches_up(of: Lake, feed: Feed) -> bronze_ledger.BronzeContents | None:
         found = held(of, feed)
         monkeypatch.setattr(bronze_ledger, "held", held)
         bronze_ledger.catch_up(of, feed)

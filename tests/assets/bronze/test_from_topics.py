@@ -13,10 +13,10 @@ from pyspark.sql import Row
 
 from assets.bookkeeping import ledger
 from assets.bronze import from_topics
-from assets.bronze.from_topics import Arrived
+from assets.bronze.from_topics import AppendedRecords
 from assets.lake import Lake
 from assets.landing.kafka import clients, offset_ranges, read_topics, topics
-from assets.landing.kafka.clients import Complaints
+from assets.landing.kafka.clients import ClientErrors
 from assets.layers import Layer
 from orchestration.cli import status
 from orchestration.runs import planning
@@ -36,7 +36,7 @@ def feed_of(broker: Broker, *topics: str, address: str | None = None) -> Feed:
     return Feed("shop", "arcion_s3_json", landing)
 
 
-def land(lake: Lake, feed: Feed) -> tuple[Arrived, list[str]]:
+def land(lake: Lake, feed: Feed) -> tuple[AppendedRecords, list[str]]:
     """One run, and what it said besides how far it was."""
     said: list[str] = []
     arrived = from_topics.land(lake, feed, said.append)
@@ -477,16 +477,16 @@ def test_a_setting_that_cannot_be_is_named_and_not_shown(
 
 
 def test_a_broker_that_was_trusted_once_may_be_away() -> None:
-    complaints, refused = Complaints(), KafkaError(KafkaError._SSL)
-    complaints(refused)
-    assert not complaints.are_final
-    complaints(refused)
-    assert complaints.are_final
-    complaints.answered()
-    complaints(refused)
-    complaints(refused)
-    assert not complaints.are_final
-    assert complaints.fault_and_remedy()[0] == "there is no TLS connection that can be trusted"
+    client_errors, refused = ClientErrors(), KafkaError(KafkaError._SSL)
+    client_errors(refused)
+    assert not client_errors.are_final
+    client_errors(refused)
+    assert client_errors.are_final
+    client_errors.answered()
+    client_errors(refused)
+    client_errors(refused)
+    assert not client_errors.are_final
+    assert client_errors.fault_and_remedy()[0] == "there is no TLS connection that can be trusted"
 
 
 def test_what_the_client_logs_can_be_asked_for() -> None:

@@ -24,8 +24,8 @@ def feed(lake: Lake, folder: Path) -> Feed:
     feed = declared(folder, LIKES)
     lay(folder, "2025-11-20/03/a.jsonl", drop(person(1, 1, 10, "a"), person(1, 2, 20, "b")))
     bring(lake, feed)
-    assert not streams.has_streams(lake, feed)
-    assert not streams.may_have_streams(lake, feed)
+    assert not streams.has_several_streams(lake, feed)
+    assert not streams.may_have_several_streams(lake, feed)
     lay(folder, "2025-11-20/04/b.jsonl", drop(person(2, 1, 30, "c"), person(2, 2, 40, "d")))
     bring(lake, feed)
     return feed
@@ -43,17 +43,17 @@ def forget(lake: Lake, feed: Feed, window: str) -> None:
 
 
 def test_the_accounts_tell_streams_without_silver(lake: Lake, feed: Feed) -> None:
-    assert streams.has_streams(lake, feed)
+    assert streams.has_several_streams(lake, feed)
     shutil.rmtree(lake.path(Layer.SILVER, feed.name))
-    assert streams.has_streams(lake, feed)
+    assert streams.has_several_streams(lake, feed)
 
 
 def test_silver_tells_what_accounts_of_an_earlier_version_do_not(
     lake: Lake, folder: Path, feed: Feed
 ) -> None:
     forget(lake, feed, "2025-11-20T03")
-    assert streams.may_have_streams(lake, feed)
-    assert streams.has_streams(lake, feed)
+    assert streams.may_have_several_streams(lake, feed)
+    assert streams.has_several_streams(lake, feed)
     # A delete in the other partition still reaches the edge: it was made before that.
     lay(
         folder,
@@ -70,5 +70,5 @@ def test_one_stream_of_an_earlier_version_is_one_stream(lake: Lake, folder: Path
     lay(folder, "2025-11-20/03/a.jsonl", drop(person(1, 1, 10, "a"), edge(1, 2, 20, "ab")))
     bring(lake, feed)
     forget(lake, feed, "2025-11-20T03")
-    assert streams.may_have_streams(lake, feed)
-    assert not streams.has_streams(lake, feed)
+    assert streams.may_have_several_streams(lake, feed)
+    assert not streams.has_several_streams(lake, feed)

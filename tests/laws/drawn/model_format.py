@@ -74,7 +74,7 @@ FORMAT = SourceFormat(
 )
 
 
-TELLING = replace(FORMAT, name="telling", tells_tables=True)
+TELLING = replace(FORMAT, name="telling", describes_tables=True)
 """The same, of a source that describes its tables."""
 
 

@@ -261,7 +261,7 @@ def test_a_feed_file_that_the_documentation_shows_is_one(tmp_path: Path) -> None
     assert {"README.md", "arcion_s3.md"} <= {page for page, _ in shown}
     for page, text in shown:
         feed = load_feed(written(tmp_path, text))
-        assert feed.tables or formats.FORMATS[feed.format].tells_tables, page
+        assert feed.tables or formats.FORMATS[feed.format].describes_tables, page
     assert any("history: true" in text for _, text in shown)
 
 

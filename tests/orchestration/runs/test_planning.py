@@ -12,7 +12,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.bronze import from_objects
 from assets.lake import Lake
 from assets.landing.kafka import peek, topics
-from assets.landing.kafka.offset_ranges import Partition, Read
+from assets.landing.kafka.offset_ranges import Partition, ReadUpTo
 from assets.landing.objects import LandedObject
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -39,7 +39,7 @@ def landed(
     """What the landing and the tables would say: windows with new objects, and those not finished."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     objects = [LandedObject(f"{window}/x", "g", 1, now, window) for window in new]
-    found = from_objects.Arrivals(objects, [], list(left_out), len(objects), [])
+    found = from_objects.LandingDiff(objects, [], list(left_out), len(objects), [])
     monkeypatch.setattr(from_objects, "arrivals", lambda *_: found)
     monkeypatch.setattr(ledger, "read_objects", lambda *_: list(known))
     monkeypatch.setattr(window_progress, "unfinished", lambda *_: list(unfinished))
@@ -141,7 +141,7 @@ def peeked(
         looks.append((seen, seconds))
         return {*found}, {}
 
-    read = {("t/0", "id"): Read(10, "2025-11-20T03")}
+    read = {("t/0", "id"): ReadUpTo(10, "2025-11-20T03")}
     monkeypatch.setattr(topics, "look", lambda _: [Partition("t", "id", 0, 0, end)])
     monkeypatch.setattr(peek, "windows_in", windows_in)
     monkeypatch.setattr(ledger, "read_offsets", lambda *_: read)

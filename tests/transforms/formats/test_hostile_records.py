@@ -169,7 +169,7 @@ def scenarios(format_name: str) -> Iterator[tuple[str, Scenario]]:
 
 FEEDS: Final = [
     *((name, True) for name in sorted(FORMATS)),
-    *((name, False) for name in sorted(FORMATS) if FORMATS[name].tells_tables),
+    *((name, False) for name in sorted(FORMATS) if FORMATS[name].describes_tables),
 ]
 
 
@@ -199,7 +199,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     source, of_dumps = FORMATS[format_name], feed(format_name)
     of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
     decode = silver_stages.decoder_of(of_topic, source, {})
-    conform = conformer(of_topic, tells_tables=source.tells_tables)
+    conform = conformer(of_topic, describes_tables=source.describes_tables)
     tried = 0
     for record in records(of_dumps):
         text = kafka_records.message(record, of_dumps).text

@@ -106,7 +106,7 @@ FORMAT = SourceFormat(
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=files.split,
     decoder=decoder,
-    tells_tables=True,
+    describes_tables=True,
     reads_kafka=True,
     unknowable=(
         "whether a transaction is whole: the messages carry no commits, so that gold may show a part of one.",

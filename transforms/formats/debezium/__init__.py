@@ -31,7 +31,7 @@ FORMAT = SourceFormat(
     decoder=decoder,
     transactional=True,
     warnings=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
-    tells_tables=True,
+    describes_tables=True,
     reads_kafka=True,
     unknowable=(
         "whether a transaction is whole, where the connector does not send transaction metadata.",

@@ -42,7 +42,7 @@ FORMAT = SourceFormat(
     survey_marks=survey.MARKS,
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
-    tells_tables=True,
+    describes_tables=True,
     extra_assets=(
         ExtraAsset("offsets", "bookkeeping.yugabyte_checkpoints_asset", follows_progress=True),
     ),

@@ -52,12 +52,12 @@ def _count_occurrences(messages: Sequence[RowMessage]) -> None:
     for message in messages:
         if message.op_id is None or message.op not in ROWS:
             continue
-        whose = (message.op_id, message.name, _row(message))
+        row_key = (message.op_id, message.name, _row(message))
         what = _content(message)
-        last, turns = by_content.get(whose, (None, {}))
+        last, turns = by_content.get(row_key, (None, {}))
         if what != last:
             turns[what] = turns.get(what, -1) + 1
-        by_content[whose] = (what, turns)
+        by_content[row_key] = (what, turns)
         message.occurrence = turns[what] or None
 
 
@@ -74,8 +74,8 @@ def _row(message: RowMessage) -> object:
 
 def _content(message: RowMessage) -> tuple[object, ...]:
     """All that a message says of its row."""
-    whose = (message.op, message.schema_name, message.transaction_id)
-    return (*whose, *map(tuple, (message.new, message.old, message.key)))
+    row_key = (message.op, message.schema_name, message.transaction_id)
+    return (*row_key, *map(tuple, (message.new, message.old, message.key)))
 
 
 def _assign_neighbours(messages: Sequence[RowMessage]) -> None:

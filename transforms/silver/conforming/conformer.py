@@ -28,14 +28,14 @@ Conform: TypeAlias = Callable[[BronzeRecord, Sequence[Event]], list[Row]]
 
 
 def conformer(
-    feed: Feed, *, tells_tables: bool, horizons: Mapping[str, Horizon] | None = None
+    feed: Feed, *, describes_tables: bool, horizons: Mapping[str, Horizon] | None = None
 ) -> Conform:
     """The function that applies a feed's declarations to the events of one record; for one process to keep.
 
-    ``tells_tables``: whether the feed's stream may describe tables. ``horizons``: of the gold tables that have one:
+    ``describes_tables``: whether the feed's stream may describe tables. ``horizons``: of the gold tables that have one:
     what is at or below it keeps its record, for it may be refused yet.
     """
-    declarations, epochs = Declarations(feed, tells_tables=tells_tables), Epochs(feed)
+    declarations, epochs = Declarations(feed, describes_tables=describes_tables), Epochs(feed)
     holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
     holds = feed.scope_deletes == "hold" or holds_drops
     released = frozenset(one.event_id for one in feed.decisions.releases)

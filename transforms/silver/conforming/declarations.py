@@ -50,13 +50,13 @@ class Declaration:
 
 
 class Declarations:
-    """All declarations of one feed, by what its events say; ``tells_tables``: its stream may describe tables."""
+    """All declarations of one feed, by what its events say; ``describes_tables``: its stream may describe tables."""
 
-    def __init__(self, feed: Feed, *, tells_tables: bool) -> None:
+    def __init__(self, feed: Feed, *, describes_tables: bool) -> None:
         self._feed = feed
         self._known = {name: name for name in feed.tables} | renames.earlier_names(feed)
         self._owners = {gold_name(name, feed.table_names): name for name in feed.tables}
-        self._tells_tables = tells_tables
+        self._tells_tables = describes_tables
         self._found: dict[object, Declaration] = {}
 
     def of(

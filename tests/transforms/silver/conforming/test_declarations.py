@@ -20,7 +20,7 @@ def reason(
 ) -> str | None:
     """Why no event of a table of this name is taken."""
     feed = Feed("zoo", "telling", "/landing", table_names=table_names)
-    fault = Declarations(feed, tells_tables=True).of(None, schema, name, stream_schema).fault
+    fault = Declarations(feed, describes_tables=True).of(None, schema, name, stream_schema).fault
     return fault and fault.reason
 
 

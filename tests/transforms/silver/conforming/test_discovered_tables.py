@@ -61,7 +61,7 @@ def test_a_declared_table_owns_its_gold_name(
 ) -> None:
     table = Table(declared, ("id",), dict(COLUMNS), ("id", "name"))
     feed = Feed("zoo", "telling", "/landing", tables={declared: table})
-    found = Declarations(feed, tells_tables=True).of(*said, StreamSchema(("id",), COLUMNS))
+    found = Declarations(feed, describes_tables=True).of(*said, StreamSchema(("id",), COLUMNS))
     assert (found.fault and found.fault.reason) == reason
 
 
@@ -70,7 +70,7 @@ def test_a_name_of_another_schema_is_nobodys_where_gold_has_the_schemas_in_its_n
     tables = {"zoo.pets": table}
     feed = Feed("zoo", "telling", "/landing", table_names="schema", tables=tables)
     schema = StreamSchema(("id",), COLUMNS)
-    found = Declarations(feed, tells_tables=True).of(None, "farm", "pets", schema)
+    found = Declarations(feed, describes_tables=True).of(None, "farm", "pets", schema)
     assert (found.table, found.fault) == ("farm__pets", None)
 
 
