@@ -66,7 +66,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return Limits(self.largest_object, self.largest_record)
 
     def with_warehouse(self, warehouse: str, pyspark: LazyPySparkResource | None = None) -> Self:
-        """The same settings for another warehouse, and for another session where one is given."""
+        """A lake with these settings for another warehouse, and for another session where one is given."""
         return type(self)(
             warehouse=warehouse,
             pyspark=pyspark or self.pyspark,
@@ -85,7 +85,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return "/".join(parts)
 
     def local_table(self, layer: Layer, feed: str, table: str | None = None) -> LocalTable:
-        """The same table as it is now, for this process to read and write without a session."""
+        """The table at ``path`` as it is now, for this process to read and write without a session."""
         name = ".".join([layer, feed] + ([table] if table else []))
         return LocalTable.at(name, self.path(layer, feed, table), self.warehouse)
 

@@ -79,7 +79,7 @@ class Place:
 
 @contextmanager
 def naming_place(place: Place) -> Iterator[None]:
-    """Around what reads there: what nobody foresaw leaves as an error of Weir's own, which says where it was met."""
+    """Around what reads ``place``: an unexpected exception is raised as a ``RecordFailed`` that names it."""
     try:
         yield
     except WeirError:
@@ -89,7 +89,7 @@ def naming_place(place: Place) -> Iterator[None]:
 
 
 def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed:
-    """What nobody foresaw, as an error of Weir's own: the log of a task says nothing of where it was met.
+    """An unexpected exception as ``RecordFailed``: the log of a task would not say where it happened.
 
     ``together``: how many records are worked on as one, of which the first is there.
     """

@@ -1,6 +1,6 @@
 """How numbers are written in messages.
 
-Put here wording that messages of several rooms share. Not here: the messages of errors (``transforms/errors.py``).
+Put here wording that messages of several packages share. Not here: the messages of errors (``transforms/errors.py``).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ PIP = (
 PARTS = 4
 """Where lines stay, as in a log, there is one for each of so many parts of the way."""
 PATIENCE = 30.0
-"""Seconds without such a line after which there is one all the same; it doubles, as who has waited can wait."""
+"""Seconds without a line after which one is printed all the same; doubled each time."""
 
 _FETCHED = re.compile(
     r"\s*(?:Downloading|Using cached|Processing) (\S+\.(?:whl|tar\.gz|zip))(?: .*)?"

@@ -1,11 +1,13 @@
-"""What one runs all day: style, format, types, imports, quick tests (``make check``, and without tests ``make lint``).
+"""The checks that a developer runs all day (``make check``; ``make lint`` runs them without the tests).
+
+They are style, format, types, imports and the quick tests.
 
 A line per step says how it went and how long it took; what a tool says is shown only where it found something. The
 steps run side by side, and each runs whatever becomes of the others, so that one look tells all that is to be done.
 
 ``python -m tests.check style types`` runs these two, and without names all are run. The exit code is 0 where all went
-well, and 1 otherwise. Not here: what the tools are told, which is in pyproject.toml, and which tests are slow, which is
-in ``tests/conftest.py``.
+well, and 1 otherwise. Not here: the tools' settings, which are in pyproject.toml, and which tests are slow, which is in
+``tests/conftest.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ BIN: Final = Path(sys.executable).parent
 WITHOUT: Final = ("spark", "services", "journey", "slow")
 """Marks of the tests that are left to ``make test``."""
 LAW_HISTORIES: Final = "250"
-"""Instead of 10,000: the faults that docs/laws.md lists for gold show among so many of a kind."""
+"""Used instead of 10,000: this many histories of each kind show every fault of gold that docs/laws.md lists."""
 
 STEPS: Final[Mapping[str, Sequence[str]]] = {
     "style": (f"{BIN / 'ruff'}", "check", "."),
@@ -76,14 +78,14 @@ class Step:
 
 
 def environment() -> dict[str, str]:
-    """What the tools are told by the environment: theirs is this one's, but for two things."""
-    told = {"WEIR_LAW_HISTORIES": LAW_HISTORIES, **os.environ}
+    """The environment variables of the tools: those of this process, with two changes."""
+    variables = {"WEIR_LAW_HISTORIES": LAW_HISTORIES, **os.environ}
     # pytest's work on the tests' files takes seconds of each process where it may not be kept until the next time.
-    told.pop("PYTHONDONTWRITEBYTECODE", None)
-    return told
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return variables
 
 
-def told(step: Step, seconds: float) -> str:
+def result_line(step: Step, seconds: float) -> str:
     """Say in one line how a step went, with the tool's own last words where it went well."""
     lines = [line for line in step.lines() if line.strip()]
     went_well = step.process.returncode == 0
@@ -100,7 +102,7 @@ def check(names: Iterable[str]) -> list[str]:
             ended = [step for step in running if step.process.poll() is not None]
             for step in ended:
                 running.remove(step)
-                print(told(step, time.monotonic() - step.began), flush=True)
+                print(result_line(step, time.monotonic() - step.began), flush=True)
                 if step.process.returncode:
                     failed.append(step.name)
                     print("", *(f"    {line}".rstrip() for line in step.lines()), "", sep="\n")

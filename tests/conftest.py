@@ -44,7 +44,7 @@ SLOW = {
     "test_a_reader_who_has_seen_enough_gets_no_stack": 0,
     "test_where_packages_cannot_be_had_the_tool_and_the_reason_are_named": 0,
     # Runs of Dagster over several windows or tables.
-    "test_tables_that_fail_leave_the_others_done_and_are_told_by_name": 0,
+    "test_tables_that_fail_are_reported_by_name_and_the_others_are_done": 0,
     "test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream": 0,
     "test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting": 0,
     "test_a_landing_that_cannot_be_read_leaves_the_window_that_ended": 0,
@@ -120,22 +120,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
     Here and not beside those tests: of several processes it is the one that starts the others that prints.
     """
-    told: dict[str, list[object]] = {"laws": [], "faults": [], "fault seeds": []}
+    properties: dict[str, list[object]] = {"laws": [], "faults": [], "fault seeds": []}
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
             for name, value in report.user_properties:
-                if report.when == "call" and name in told:
-                    told[name].append(value)
-    if told["laws"]:
+                if report.when == "call" and name in properties:
+                    properties[name].append(value)
+    if properties["laws"]:
         terminalreporter.section("laws")
-        for line in told["laws"]:
+        for line in properties["laws"]:
             terminalreporter.write_line(str(line))
-    if told["faults"]:
+    if properties["faults"]:
         terminalreporter.section("faults")
-        for row in (FAULTS, ("---",) * len(FAULTS), *told["faults"]):
+        for row in (FAULTS, ("---",) * len(FAULTS), *properties["faults"]):
             assert isinstance(row, Iterable)
             terminalreporter.write_line(f"| {' | '.join(map(str, row))} |")
-        for line in told["fault seeds"]:
+        for line in properties["fault seeds"]:
             terminalreporter.write_line(str(line))
 
 

@@ -1,4 +1,4 @@
-"""The house rules that a program can see: walls between rooms, sizes, and names (CONTRIBUTING.md, House style)."""
+"""The house rules that a program can see: walls between packages, sizes, and names (CONTRIBUTING.md, House style)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("bench", "orchestration", "assets", "expectations", "transforms")
 MOST_LINES_OF_A_FILE = 250
 MOST_LINES_OF_A_FUNCTION = 50
 MOST_PARAMETERS = 5
-MOST_FILES_OF_A_ROOM = 15
+MOST_FILES_OF_A_PACKAGE = 15
 
 HOOKS = {
     *("build", "decoder", "split", "main"),
@@ -84,7 +84,7 @@ def test_no_room_holds_more_files_than_one_takes_in(root: Path) -> None:
     for path, _ in modules(root):
         folder, _, name = path.rpartition("/")
         rooms[folder] += name != "__init__.py"
-    assert {room: files for room, files in rooms.items() if files > MOST_FILES_OF_A_ROOM} == {}
+    assert {room: files for room, files in rooms.items() if files > MOST_FILES_OF_A_PACKAGE} == {}
 
 
 def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:

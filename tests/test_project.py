@@ -175,8 +175,8 @@ def test_check_tells_each_step_in_a_line_and_tries_all(
     captured = capsys.readouterr()
     assert captured.err == "failed: style\n"
     assert "\n    x.py is ugly\n" in captured.out
-    told = [line.split() for line in captured.out.splitlines() if line[:1].strip()]
-    assert sorted((line[0], line[1], *line[4:]) for line in told) == [
+    step_lines = [line.split() for line in captured.out.splitlines() if line[:1].strip()]
+    assert sorted((line[0], line[1], *line[4:]) for line in step_lines) == [
         ("FAILED", "style"),
         ("ok", "tests", "3", "passed"),
     ]

@@ -1,4 +1,4 @@
-"""The canonical texts of typed values in Arrow arrays: what ``typed_values`` reads back as the same values.
+"""Typed values in Arrow arrays as canonical texts: the inverse of ``typed_values``.
 
 Put here what makes a text of a value. Not here: what a canonical text is (``transforms/types.py``), and values of texts
 (``typed_values``).

@@ -36,7 +36,7 @@ _SIMPLE: Final = {
     "timestamp_ntz": pa.timestamp("us"),
 }
 AS_THEY_ARE: Final = ("tinyint", "smallint", "int", "bigint")
-"""Types whose values have the text that Arrow gives them."""
+"""Types of which Arrow's cast to string gives the canonical text."""
 
 
 @lru_cache(maxsize=4096)
@@ -114,7 +114,7 @@ def _value_of_json(type_name: str) -> _Value:
 
 
 def or_null(value: _Value) -> _Value:
-    """The same function for values that may be null."""
+    """``value``, for values that may be null."""
     return lambda part: None if part is None else value(part)
 
 

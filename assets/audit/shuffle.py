@@ -87,7 +87,10 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
 
 
 _How = tuple[Sequence[str], Sequence[str]]
-"""Records with equal values in these columns stay together; the windows to choose from, none: they keep theirs."""
+"""How to shuffle: the columns by which records stay together, and the windows to draw from.
+
+Without windows to draw from each record keeps its own.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ Put here the table's columns and what reads or adds rows of it. Not here: how ev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.delta.small_table import SmallTable
+from transforms.moments import microseconds_of, moment_of
 from transforms.silver import log_resets
 
 STREAM_SCHEMA = T.StructType(
@@ -81,8 +81,8 @@ ACCOUNTING = T.StructType(
 records (one may hold many events), ``derived`` and ``derived_quarantined`` of rows that are no events.
 
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
-``change_kinds``: what kinds of change the window has for the table, and, where scoped changes may reach other streams,
-from which these came (``transforms/change_kinds.py``).
+``change_kinds``: labels of the kinds of change that the window has for the table (``transforms/change_kinds.py``), and,
+where scoped changes may reach other streams, one label that lists the streams of the changes.
 ``segments``: the newest times seen in each of the source's log files. ``warnings``: how many events have each of the
 format's. ``stream_schemas``: what the stream says of a table that the feed does not declare. ``declaration``: the
 digest of what the feed declared when the window was derived.
@@ -138,8 +138,8 @@ def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
                 (
                     one["epoch"],
                     one["segment"],
-                    _micros(one["event_at"]),
-                    _micros(one["extracted_at"]),
+                    microseconds_of(one["event_at"]),
+                    microseconds_of(one["extracted_at"]),
                 )
                 for one in row["segments"] or ()
             ],
@@ -147,18 +147,6 @@ def falls(accounts: Iterable[StoredAccount]) -> list[StoredAccount]:
         for row in accounts
     ]
     return [
-        {**fall, **{name: _moment(fall[name]) for name in ("newest", "newest_before")}}
+        {**fall, **{name: moment_of(fall[name]) for name in ("newest", "newest_before")}}
         for fall in log_resets.falls(found)
     ]
-
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else (moment - _1970) // _MICROSECOND
-
-
-def _moment(microseconds: int) -> datetime:
-    return _1970 + microseconds * _MICROSECOND

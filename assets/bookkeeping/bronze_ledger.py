@@ -29,7 +29,9 @@ LEDGER = pa.schema(
         *GROUPS,
     ]
 )
-"""One row per commit of bronze and object generation that it brought (``GROUPS``), and one without any as its mark.
+"""One row per commit of bronze and object generation in it (``GROUPS``), and one per commit with a null ``object``.
+
+The second marks the commit as noted, even where it added nothing.
 
 ``bronze``: the id of that Delta table, ``version``: the commit's number. ``is_whole``: the row sums up all commits up
 to that one, and rows of earlier commits are superseded. Two writers that note one commit write the same rows.

@@ -37,7 +37,7 @@ DECISIONS = pa.schema(
 def with_recorded(lake: Lake, feed: Feed) -> Feed:
     """The feed with all its decisions: those of its file, and the recorded ones.
 
-    A feed that has them already stays as it is: whoever asks need not know who asked before.
+    A feed that already has its recorded decisions is returned with the same ones, so this may be called twice.
     """
     table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
     rows = [(row["kind"], json.loads(row["meaning"])) for row in table.rows(["kind", "meaning"])]
@@ -106,7 +106,7 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
 def dismiss(
     lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], now: datetime, reason: str
 ) -> None:
-    """Record, in one commit, that nobody will mend the quarantined events of these records.
+    """Record, in one commit, that nobody will fix the quarantined events of these records.
 
     Args:
         lake: the warehouse.

@@ -45,7 +45,7 @@ def look(lake: Lake, feed: Feed) -> Tables:
 
 
 def everything(lake: Lake, feed: Feed) -> Tables:
-    """The same without a limit on how many tables the stream describes."""
+    """``look`` without the limit ``most_tables``."""
     return _found(lake, feed)[0]
 
 

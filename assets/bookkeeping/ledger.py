@@ -95,7 +95,7 @@ def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
 
 
 def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
-    """The same by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
+    """``read_offsets`` by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
     return _offsets(bronze_ledger.noted(lake, feed))
 
 

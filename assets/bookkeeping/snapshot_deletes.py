@@ -1,7 +1,8 @@
 """The deletes that complete snapshots stand for: what an epoch's snapshot does not have is gone.
 
-No event of the source says so; a recorded decision or the feed file does. Put here how such a delete is made a row of
-silver. Not here: recording an epoch (``decisions``), and what a delete of a scope does to gold (``transforms/gold``).
+The source sends no delete events for these rows: that the snapshot is complete is known from a recorded decision or the
+feed file. Put here how such a delete is made a row of silver. Not here: recording an epoch (``decisions``), and what a
+delete of a scope does to gold (``transforms/gold``).
 """
 
 from __future__ import annotations

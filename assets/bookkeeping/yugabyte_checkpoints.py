@@ -2,7 +2,7 @@
 
 YugabyteDB keeps a checkpoint per stream and tablet and knows no consumers, of which several may read one stream: this
 table has the feed's own. Put here what makes its rows. Not here: the Dagster asset (``yugabyte_checkpoints_asset``),
-and what an event with a checkpoint holds (``transforms/families/yugabyte/tablet_checkpoints.py``).
+and what an event with a checkpoint holds (``transforms/families/yugabyte/checkpoint_names.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from assets.bookkeeping.transactions import landed_objects, open_events, transaction_states
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
+from transforms.families.yugabyte.checkpoint_names import BEHIND, CHECKPOINT, REACHED
 from transforms.feed.feed import Feed
 
 OFFSETS = T.StructType(
@@ -35,7 +35,7 @@ OFFSETS = T.StructType(
 tablet is committed yet."""
 
 COLUMNS: pa.Schema = to_arrow_schema(OFFSETS)
-"""The same for Arrow."""
+"""``OFFSETS`` as an Arrow schema."""
 
 
 def write(lake: Lake, feed: Feed) -> list[Row]:

@@ -48,4 +48,4 @@ without a record at the end of what was read of a partition: ``byte_offset`` is 
 """
 
 BRONZE_ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
-"""The same for Arrow."""
+"""``BRONZE`` as an Arrow schema."""

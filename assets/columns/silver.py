@@ -25,7 +25,7 @@ TRANSACTION = T.StructType(
 """Which transaction a change is part of (docs/change_model.md); ``expected`` only on its ``commit`` row.
 
 ``commit``: the position of its commit, where this window alone holds all of it; else null, and gold asks
-``transactions.<feed>`` whether it is complete by now. Formats leave it out.
+``transactions.<feed>`` whether it is complete by now. A format's decoder leaves it null; silver's stages fill it in.
 """
 
 KEY_TEXT = "key_text"
@@ -85,9 +85,9 @@ mutation differ in the others, and the smallest position counts.
 ``event_id``: the same for every delivery of one event; what a format makes it of is in the format's page in ``docs``.
 ``event_at``: when the source made the change; ``extracted_at``: when the extractor read it (both UTC).
 ``object`` to ``ordinal`` are the bronze record's coordinates, and which of its events this is: provenance, never order.
-``key_text``: the key's parts in one text, by which readers of a few keys pass over most of a file, whose rows are in
-the order of their keys (``silver_rows.may_be_of``); null where a part is, and in files that an
-earlier version of Weir wrote.
+``key_text``: the key's parts joined into one text. A file's rows are in the order of their keys, so that Parquet's
+statistics let a reader of a few keys skip most of the file (``silver_rows.may_be_of``). Null where a part of the key is
+null, and in files that an earlier version of Weir wrote.
 """
 
 QUARANTINE = T.StructType(
@@ -110,7 +110,7 @@ QUARANTINE = T.StructType(
 
 ``reason`` is one word for the kind of fault (``unknown_operation``), ``detail`` a sentence with what was found.
 ``key`` and ``position`` are as in ``CHANGE``, where the record says them whole.
-``payload`` is the record, verbatim, so that it can be mended and replayed; the coordinates say where it was.
+``payload`` is the record, verbatim, so that it can be fixed and replayed; the coordinates say where it was.
 """
 
 CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
@@ -163,8 +163,8 @@ ROWS_SCHEMA = _nullable(
 
 ``row`` is the ``transforms.silver.conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's,
 ``shard`` says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and
-name, ``part`` what it says of it (``transforms.silver.transactions.TransactionEvent``), and ``commit`` the place of its commit, where the window
-holds all of it.
+name, ``part`` what it says of it (``transforms.silver.transactions.TransactionEvent``), and ``commit`` the place of its
+commit, where the window holds all of it.
 """
 
 PENDING_SCHEMA = _nullable(
@@ -187,7 +187,7 @@ def _arrow(schema: T.StructType) -> pa.Schema:
 
 
 ROWS, PENDING, OUTPUT = _arrow(ROWS_SCHEMA), _arrow(PENDING_SCHEMA), _arrow(OUTPUT_SCHEMA)
-"""The same for Arrow."""
+"""These three schemas for Arrow."""
 
 SILVER, REFUSALS = CHANGE, QUARANTINE
 SILVER_ARROW = _arrow(_nullable(CHANGE.fields))

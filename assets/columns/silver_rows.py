@@ -57,7 +57,7 @@ def key_text(key: Column) -> Column:
 
 
 def text_of(key: Sequence[str | None]) -> str | None:
-    """The same text of a key in this process."""
+    """``key_text`` of a key in this process."""
     parts = [part for part in key if part is not None]
     return BETWEEN.join(parts) if len(parts) == len(key) else None
 

@@ -44,7 +44,7 @@ def base_of_source(base: DataFrame, table: Table) -> DataFrame:
 
 
 def both(table: Table) -> dict[str, str]:
-    """Every name that is replaced, with the new one; an undescribed column may have the very name of a spelling."""
+    """Every column name that gold replaces, with gold's name; one that is another's new name is replaced, too."""
     taken = [name for name in table.spelled.values() if name not in table.spelled]
     return {**table.spelled, **{name: spelled([name])[name] for name in taken}}
 

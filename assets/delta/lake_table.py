@@ -89,7 +89,8 @@ class LakeTable:
         if before is None:
             rows.write.format("delta").partitionBy("window").save(self.path)
         elif has_windows(before, windows) or "://" in self.path:
-            # A store knows no locks: there Delta itself has to see that another run has put rows meanwhile.
+            # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
+            # concurrent write.
             self.replace_windows(rows, windows)
         elif any_rows:
             self.append(rows)

@@ -85,7 +85,7 @@ class LocalTable:
         )
 
     def each(self, columns: pa.Schema) -> Iterator[pa.Table]:
-        """The same, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
@@ -143,7 +143,8 @@ class LocalTable:
             if self.table is not None and not rows.num_rows and not there:
                 return 0
             if self.table is not None and (there or "://" in self.path):
-                # A store knows no locks: there Delta itself has to see that another run has put rows meanwhile.
+                # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
+                # concurrent write.
                 quoted = ", ".join(f"'{window}'" for window in sorted(windows))
                 write_deltalake(
                     self.table,
@@ -179,9 +180,9 @@ class LocalTable:
         properties: Mapping[str, str] | None = None,
         constraint: tuple[str, str] | None = None,
     ) -> None:
-        """Put these rows in place of the whole table; ``properties``: it is made anew, and has these.
+        """Put these rows in place of the whole table; ``properties``: it is made again, with these.
 
-        They come last, after the ``constraint``: a table without them was left by a run that ended, and is made anew.
+        They are set last, after the ``constraint``: a table without them was left by a dead run, and is made again.
         """
         with naming_store_faults(self.name, self.warehouse):
             if self.table is not None and properties is not None and constraint is not None:

@@ -83,7 +83,7 @@ class SmallTable:
     def rows(
         self, columns: Sequence[str] | None = None, where: Where | None = None
     ) -> list[dict[str, Any]]:
-        """The same, as a dict a row; times are in UTC, maps are dicts."""
+        """What ``read`` returns, as a dict a row; times are in UTC, maps are dicts."""
         found: list[dict[str, Any]] = self.read(columns, where).to_pylist(maps_as_pydicts="strict")
         return found
 

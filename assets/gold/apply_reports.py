@@ -75,5 +75,5 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 def samples_of(done: Applied) -> dict[str, str]:
     """Markdown for a failed check, by rule: the tables that could not be made, and why."""
-    lines = [f"- gold stays as it was of {line}" for line in stopped_in_words(done.stopped)]
+    lines = [f"- gold is unchanged for {line}" for line in stopped_in_words(done.stopped)]
     return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}

@@ -75,7 +75,7 @@ def require_whole_key(gold: LakeTable, table: Table) -> None:
 
 
 def end_change_feed(gold: LakeTable, table: Table) -> None:
-    """Turn off a table's change data feed where its declaration does not ask for it, as earlier versions of Weir did.
+    """Turn off the change data feed of a table that does not declare it: earlier versions of Weir turned it on.
 
     With it each change is written twice, and a small table is Spark's work.
     """

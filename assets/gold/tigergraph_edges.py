@@ -27,7 +27,7 @@ def restarts_of(lake: Lake, feed: Feed) -> DataFrame:
     """One row per partition whose tids started over: ``what``, a sentence."""
     found = restarts.of_streams(lake.table(Layer.SILVER, feed.name).read(), TOLERANCE)
     what = F.format_string(
-        "partition %s: from tid %d on nothing is newer than %s, and a lower tid is of %s",
+        "partition %s: no event from tid %d on is later than %s, but an event with a lower tid is from %s",
         *("stream", F.get("place", F.lit(2))),
         *(F.col(name).cast("string") for name in ("newest", "newest_before")),
     )

@@ -35,7 +35,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=checks.specs(key, rules.RULES),
         kinds={"gold", "deltalake"},
         description="The current state of every table that the stream describes and the feed file does not declare:"
-        " gold tables of their own, with key and types as the stream tells them.",
+        " gold tables of their own, with the key and types that the stream gives.",
         **window_asset(feed, "undeclared"),
     )
     def undeclared(

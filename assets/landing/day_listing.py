@@ -75,7 +75,7 @@ def _pages(
 
 
 class _Linked(Exception):
-    """A folder has a link to another: which way a file is met depends on all folders."""
+    """A folder holds a link to another one: only a list of all folders has each file once, under the same path."""
 
 
 def files(root: Path, days: Days | None) -> list[Path]:

@@ -27,6 +27,6 @@ def open_landing(feed: Feed, default_files: Sequence[str] = ("**",)) -> Landing:
     if separator and scheme != "file":
         remedy = "Give an s3://bucket/prefix/ address or a folder."
         raise UnreadableLanding(
-            feed.name, feed.landing, f"{scheme}:// is no place of objects", remedy
+            feed.name, feed.landing, f"{scheme}:// addresses are not supported here", remedy
         )
     return FolderLanding(feed, globs, Path(rest if separator else feed.landing))

@@ -64,7 +64,7 @@ def commit_windows(
 def _put_here(
     lake: Lake, feed: Feed, found: pa.Table, windows: Sequence[str]
 ) -> tuple[int, int] | None:
-    """Do the same in this process; where only Spark may write the tables, write nothing and return None."""
+    """``commit_windows`` in this process; where only Spark may write the tables, write nothing and return None."""
     silver, quarantine = (
         lake.local_table(one, feed.name) for one in (Layer.SILVER, Layer.QUARANTINE)
     )

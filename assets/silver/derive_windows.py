@@ -66,7 +66,7 @@ def derive(
 def derive_alone(
     lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
 ) -> Derived:
-    """Do the same for a caller that holds silver's lock already; the feed has its recorded decisions.
+    """``derive`` for a caller that holds silver's lock already; the feed has its recorded decisions.
 
     Args:
         lake: the warehouse that is read and written.

@@ -1,8 +1,8 @@
 """The stages between bronze and silver in this process: for so few records that a Spark job would cost more.
 
-The functions are those that Spark's tasks call (``arrow/silver/silver_stages``); what Spark shuffles, sorts and joins is done here
-in memory. Put here what Spark does between two stages (``spark_stages``). Not here: which windows are small enough
-(``classified_windows``).
+The functions are those that Spark's tasks call (``arrow/silver/silver_stages``); what Spark shuffles, sorts and joins
+is done here in memory. Put here what Spark does between two stages (``spark_stages``). Not here: which windows are
+small enough (``classified_windows``).
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ Put here how a count or a fact of the accounts is stored. Not here: how events a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
 from transforms.change_kinds import streams_label
 from transforms.feed.digest import feed_digest
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.moments import moment_of
 from transforms.silver.accounting import Account
 
 
@@ -26,7 +26,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
             "segments": [
                 {
                     **{"epoch": epoch, "segment": segment},
-                    **{"event_at": _moment(made_at), "extracted_at": _moment(read_at)},
+                    **{"event_at": moment_of(made_at), "extracted_at": moment_of(read_at)},
                 }
                 for epoch, segment, made_at, read_at in account["segments"]
             ],
@@ -55,9 +55,3 @@ _SAME = tuple(
     for field in ACCOUNTING.fields
     if field.name not in ("change_kinds", "segments", "stream_schemas", "declaration")
 )
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _moment(microseconds: int | None) -> datetime | None:
-    return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)

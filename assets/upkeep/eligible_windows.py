@@ -52,7 +52,7 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
     if first is not None and old and first <= old[-1]:
         old = [one for one in old if one < first]
         advice = (
-            f"; mend it, let it go (`weir dismiss {feed.name}`), or list the window under"
+            f"; fix the cause, dismiss the events (`weir dismiss {feed.name}`), or list the window under"
             " `compaction: {dismissed: [...]}`"
         )
         reasons.append(

@@ -99,10 +99,10 @@ def _kept_for_ever(lake: Lake, feed: Feed, table_changes: TableChanges) -> str |
 def _reached(
     feed: Feed, changes: DataFrame, last: str
 ) -> tuple[dict[str | None, Reach], list[str]]:
-    """How far each stream has come in the windows up to the ``last``, those left out that the feed says have ended.
+    """How far each stream has come in the windows up to ``last``, without streams that the feed lists as ``retired``.
 
-    And a sentence on each stream with a position that most of its windows since then have not reached: it is passed
-    over, for it may be wrong.
+    And a sentence on each stream whose newest position is an outlier: most of its later windows have not reached it, so
+    it is passed over.
     """
     streams: dict[str | None, Reach] = {}
     outliers: list[str] = []

@@ -104,7 +104,7 @@ def commit(history: TableHistory, base: DataFrame, horizon: Horizon) -> None:
         known = compacted_identities.with_known(lake, feed, history.in_silver(horizon))
         if known.where("NOT is_known").isEmpty():
             return
-        # Spark reads the frames again: the history's has what was brought meanwhile.
+        # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
         again = replace(history, table_changes=replace(history.table_changes, base=before))
         base = base_at(again, horizon)
 

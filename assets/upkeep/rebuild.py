@@ -113,7 +113,7 @@ def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -
     if done.waits_for:
         raise RebuildStopped(
             feed.name,
-            f"the feed's decisions changed meanwhile, and {len(done.waits_for)} windows were derived under the others.",
+            f"a decision was recorded during the rebuild, and {len(done.waits_for)} windows were derived without it.",
             f"`weir rebuild {feed.name}` again.",
         )
     return done

@@ -19,7 +19,7 @@ from transforms.horizons import Horizon
 
 
 def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
-    """How many events of the table, or of no table, are in quarantine and may yet be mended, by their window."""
+    """How many events of the table, or of no table, are in quarantine and may yet be fixed, by their window."""
     refused = dismissals.waiting(lake, feed)
     if refused is None:
         return {}
@@ -40,7 +40,7 @@ def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
 
 
 def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) -> list[int] | None:
-    """The smallest position of an event in quarantine that may yet be mended, as far as positions are known.
+    """The smallest position of an event in quarantine that may yet be fixed, as far as positions are known.
 
     What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
     window counts.

@@ -62,7 +62,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             )
             lines.append("| " + " | ".join(map(str, cells)) + " |")
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
-            context.log.warning(f"{feed.name}: not compacted, since gold stays as it was: {line}")
+            context.log.warning(f"{feed.name}: not compacted, because gold cannot be made: {line}")
         return dg.MaterializeResult(
             metadata={
                 "changes_folded": folded,

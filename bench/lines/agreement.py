@@ -1,7 +1,7 @@
 """Whether two ways of applying the same changes make the same table.
 
-Put here what is compared before a time is taken: a fast wrong answer is none. Not here: the results of other tools
-(``bench/others/results``).
+Put here what is compared before a time is taken: a fast answer that is wrong does not count. Not here: the results of
+other tools (``bench/others/results``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The lines that are asked for, each prepared when it is its turn.
 
-Put the name of a new line here. Not here: what is timed in it (the other modules of this room).
+Put the name of a new line here. Not here: what is timed in it (the other modules of this package).
 """
 
 from __future__ import annotations

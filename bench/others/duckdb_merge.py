@@ -1,7 +1,7 @@
 """The apply by DuckDB: newest change of each key by a window function, then MERGE INTO. Run as a script.
 
 Its table is one of its own, in a database file that ``prepare`` makes of the same rows before anything is timed:
-DuckDB merges into no Delta table. The table has no index, as a Delta table has none.
+DuckDB cannot merge into a Delta table. The table has no index, as a Delta table has none.
 
 Imports nothing of Weir's, for it is run by a Python that has DuckDB and little else.
 """

@@ -46,7 +46,7 @@ def compact_one(lake: Lake, feed: Feed, *, dry_run: bool) -> None:
             print("\n".join(report(feed.name, done, dry_run=dry_run)), flush=True)
     finally:
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
-            print(f"not compacted, since gold stays as it was: {line}", flush=True)
+            print(f"not compacted, because gold cannot be made: {line}", flush=True)
 
 
 def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

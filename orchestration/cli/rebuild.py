@@ -57,7 +57,7 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
             print(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}", flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in stopped_in_words(stopped):
-        print(f"gold stays as it was of {line}", flush=True)
+        print(f"gold is unchanged for {line}", flush=True)
     # Its windows stay due, so that the next run makes what is missing.
     table_faults.refuse(feed.name, faults)
     window_progress.finish(lake, feed, windows)

@@ -77,7 +77,7 @@ def _of_tables(found: Status) -> Iterator[str]:
             f" {counted(table.tombstones, 'tombstone')}{since}"
         )
     for line in found.stopped:
-        yield f"  gold stays as it was of {line}"
+        yield f"  gold is unchanged for {line}"
     if found.reasons:
         dismissed = f"; of these dismissed {found.dismissed:,}" if found.dismissed else ""
         yield f"  quarantine: {_listed(found.reasons)}{dismissed}"

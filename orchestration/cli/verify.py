@@ -85,7 +85,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
             print(certificate_lines(feed, certificate), flush=True)
     stopped = discovered_tables.stopped(lake, feed)
     for line in stopped_in_words(stopped):
-        print(f"  not proved, since gold stays as it was: {line}", flush=True)
+        print(f"  not proved, because gold cannot be made: {line}", flush=True)
     sys.stdout.flush()
     if differs:
         return 1

@@ -82,7 +82,7 @@ class _TypeReader:
 
     def end(self) -> None:
         if self.tokens:
-            raise UnknownType(f"{self.text!r} goes on after its end, with {self.tokens[-1]!r}")
+            raise UnknownType(f"{self.text!r} has {self.tokens[-1]!r} after the end of the type")
 
     def _map(self) -> str:
         self._sign("<")

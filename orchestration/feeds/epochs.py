@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestration.feeds.faults import nearest
+from orchestration.feeds.misdeclared import Unfit
 from transforms.feed.decisions import Epoch
 from transforms.feed.feed import WindowSize
 from transforms.feed.windows import parse_window
@@ -30,27 +31,19 @@ class DeclaredEpoch(BaseModel):
     snapshot: Literal["complete", "partial"] = "partial"
 
 
-class UnfitEpoch(ValueError):
-    """An epoch cannot begin there: which key is wrong, and why, as the end of a sentence."""
-
-    def __init__(self, key: str, fault: str) -> None:
-        self.key, self.fault = key, fault
-        super().__init__(f"{key} {fault}")
-
-
 def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str]) -> Epoch:
     """The epoch that was written.
 
     Raises:
-        UnfitEpoch: a window, a time or a table in it cannot be.
+        Unfit: its window, its time or its table is not valid.
     """
     try:
         parse_window(declared.window, size)
     except ValueError as fault:
-        raise UnfitEpoch("window", str(fault)) from None
+        raise Unfit("window", str(fault)) from None
     if declared.table is not None and declared.table not in tables:
         hint = nearest(declared.table, tables)
-        raise UnfitEpoch("table", f"{declared.table!r} is not among the feed's tables{hint}")
+        raise Unfit("table", f"{declared.table!r} is not among the feed's tables{hint}")
     return Epoch(
         window=declared.window,
         table=declared.table,
@@ -63,11 +56,11 @@ def moment(text: str) -> datetime:
     """The moment that a text in ISO form names, in UTC where it names no zone.
 
     Raises:
-        UnfitEpoch: it is no such text.
+        Unfit: it is no such text.
     """
     try:
         written = datetime.fromisoformat(text)
     except ValueError:
         fault = f"{text!r} is no time such as 2026-11-20T03:15:00Z"
-        raise UnfitEpoch("time", fault) from None
+        raise Unfit("time", fault) from None
     return written.replace(tzinfo=UTC) if written.tzinfo is None else written.astimezone(UTC)

@@ -1,7 +1,7 @@
 """What pydantic finds wrong with a feed file, in words for the person who wrote the file.
 
 Put here the words for a wrong key or a wrong shape. Not here: faults that only Weir can see, such as a key column that
-is no column (``tables`` and the other modules of this room).
+is no column (``tables`` and the other modules of this package).
 """
 
 from __future__ import annotations

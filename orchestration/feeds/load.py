@@ -15,18 +15,17 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.feeds.epochs import UnfitEpoch, epoch_from
+from orchestration.feeds.epochs import epoch_from
 from orchestration.feeds.faults import first_fault, nearest
 from orchestration.feeds.gold_names import check_gold_names
 from orchestration.feeds.graphs.dgraph import predicates_from, types_from
 from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
 from orchestration.feeds.landings import accepted_losses_from, landing_from
-from orchestration.feeds.misdeclared import check_glob
+from orchestration.feeds.misdeclared import Unfit, check_glob
 from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
 from orchestration.feeds.schema_changes import (
-    UnfitSchemaChange,
     check_changes,
     check_earlier_names,
     policies_from,
@@ -150,11 +149,11 @@ class _FeedFile:
                 table = TableDeclarations(self._misdeclared).table(name, entry, usual)
                 check_changes(table, declared.window)
                 tables[name] = table
-        except UnfitSchemaChange as unfit:
+        except Unfit as unfit:
             raise self._misdeclared(f"tables.{name}.{unfit.key}", unfit.fault) from None
         try:
             check_earlier_names(tables)
-        except UnfitSchemaChange as unfit:
+        except Unfit as unfit:
             raise self._misdeclared(f"tables.{unfit.key}", unfit.fault) from None
         return tables
 
@@ -162,5 +161,5 @@ class _FeedFile:
         for number, epoch in enumerate(declared.epochs):
             try:
                 yield epoch_from(epoch, declared.window, declared.tables)
-            except UnfitEpoch as unfit:
+            except Unfit as unfit:
                 raise self._misdeclared(f"epochs.{number}.{unfit.key}", unfit.fault) from None

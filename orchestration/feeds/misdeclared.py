@@ -1,4 +1,4 @@
-"""How every module of this room reports what is wrong in a feed file, and what several of them check.
+"""How every module of this package reports what is wrong in a feed file, and what several of them check.
 
 Put here what several kinds of declarations share. Not here: the words for what pydantic finds (``faults``).
 """
@@ -19,6 +19,14 @@ class Misdeclared(Protocol):
     def __call__(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
         """The error, to be raised."""
         ...
+
+
+class Unfit(ValueError):
+    """A part of a feed file is not valid: which key, and why, as the end of a sentence."""
+
+    def __init__(self, key: str, fault: str) -> None:
+        self.key, self.fault = key, fault
+        super().__init__(f"{key} {fault}")
 
 
 def check_glob(misdeclared: Misdeclared, place: str, glob: str | None) -> None:

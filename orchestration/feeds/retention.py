@@ -34,7 +34,7 @@ class DeclaredCompaction(BaseModel):
 def retention_from(
     declared: DeclaredCompaction, window: WindowSize, refused: Callable[[str, str], Exception]
 ) -> Retention:
-    """How long history is kept; ``refused`` makes the error that is raised where a part of it cannot be."""
+    """How long history is kept; ``refused`` makes the error that is raised where a part of it is not valid."""
     retired, dismissed = tuple(declared.retired), tuple(declared.dismissed)
     for text in dismissed:
         try:

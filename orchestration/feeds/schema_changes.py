@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from orchestration.feeds.faults import nearest
+from orchestration.feeds.misdeclared import Unfit
 from transforms.feed.feed import Table, WindowSize
 from transforms.feed.schema_policies import Policies
 from transforms.feed.windows import parse_window
@@ -35,14 +36,6 @@ class DeclaredPolicies(DeclaredTablePolicies):
     rename_table: Literal["keep", "fail"] = "keep"
 
 
-class UnfitSchemaChange(ValueError):
-    """A part of a table cannot be: which key is wrong, and why, as the end of a sentence."""
-
-    def __init__(self, key: str, fault: str) -> None:
-        self.key, self.fault = key, fault
-        super().__init__(f"{key} {fault}")
-
-
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:
     """The policies that were written; ``usual`` has the others."""
     given = declared.model_dump(exclude_unset=True) if declared else {}
@@ -53,51 +46,45 @@ def check_changes(table: Table, size: WindowSize) -> None:
     """Refuse what a table cannot say of its earlier columns.
 
     Raises:
-        UnfitSchemaChange: something in it cannot be.
+        Unfit: something in it is not valid.
     """
     for old, new in table.renamed.items():
         if new not in table.columns:
             hint = nearest(new, table.columns)
-            raise UnfitSchemaChange(
-                f"renamed.{old}", f"{new!r} is not among the table's columns{hint}"
-            )
+            raise Unfit(f"renamed.{old}", f"{new!r} is not among the table's columns{hint}")
         if old in table.columns:
             fault = "is declared as a column of its own, so its values are not another's"
-            raise UnfitSchemaChange(f"renamed.{old}", fault)
+            raise Unfit(f"renamed.{old}", fault)
     for column, window in table.since.items():
         if column not in table.columns:
             hint = nearest(column, table.columns)
-            raise UnfitSchemaChange(
-                f"since.{column}", f"{column!r} is not among the table's columns{hint}"
-            )
+            raise Unfit(f"since.{column}", f"{column!r} is not among the table's columns{hint}")
         if column in table.identity:
             fault = "is part of what tells the table's rows apart, so it cannot have come later"
-            raise UnfitSchemaChange(f"since.{column}", fault)
+            raise Unfit(f"since.{column}", fault)
         try:
             parse_window(window, size)
         except ValueError as unfit:
-            raise UnfitSchemaChange(f"since.{column}", str(unfit)) from None
+            raise Unfit(f"since.{column}", str(unfit)) from None
     if not table.key and table.policies.add_column == "evolve":
         fault = (
             "evolve needs a key: without one, a row is told apart by its declared columns;"
             " say `schema_changes: {add_column: keep}` for this table, or quarantine or fail"
         )
-        raise UnfitSchemaChange("schema_changes.add_column", fault)
+        raise Unfit("schema_changes.add_column", fault)
 
 
 def check_earlier_names(tables: Mapping[str, Table]) -> None:
     """Refuse earlier names that two tables would share.
 
     Raises:
-        UnfitSchemaChange: a name is, or was, another table's.
+        Unfit: a name is, or was, another table's.
     """
     taken: dict[str, str] = {}
     for name, table in tables.items():
         for old in table.was:
             if old in tables:
-                raise UnfitSchemaChange(f"{name}.was", f"{old!r} is declared as a table of its own")
+                raise Unfit(f"{name}.was", f"{old!r} is declared as a table of its own")
             if old in taken:
-                raise UnfitSchemaChange(
-                    f"{name}.was", f"{old!r} is an earlier name of {taken[old]} already"
-                )
+                raise Unfit(f"{name}.was", f"{old!r} is an earlier name of {taken[old]} already")
             taken[old] = name

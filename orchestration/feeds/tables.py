@@ -25,7 +25,7 @@ _UNFIT_IN_NAME: Final = re.compile(UNFIT)
 
 @dataclass(frozen=True, slots=True)
 class TableDeclarations:
-    """Turns the tables of one feed file into values, and refuses what cannot be."""
+    """Turns the tables of one feed file into values, and refuses what is not valid."""
 
     misdeclared: Misdeclared
 
@@ -33,7 +33,7 @@ class TableDeclarations:
         """The table that one entry declares; ``usual`` are the policies that hold where it names none.
 
         Raises:
-            FeedMisdeclared: something in it cannot be.
+            FeedMisdeclared: something in it is not valid.
         """
         place = f"tables.{name}"
         self._check_table_name(name, place)

@@ -48,7 +48,7 @@ def due(lake: Lake, feed: Feed) -> Plan:
 
 
 def due_as_noted(lake: Lake, feed: Feed) -> Plan:
-    """The same in less time, from the ledger alone: what bronze has and its ledger does not is taken for new."""
+    """``due`` in less time, from the ledger alone: what bronze has and its ledger does not is taken for new."""
     offsets = ledger.noted_offsets(lake, feed) if feed.reads_topics else {}
     return _due(lake, feed, ledger.noted_objects(lake, feed), offsets)
 
@@ -69,7 +69,7 @@ def _due(
 def _due_of_topics(
     feed: Feed, unfinished: Sequence[str], read: Mapping[tuple[str, str], ReadUpTo], records: int
 ) -> Plan:
-    """The same for a feed of topics: the windows that a short look at the new records finds.
+    """``_due`` for a feed of topics: the windows that a short look at the new records finds.
 
     A run of any window reads all new records; ``rest`` gives the windows that the look did not find.
     """

@@ -43,8 +43,8 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         # Else every column function asks Python where it was called from: an eighth of the time of a small run.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
-        # Both look for filters that a join could spread, and to do so write its key out through all projections below.
-        # A table's name is the work of many columns: it took seconds, and of one format all memory.
+        # Both copy the whole expression of a join's key into filters. For a table's name, which is computed from many
+        # columns, that took seconds, and for one format all memory.
         "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
         "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
         # Delta copies the source of a MERGE, lest it be another the second time. Weir's are computed once and kept: the

@@ -30,7 +30,7 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     }
     failed = found.pop("every_table_is_made")
     assert (failed.passed, failed.severity) == (False, dg.AssetCheckSeverity.ERROR)
-    assert "gold stays as it was of pets: two keys" in str(failed.description)
+    assert "gold is unchanged for pets: two keys" in str(failed.description)
     assert all(one.passed for one in found.values())
     specs = {one.name: one.blocking for one in checks.specs(["gold", "zoo"], rules.RULES)}
     assert specs["every_table_is_made"] is False

@@ -182,7 +182,7 @@ def test_gold_without_reset_positions_is_brought_onward(
     resets = {row["id"]: row[RESET] for row in gold.read().collect()}
     assert resets[3][-2] == 31
     assert resets[5][-2] == 30
-    # What nobody has put since is not known to be settled, and is folded anew where something late asks for it.
+    # A row that has not been put since has no reset position, so a late change folds it again from its history.
     lay(
         folder,
         "2025-11-20/05/c.json",

@@ -196,7 +196,7 @@ def test_an_unknown_header_stops_before_anything_is_written(lake: Lake, folder: 
     assert not lake.table(Layer.BRONZE, "zoo").exists()
 
 
-def test_an_object_that_is_written_anew_is_reported_whatever_window_it_comes_into(
+def test_an_overwritten_object_is_reported_whatever_window_it_comes_into(
     lake: Lake, folder: Path
 ) -> None:
     """Without a date in its path, an object's window is the hour of its last change."""

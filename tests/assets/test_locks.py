@@ -1,4 +1,4 @@
-"""Two runs never write one table at once, whatever each has read; a failure of the warehouse is told in words."""
+"""Two runs never write one table at once, whatever each has read; a failure of the warehouse is reported in words."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
     assert planning.due(lake, feed).windows == []
 
 
-def test_a_commit_that_delta_refuses_because_of_another_is_told_as_such(
+def test_a_commit_that_delta_refuses_because_of_another_is_table_busy(
     lake: Lake, feed: Feed, tmp_path: Path
 ) -> None:
     bring(lake, feed)
@@ -149,22 +149,24 @@ def test_a_disk_without_locks_is_written_all_the_same(
     assert (tmp_path / "written").exists()
 
 
-def test_a_full_disk_is_told_with_what_is_free_and_where(tmp_path: Path) -> None:
-    told = in_words(OSError(errno.ENOSPC, "No space left on device"), "silver.zoo", str(tmp_path))
-    assert isinstance(told, WarehouseFull)
-    assert str(told).startswith("silver.zoo: no space left on device: ")
-    assert f"MB free in {tmp_path} (the warehouse)" in str(told)
+def test_a_full_disk_is_reported_with_the_free_space_and_the_place(tmp_path: Path) -> None:
+    failure = in_words(
+        OSError(errno.ENOSPC, "No space left on device"), "silver.zoo", str(tmp_path)
+    )
+    assert isinstance(failure, WarehouseFull)
+    assert str(failure).startswith("silver.zoo: no space left on device: ")
+    assert f"MB free in {tmp_path} (the warehouse)" in str(failure)
 
 
-def test_a_store_that_answers_errors_is_told_and_other_failures_are_left_as_they_are() -> None:
+def test_a_stores_error_is_reported_and_other_failures_are_left_as_they_are() -> None:
     stack = (
         "org.apache.hadoop.fs.s3a.AWSStatus500Exception: PUT 0-object on silver/zoo: "
         "software.amazon.awssdk.services.s3.model.S3Exception: We are tired (Status Code: 500)"
     )
-    told = in_words(OSError(stack), "silver.zoo", "s3a://lake/tables")
-    assert isinstance(told, WarehouseFailed)
+    failure = in_words(OSError(stack), "silver.zoo", "s3a://lake/tables")
+    assert isinstance(failure, WarehouseFailed)
     assert "s3a://lake/tables failed: AWSStatus500Exception: PUT 0-object on silver/zoo" in str(
-        told
+        failure
     )
     assert in_words(OSError("something else"), "silver.zoo", "s3a://lake/tables") is None
 

@@ -59,11 +59,11 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
     assert not table.exists()
 
     from_objects.land(lake, given, [WINDOW])
-    (told,) = (
+    (counts,) = (
         table.read()
         .selectExpr(
             "count(*) AS rows", "count(DISTINCT object, line) AS places", "count(defect) AS d"
         )
         .collect()
     )
-    assert tuple(told) == (RECORDS + 1, RECORDS + 1, 0)
+    assert tuple(counts) == (RECORDS + 1, RECORDS + 1, 0)

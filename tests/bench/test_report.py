@@ -30,9 +30,9 @@ MACHINE = {"cores": 2, "commit": None}
 
 
 def test_ratios_are_medians_of_turns_and_come_first() -> None:
-    told = report.table(FINDINGS, MACHINE).splitlines()
-    assert told[0].startswith("|  | aim | textbook / Weir | Weir / floor | seconds |")
-    assert told[3] == (
+    lines_of_table = report.table(FINDINGS, MACHINE).splitlines()
+    assert lines_of_table[0].startswith("|  | aim | textbook / Weir | Weir / floor | seconds |")
+    assert lines_of_table[3] == (
         "| apply changes (1,000 changes)"
         " | 1.5 times as fast as the textbook: reached; 2 times the floor: reached"
         " | 2.00 | 2.00 | 3.00 (2.00 to 4.00) | 6.00 (4.00 to 6.00)"
@@ -43,12 +43,14 @@ def test_ratios_are_medians_of_turns_and_come_first() -> None:
 def test_a_missed_aim_says_by_how_much() -> None:
     of_window = Finding("one small window", 20, "events", {"weir": [Sample(7.25, 9, MB)]})
     slow = {"weir": [Sample(4.0, 9, MB)], DEFAULTS: [Sample(2.0, None, None)]}
-    told = report.table([of_window, Finding("apply changes", 9, "changes", slow)], {}).splitlines()
-    assert told[3].startswith("| one small window (20 events) | 5 s: missed, 7.2 |")
-    assert "| 2 times as fast as it on Spark's defaults: missed, 0.5 |" in told[4]
+    lines_of_table = report.table(
+        [of_window, Finding("apply changes", 9, "changes", slow)], {}
+    ).splitlines()
+    assert lines_of_table[3].startswith("| one small window (20 events) | 5 s: missed, 7.2 |")
+    assert "| 2 times as fast as it on Spark's defaults: missed, 0.5 |" in lines_of_table[4]
 
 
-def test_what_is_asked_of_each_table_is_told_of_each() -> None:
+def test_aims_for_each_table_are_reported_for_each() -> None:
     samples = {"weir": [Sample(20.0, 100, MB)], "textbook": [Sample(80.0, 800, MB)]}
     (line,) = report.table([Finding("small tables", 50, "tables", samples)], {}).splitlines()[3:4]
     assert (
@@ -63,17 +65,17 @@ def test_every_line_that_has_an_aim_is_a_line_of_the_bench() -> None:
 
 
 def test_what_has_no_competitor_has_no_ratio() -> None:
-    told = report.table(FINDINGS, MACHINE).splitlines()
-    assert told[4] == (
+    lines_of_table = report.table(FINDINGS, MACHINE).splitlines()
+    assert lines_of_table[4] == (
         "| find nothing new (1,000 changes) | 1 s: reached |  |  | 0.50 (0.50 to 0.50) |  |  | 3 | 10 |"
     )
-    assert told[-1] == "cores 2"
+    assert lines_of_table[-1] == "cores 2"
 
 
 def test_of_a_process_of_its_own_only_the_time_is_known() -> None:
-    told = report.table(FINDINGS, MACHINE).splitlines()
+    lines_of_table = report.table(FINDINGS, MACHINE).splitlines()
     assert (
-        told[5]
+        lines_of_table[5]
         == "| the demo, first time (40 objects) | 75 s: reached |  |  | 70.00 (70.00 to 70.00) |  |  |  |  |"
     )
 

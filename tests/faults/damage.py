@@ -63,7 +63,7 @@ def damage(lake: Lake, reference: Lake, drawn: Drawn) -> Damage:
 
 
 def texts(frame: DataFrame) -> Counter[str]:
-    """Every row as text, but for when a window was finished: as often as it is there."""
+    """Every row as text, without the column ``finished_at``, and how often it occurs."""
     names = sorted(set(frame.columns) - {"finished_at"})
     row = F.to_json(F.struct(*names), {"ignoreNullFields": "false"}).alias("text")
     return Counter(found["text"] for found in frame.select(row).collect())

@@ -1,7 +1,7 @@
 """A landing drawn from a seed, and the tables that the oracle expects of its windows.
 
-The histories are those of a MySQL source, as nasty as the laws' own: late, repeated and tied events, and in each window
-a record that was cut off. Not here: the faults (``test_kills`` and the other tests).
+The histories are those of a MySQL source, with the same difficulties as those of the laws: late, repeated and tied
+events, and in each window a record that was cut off. Not here: the faults (``test_kills`` and the other tests).
 """
 
 from __future__ import annotations

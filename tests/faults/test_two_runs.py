@@ -59,7 +59,7 @@ def test_two_runs_of_the_same_windows_at_once_do_no_harm(
     # One that met no other would prove nothing: both list the landing as soon as they may go.
     assert losers, "the runs of no pair met"
     feed, lake = feed_of(str(landing)), lake_of(str(warehouse))
-    # One of each pair has done all, unless it is the other's progress that it met.
+    # In each pair one run has done everything, unless it was stopped by the lock that the other held on `progress`.
     if due := planning.due(lake, feed).windows:
         bring(lake, feed, due)
     reference = lake_of(str(tmp_path / "undisturbed"))

@@ -40,7 +40,7 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     feed = tmp_path / "feeds" / "hand.yaml"
     feed.write_text(FEED)
 
-    # A feed that cannot be read is told of, and stops no other.
+    # A feed that cannot be read is reported, and does not stop the others.
     lost = tmp_path / "feeds" / "lost.yaml"
     lost.write_text(FEED.replace("landing: drops", "landing: nowhere"))
 
@@ -49,7 +49,7 @@ def test_a_feed_typed_by_hand_mirrors_what_the_statements_mean(tmp_path: Path) -
     assert "error: feed lost: cannot read" in ran.err
     assert "hand.region" in ran.out
     assert "0 failed" in ran.out
-    # So little comes from landing to gold without it.
+    # So few records come from landing to gold without Spark.
     assert "starting Spark" not in ran.err
     sql = "SELECT r_regionkey, r_name, r_comment FROM gold.hand.region"
     before = weir(tmp_path, "query", "--format", "jsonl", sql)

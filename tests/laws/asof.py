@@ -65,7 +65,7 @@ def assert_same_at_every_position(
     compared = 0
     for case, of_case in events.items():
         for place in sorted({event.position for event in of_case}):
-            told, expected = as_of(versions[case], place), oracle_as_of(of_case, place, shape)
-            assert told == expected, f"{case} as of {place}"
+            found, expected = as_of(versions[case], place), oracle_as_of(of_case, place, shape)
+            assert found == expected, f"{case} as of {place}"
             compared += 1
     return compared

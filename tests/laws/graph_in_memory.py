@@ -80,17 +80,17 @@ class Lake:
             (rows.select(cross_stream_deletes.COLUMNS), one not in before)
             for one, rows in self.silver.items()
         )
-        told = cross_stream_deletes.read_locally(self.feed, table, scoped, rows)
+        cross_stream = cross_stream_deletes.read_locally(self.feed, table, scoped, rows)
         new = NewChanges(own, scoped)
-        if told is not None:
+        if cross_stream is not None:
             new = replace(
                 new,
-                crossing=told.crossing,
-                cross_stream_positions=told.cross_stream_positions,
-                placed=told.placed,
+                crossing=cross_stream.crossing,
+                cross_stream_positions=cross_stream.cross_stream_positions,
+                placed=cross_stream.placed,
             )
         fold, silver, gold = Fold.of(table), InScenario(keyed), self.gold[name]
-        if told is not None and told.crossing.has_moved:
+        if cross_stream is not None and cross_stream.crossing.has_moved:
             gold.clear()
             gold.update(folded_from_history(fold, new, silver))
         else:

@@ -51,9 +51,9 @@ KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
 HORIZON = (0, 1, 12)
 OF_WHOLE_IMAGES = "stock"
-"""The kind that a run can tell by its newest changes alone."""
+"""The kind of which a run needs only the newest change of most keys."""
 EVERY = 10
-"""Of so many cases one is compared at every position: the oracle begins anew for each."""
+"""One case in this many is compared at every position, since the oracle starts from the beginning for each of them."""
 
 
 @pytest.fixture(autouse=True)
@@ -89,9 +89,9 @@ def ends_early(
     """
     with killed_at(monkeypatch, [lake.path(Layer.PROGRESS, feed.name)]):
         run(lake, feed, [order[0]])
-    # What one run has left in silver is known to the next one, which may be told of the same events again.
+    # The next run sees what this one left in silver, and may receive the same events again.
     to_silver(lake, feed, [order[1]])
-    # What is torn is met by a run for another window, or only by the same one once more.
+    # The half-finished state is found by a run for another window, or only by a repeat of the same run.
     comes_between = chance.random() < 0.5
     if not comes_between:
         run(lake, feed, [order[2]])
@@ -127,10 +127,10 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 ) -> None:
     """Laws 1 to 8: any order of runs, repeats of events and of runs, crashes between commits, compaction, one pass."""
     landing = tmp_path / "landing"
-    # What the fold does in this process is drawn by the ten thousand in tests/laws/gold; here it meets real tables.
+    # The fold in this process is tested over ten thousand histories in tests/laws/gold; here it works on real tables.
     histories = HISTORIES if is_spark else max(1, HISTORIES // 3)
     monkeypatch.setattr(local_apply, "MOST_CHANGES", -1 if is_spark else 10**9)
-    by_newest = told_by_newest(monkeypatch)
+    by_newest = decided_by_newest(monkeypatch)
     drawn = world(kind, landing, histories)
     feed = drawn.feed
     deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
@@ -163,14 +163,14 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     assert commits(lake, feed) == before
 
     if kind == OF_WHOLE_IMAGES and is_spark:
-        # Most keys are told by their newest change, and some of each window are not.
+        # For most keys the newest change decides the row; in each window there are some keys for which it does not.
         assert len(by_newest) > 2
         assert all(0 < one.needing_history < one.deliveries / 2 for one in by_newest)
     if kind == WITH_HISTORY:
         arrived = drawn.by_case(WITH_HISTORY, compacted)
         some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}
-        told = asof.versions_by_case(lake, feed, WITH_HISTORY)
-        compared = asof.assert_same_at_every_position(told, some, model_histories.TABLES[kind])
+        versions = asof.versions_by_case(lake, feed, WITH_HISTORY)
+        compared = asof.assert_same_at_every_position(versions, some, model_histories.TABLES[kind])
         record_property("laws", f"{kind}: history as of {compared:,} positions")
 
     rebuilt = lake_of(str(tmp_path / "rebuilt"))
@@ -206,18 +206,18 @@ def agrees(
         )
 
 
-def told_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
-    """Let Spark tell of keys by their newest changes wherever it may; what it counts goes into the list."""
+def decided_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
+    """Let Spark decide keys by their newest changes wherever that is allowed; its counts are collected in the list."""
     found: list[Tally] = []
-    tell = whole_images.by_newest
+    decide = whole_images.by_newest
 
-    def told(*args: Any) -> whole_images.ByNewest:
-        made = tell(*args)
+    def decided(*args: Any) -> whole_images.ByNewest:
+        made = decide(*args)
         found.append(replace(made.tally))
         return made
 
     monkeypatch.setattr(whole_images, "LEAST", 0)
-    monkeypatch.setattr(whole_images, "by_newest", told)
+    monkeypatch.setattr(whole_images, "by_newest", decided)
     return found
 
 

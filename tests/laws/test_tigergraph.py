@@ -83,7 +83,7 @@ def test_gold_is_the_graph_whatever_the_windows_and_the_runs(seed: int, order: s
 
 
 def test_windows_that_move_a_delete_together_do_so_one_after_the_other() -> None:
-    """Silver of the one is there, and its gold is not, while the other comes to gold."""
+    """One window has reached silver but not gold when the other window is brought to gold."""
 
     def meaning(partition: int, tid: int, seconds: int, operator: str, **fields: object) -> bytes:
         at = 1_700_000_000_000 + 1000 * seconds
@@ -93,7 +93,7 @@ def test_windows_that_move_a_delete_together_do_so_one_after_the_other() -> None
     def person(partition: int, tid: int, seconds: int, uid: str) -> bytes:
         return meaning(partition, tid, seconds, "insert", type="vertex", uid=uid, content={})
 
-    # Partition 2 had told nothing newer than the delete up to tid 6, for all that is known at first.
+    # As far as the first window shows, partition 2 has nothing newer than the delete up to tid 6.
     gone = meaning(1, 5, 80, "delete", type="vertex-type", content={})
     lines = {
         WINDOWS[0]: [person(1, 1, 10, "1"), person(2, 1, 20, "2"), person(2, 6, 50, "é"), gone],

@@ -37,21 +37,21 @@ Meaning = tuple[str, str, list[Event]]
 def of_sdk(seed: int) -> tuple[list[Meaning], Rows]:
     """A history of two tablets in the CDC SDK's form, and the rows at its end."""
     history = yugabyte_histories.History(seed)
-    told = [
+    responses = [
         (window, history.document(records, tablet), history.events(tablet, records))
         for window, tablet, records in history.delivered(WINDOWS)
     ]
-    return told, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
+    return responses, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
 
 
 def of_xcluster(seed: int) -> tuple[list[Meaning], Rows]:
     """A history of one tablet in xCluster's form, and the rows at its end."""
     history = xcluster_histories.History(seed)
-    told = [
+    responses = [
         (window, history.document(records, tablet), history.events(tablet, records))
         for window, tablet, records in history.delivered(WINDOWS)
     ]
-    return told, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
+    return responses, {key: tuple(row[name] for name in TYPES) for key, row in history.rows.items()}
 
 
 FORMS = {"yugabyte": of_sdk, "yugabyte_xcluster": of_xcluster}
@@ -66,8 +66,8 @@ class World:
         lines: dict[str, list[str]] = {window: [] for window in WINDOWS}
         for seed in range(SEED, SEED + HISTORIES):
             of_case: dict[str, list[Event]] = {window: [] for window in WINDOWS}
-            told, rows = FORMS[form](seed)
-            for window, line, events in told:
+            responses, rows = FORMS[form](seed)
+            for window, line, events in responses:
                 lines[window].append(line)
                 of_case[window] += events
             self.delivered.append(of_case)

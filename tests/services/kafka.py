@@ -179,8 +179,8 @@ class Broker:
         """The identity that the broker gave the topic."""
         # Kept until the answer is here: with a client that is gone no answer comes.
         admin = self.admin()
-        told = admin.describe_topics(TopicCollection([topic]))[topic].result(30)
-        return str(told.topic_id)
+        description = admin.describe_topics(TopicCollection([topic]))[topic].result(30)
+        return str(description.topic_id)
 
     def delete_before(self, topic: str, offset: int) -> None:
         """What retention does to the first partition, at once."""

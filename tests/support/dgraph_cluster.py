@@ -83,10 +83,10 @@ class Cluster:
         self.commits.append(lines)
 
     def mutation(self, namespace: int, does: str, uid: int, predicate: str, value: object) -> str:
-        told, kind = (value, {**SINGLE, **MANY}[predicate]) if does != "star" else STAR
+        of_event, kind = (value, {**SINGLE, **MANY}[predicate]) if does != "star" else STAR
         event = {
             "operation": "set" if does == "set" else "del",
-            **{"uid": uid, "attr": predicate, "value": told, "value_type": kind},
+            **{"uid": uid, "attr": predicate, "value": of_event, "value_type": kind},
         }
         return self.line(namespace, "mutation", event)
 

@@ -40,7 +40,7 @@ FEED = replace(DECLARED, tables=FORMATS["tigergraph"].tables(DECLARED))
 
 @dataclass
 class Store:
-    """The graph, and all that was told of it."""
+    """The graph, and all messages about it."""
 
     rng: Random
     partitions: int

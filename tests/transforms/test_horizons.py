@@ -1,4 +1,4 @@
-"""How far history may be compacted, by what each stream has told in each window."""
+"""How far history may be compacted, by the positions that each stream has delivered in each window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def span(hour: int, newest: int) -> Span:
     return Span(f"2025-11-20T{hour:02}", (0, 1), (0, newest))
 
 
-def test_a_stream_bounds_the_horizon_by_what_it_has_told() -> None:
+def test_a_stream_bounds_the_horizon_by_the_positions_it_has_delivered() -> None:
     both = {"a": Reach((0, 1, 1), (0, 1, 9)), "b": Reach((0, 1, 2), (0, 1, 7))}
     assert watermark(both) == ((0, 1, 7), "b")
     # Nothing of it is old enough, so nothing of it may be folded.

@@ -25,7 +25,7 @@ from transforms.json_values import DEEPEST, MalformedJson, Number, read, written
         '[{"a":{"b":1,"b":1}}]',
     ],
 )
-def test_a_name_that_stands_twice_is_told_of_however_it_is_written(text: str) -> None:
+def test_a_name_that_stands_twice_is_refused_however_it_is_written(text: str) -> None:
     with pytest.raises(MalformedJson, match=r"a name stands twice in one object: [ab]"):
         read(text)
 

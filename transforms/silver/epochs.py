@@ -6,14 +6,11 @@ Put here how an epoch changes an event. Not here: the decisions themselves (``tr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 from transforms.event import Event
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+from transforms.moments import microseconds_of
 
 
 class Epochs:
@@ -51,7 +48,7 @@ class _Prepared:
 
     def __init__(self, epoch: Epoch) -> None:
         self.window = epoch.window
-        self.time = None if epoch.time is None else (epoch.time - _1970) // _MICROSECOND
+        self.time = microseconds_of(epoch.time)
 
     def has_begun(self, event_at: int | None, window: str) -> bool:
         """True for events that are in the epoch, or in a later one."""

@@ -35,7 +35,7 @@ _STATE = pa.struct(
     ]
 )
 BASE_ROWS = pa.schema([("key", _TEXTS), ("streams", _TEXTS), ("state", _STATE)])
-"""The same for Arrow."""
+"""``BASE_COLUMNS`` as an Arrow schema."""
 
 _BATCH_ROWS = 10_000
 

@@ -12,7 +12,8 @@ GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
 ``GOLD``, ``TOMBSTONE``, ``VERSION``: a row of gold, a tombstone, a version of a row. ``BASE``: a base row. ``CARRIED``:
 a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone, if it has
 read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are those of
-the other stream, ``event_id`` is the change's. ``CHANGE``: a change.
+the other stream, ``event_id`` is the change's. ``CHANGE``: a change. Rows that are folded together are sorted by this
+number, so that changes come last.
 """
 
 COLUMNS = {

@@ -64,7 +64,7 @@ def out_columns(table: Table) -> str:
 
 
 def out_schema(table: Table) -> pa.Schema:
-    """The same for Arrow."""
+    """``out_columns`` as an Arrow schema."""
     own = [] if table.key else [(KEY, pa.string()), (COPY, pa.int64())]
     declared = [(name, typed_values.arrow_type(kind)) for name, kind in table.columns.items()]
     of_version = history_columns.OWN.items() if table.history else ()

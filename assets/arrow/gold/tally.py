@@ -15,12 +15,13 @@ class Tally:
 
     ``deliveries``: new events. ``repeats``, ``superseded``: those that had come before, and those that change nothing.
     ``keys``: keys that changed; ``merged``: those of which columns keep their old values. ``absent``: keys that are
-    absent now; ``needs_tombstone_merge``: those of them whose last change is no later than the one that gold had, so
-    that a new tombstone would not be the newest. ``drops_tombstone``: keys that are present, by changes at an earlier
-    position than their tombstone. ``needing_history``: keys that have to be folded from all their changes.
-    ``refolded``: keys that were folded so, and ``keys_with_late_events`` those of them of which an event came late.
-    ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows in gold. ``removed``,
-    ``changed``: how many rows scoped changes removed, or changed otherwise, by event.
+    absent now; ``needs_tombstone_merge``: those of them whose last change is no later than the one that gold had: their
+    tombstone has to replace the old one, because appended it would not be the newest. ``drops_tombstone``: keys that
+    are present although their tombstone is at a later position: that tombstone has to be deleted. ``needing_history``:
+    keys that have to be folded from all their changes. ``refolded``: keys that were folded so, and
+    ``keys_with_late_events`` those of them of which an event came late. ``ties``: keys with two events at one position.
+    ``foreign_copies``: keys with several rows in gold. ``removed``, ``changed``: how many rows scoped changes removed,
+    or changed otherwise, by event.
     """
 
     deliveries: int = 0

@@ -32,7 +32,7 @@ from transforms.source_format import Decode, Resolve, SourceFormat
 
 @dataclass(frozen=True, slots=True)
 class DecodePending:
-    """Bronze records to what their neighbours decide about: pickled, with the group and the order of each."""
+    """Bronze records to pending records: what each says by itself, pickled, with its group and its place there."""
 
     feed: Feed
     format: SourceFormat

@@ -1,4 +1,4 @@
-"""The stages from bronze records to rows, for formats whose records mean what they mean by themselves.
+"""The stages from bronze records to rows, for formats in which each record can be decoded alone.
 
 Each stage takes an iterator of batches and gives one, so that it runs in a task, in ``DataFrame.mapInArrow``, and
 anywhere else. Batches are bounded by bytes. Put here what every format's records go through. Not here: records whose

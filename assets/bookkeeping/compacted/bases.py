@@ -119,9 +119,9 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
         if words := compacted_past.altered(json.loads(row["judged_by"]), now):
             raise DecisionRefused(
                 feed.name,
-                f"table {name}: history up to window {newest} is compacted, and the feed now says otherwise"
-                f" what it depends on: {'; '.join(words)}. `weir rebuild {feed.name}` makes the tables anew from"
-                " bronze; or undo the change",
+                f"table {name}: history up to window {newest} is compacted, and the feed file or a decision"
+                f" has since changed what that history was made with: {'; '.join(words)}. `weir rebuild {feed.name}`"
+                " makes the tables again from bronze; or undo the change",
             )
 
 

@@ -40,7 +40,7 @@ OPEN = T.StructType(
 """
 
 COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
-"""The same for Arrow."""
+"""``OPEN`` as an Arrow schema."""
 
 IN_PROCESS = 1_000_000
 """Up to so many events are combined in this process, in some seconds; more are Spark's work."""
@@ -68,7 +68,7 @@ def events_of(rows: DataFrame) -> DataFrame:
 
 
 def events_here(rows: pa.Table) -> pa.Table:
-    """The same of classified rows in this process."""
+    """``events_of`` for classified rows in this process."""
     transaction = rows["transaction"].combine_chunks()
     is_open = pc.is_null(pc.struct_field(transaction, "commit"))
     waiting = rows.filter(pc.and_(pc.is_valid(transaction), is_open))

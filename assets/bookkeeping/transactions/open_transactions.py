@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from assets.bookkeeping import accounting
 from assets.bookkeeping.transactions import open_events, transaction_states
@@ -18,8 +18,7 @@ from assets.layers import Layer
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+from transforms.moments import moment_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,7 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     for one in sorted(states, key=lambda state: (state.first_window, state.id)):
         age = newest - parse_window(one.first_window, feed.window)
         facts = {name: value for name, value in one._asdict().items() if name != "commit"}
-        facts["first_at"] = (
-            None if one.first_at is None else _1970 + timedelta(microseconds=one.first_at)
-        )
+        facts["first_at"] = moment_of(one.first_at)
         overdue = age >= feed.transaction_timeout
         found.append(
             OpenTransaction(**facts, age=age, never_committed=overdue, unread=tuple(missing))

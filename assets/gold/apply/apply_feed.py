@@ -76,7 +76,7 @@ def batched(tables: Sequence[Table], count: int) -> Iterator[Sequence[Table]]:
 def _side_by_side(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
 ) -> Iterator[TableResult]:
-    """Apply to tables whose locks are held: what gold is made of must not be read before they are."""
+    """Apply to tables whose locks are held. Accounts and decisions are read here, after the locks were taken."""
     known = apply_table.ApplyContext.of(lake, feed)
 
     def apply_one(table: Table) -> TableResult:

@@ -45,9 +45,10 @@ def apply(
 
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
-    """What the applies of all tables of a feed ask for.
+    """The warehouse and the feed as one step reads them, for the applies of several tables.
 
-    Whoever makes one holds the locks of the tables: a table written after ``once`` was read would be undone.
+    Make one only while the tables' locks are held: what another run commits between the reading and the taking of a
+    lock would be undone.
 
     Args:
         lake: The warehouse.
@@ -75,7 +76,7 @@ class ApplyContext:
 def apply_locked(
     known: ApplyContext, table: Table, windows: Sequence[str], *, full_rebuild: bool
 ) -> Applied:
-    """Do the same as ``apply`` for a caller that holds the lock of the table (``apply_feed``)."""
+    """``apply`` for a caller that holds the lock of the table (``apply_feed``)."""
     stopped = {name: why for name, why in known.stopped.items() if table.name in why.declared}
     done = Applied(stopped=stopped)
     for name in due_tables(known.once, known.feed, table, windows):

@@ -28,7 +28,7 @@ PROPERTIES = {"delta.enableDeletionVectors": "true"}
 def write_versions(
     gold: GoldTable, new: DataFrame, keys: DataFrame, *, full_rebuild: bool, horizon: Horizon | None
 ) -> None:
-    """Put the versions that silver can tell of some keys in place of those before, in one commit.
+    """Put the versions of some keys that can be derived from silver in place of those before, in one commit.
 
     Runs before gold is written: where a run ends in between, the next one meets the same keys again.
 
@@ -81,14 +81,14 @@ def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[s
 
 
 def above(kept: DataFrame, horizon: Horizon | None) -> DataFrame:
-    """The versions that silver can still tell: those that had not ended at the horizon, and all later ones."""
+    """The versions that can still be derived from silver: those that had not ended at the horizon, and later ones."""
     if horizon is None:
         return kept
     return kept.where(F.coalesce(F.col(VALID_TO) > _position(horizon), F.lit(True)))
 
 
 def _ended(kept: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
-    """The versions that silver no longer knows, with the columns that are declared now."""
+    """The versions that can no longer be derived from silver, with the columns that are declared now."""
     ended = kept.where(F.col(VALID_TO) <= _position(horizon))
     columns = [
         (F.col(f"`{name}`") if name in kept.columns else F.lit(None))

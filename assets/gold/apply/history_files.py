@@ -57,10 +57,10 @@ class HistoryFiles:
     ) -> None:
         """Put these versions in place of those before, in one commit.
 
-        Versions that ended at or below the horizon stay: silver no longer knows them.
+        Versions that ended at or below the horizon stay: they can no longer be derived from silver.
 
         Args:
-            versions: The versions that silver can tell, by key.
+            versions: The versions that can be derived from silver, by key.
             horizon: Up to where silver's changes are compacted.
             keys: The keys whose versions are replaced; None for all.
         """

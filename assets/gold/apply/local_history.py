@@ -21,7 +21,7 @@ from transforms.gold.table_changes import NewChanges, TableOutcome
 
 
 def put_all(history: HistoryFiles, new: NewChanges, silver: SilverFiles) -> None:
-    """Write the versions of all keys, as silver tells them."""
+    """Replace the whole table of versions by what all of silver gives."""
     history.put(_versions(history, new, silver, None), silver.based.horizon, None)
 
 
@@ -64,7 +64,7 @@ def put_changed(
 def _versions(
     history: HistoryFiles, new: NewChanges, silver: SilverFiles, keys: Collection[Key] | None
 ) -> dict[Key, Sequence[Version]]:
-    """The versions of these keys, or of all, that silver can tell."""
+    """The versions of these keys, or of all, that can be derived from silver."""
     fold, wanted = Fold.of(history.table), keys
     if keys is not None and new.moves:
         wanted = with_linked({*keys}, silver.links())

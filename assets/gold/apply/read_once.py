@@ -39,7 +39,7 @@ class KeptTable(SmallTable):
 
 
 class ReadOnce(Lake):
-    """The same warehouse, reading once; several threads may use it."""
+    """A warehouse that reads the feed's small tables once; several threads may use it."""
 
     _kept: dict[Hashable, Any] = PrivateAttr(default_factory=dict)
     _lock: Any = PrivateAttr(default_factory=RLock)

@@ -54,7 +54,7 @@ def apply_one(gold: GoldTable, windows: Sequence[str], *, full_rebuild: bool) ->
 
 
 def _current(gold: GoldTable, horizon: Horizon | None) -> CurrentTables:
-    """The tables as they are before the run; of the versions those that silver can still tell."""
+    """The tables as they are before the run; of the versions those that can still be derived from silver."""
     kept = history.above(gold.history.read(), horizon) if gold.table.history else None
     return CurrentTables(gold.rows, gold.tombstones, kept)
 

@@ -53,7 +53,7 @@ def moments_of(scoped: Iterable[Scoped]) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class LocalCrossStreamDeletes:
-    """Whom a table's scoped changes reach in other streams, from silver that was read in this process.
+    """What decides which keys of other streams a table's scoped changes reach; silver was read in this process.
 
     ``crossing``: each stream's positions over time. ``cross_stream_positions``: positions of changes in other streams,
     by event. ``placed``: the keys of the changes whose position in another stream the run brings.
@@ -67,7 +67,10 @@ class LocalCrossStreamDeletes:
 def read_locally(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: Iterable[tuple[pa.Table, bool]]
 ) -> LocalCrossStreamDeletes | None:
-    """Read it from the files of silver, each with whether the run brings it; None where there is only one stream."""
+    """The table's ``LocalCrossStreamDeletes``; None where there is only one stream.
+
+    ``silver``: the rows of each file, with whether the run brings them.
+    """
     far, collected = cross_stream_matcher(feed, table), Collected()
     for rows, is_new in silver:
         plain = rows.append_column("is_new", pa.array([is_new] * rows.num_rows, pa.bool_()))
@@ -93,7 +96,7 @@ def read_locally(
 
 @dataclass(frozen=True, slots=True)
 class CrossStreamDeletes:
-    """Whom a table's scoped changes reach in other streams, from silver that was read by Spark.
+    """What decides which keys of other streams a table's scoped changes reach; silver was read by Spark.
 
     ``crossing``: each stream's positions over time. ``cross_stream_positions``: one row per position of a change in
     another stream than its own: ``key``, ``event_id``, ``stream``, ``position``, and ``is_new``, where the run brings
@@ -107,7 +110,7 @@ class CrossStreamDeletes:
 def read_by_spark(
     feed: Feed, table: Table, scoped: Iterable[Scoped], silver: DataFrame
 ) -> CrossStreamDeletes:
-    """Read it from all rows of a feed's silver (with ``is_new``), whose changes come from several streams."""
+    """The table's ``CrossStreamDeletes``; ``silver``: all rows of the feed, of several streams, with ``is_new``."""
     far = cross_stream_matcher(feed, table)
     rows = silver.select(
         *("declared", "effect", "operation", "after", "event_id", "stream", "position", "is_new"),

@@ -1,7 +1,7 @@
 """What a run brings for one gold table: changes that were read in this process, sorted by what is done with them.
 
-Put here what makes ``transforms.gold.table_changes.NewChanges`` of them. Not here: how they are read (``silver_files``), and what
-becomes of them (``transforms/gold``).
+Put here what makes ``transforms.gold.table_changes.NewChanges`` of them. Not here: how they are read
+(``silver_files``), and what becomes of them (``transforms/gold``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 
 from assets.bookkeeping import snapshot_deletes, window_progress
 from assets.bookkeeping.transactions import complete_transactions
@@ -22,9 +21,7 @@ from transforms.feed.feed import Feed
 from transforms.gold.change import Change, Key
 from transforms.gold.scopes import Scoped
 from transforms.gold.table_changes import NewChanges
-
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+from transforms.moments import microseconds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
     for row in snapshot_deletes.scoped_rows(feed, silver.table.name, silver.name):
         change = Change(
             *("remove", tuple(row["position"]), 1, row["event_id"]),
-            None if row["event_at"] is None else (row["event_at"] - _1970) // _MICROSECOND,
+            microseconds_of(row["event_at"]),
             *({}, {}, {}),
             is_scoped=True,
             is_derived=True,
@@ -110,7 +107,7 @@ def epochs(feed: Feed, silver: SilverFiles) -> list[Visible]:
 
 
 def crossing(gold: GoldTable, run_changes: Run, silver: SilverFiles) -> tuple[Run, bool]:
-    """The run, with what says whom scoped changes reach in other streams, and whether that has moved."""
+    """The run, with what decides which keys of other streams scoped changes reach, and whether that has moved."""
     if not streams.may_have_several_streams(gold.lake, gold.feed):
         return run_changes, False
     before = window_progress.brought_before(gold.lake, gold.feed, silver.windows)

@@ -1,8 +1,8 @@
 """Silver as one gold table sees it, read in this process: for feeds whose silver, or what a run needs of it, is small.
 
-Put here what of silver counts for the table, and what it says of its keys (``transforms.gold.table_changes.Silver``). Not here:
-how its files are read (``silver_parts``), what becomes of the changes (``transforms/gold``), and larger silver, which
-is Spark's (``table_changes``).
+Put here what of silver counts for the table, and what it says of its keys (``transforms.gold.table_changes.Silver``).
+Not here: how its files are read (``silver_parts``), what becomes of the changes (``transforms/gold``), and larger
+silver, which is Spark's (``table_changes``).
 """
 
 from __future__ import annotations

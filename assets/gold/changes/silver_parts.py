@@ -26,7 +26,10 @@ MOST_BYTES = 64 << 20
 """So many bytes of silver's files are read in this process at most; more is Spark's work."""
 
 MOST_ROWS = 200_000
-"""So many changes of a table are held in this process at most, some 300 MB: Parquet makes little of equal ones."""
+"""So many changes of a table are held in this process at most, about 300 MB.
+
+Bytes on disk do not show it: Parquet stores repeated values in almost no space.
+"""
 
 _SIFTED = ("table", "declared")
 

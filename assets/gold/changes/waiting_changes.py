@@ -20,6 +20,7 @@ from assets.arrow.map_columns import map_array
 from assets.arrow.record_batches import with_clear_errors
 from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW
+from assets.columns.spelling import IMAGES
 from assets.delta import delta_rs
 from assets.lake import Lake
 from assets.layers import Layer
@@ -30,7 +31,6 @@ from transforms.silver import waiting
 from transforms.silver.conforming.changes import Row
 
 _SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
-_IMAGES = ("before", "after", "attribute_ops", "scope")
 
 
 def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
@@ -100,7 +100,7 @@ def _replaced(
     rows = [row for _, row in found]
     changed = {
         **{name: [getattr(row, name) for row in rows] for name in ("key", "moved_from", "derived")},
-        **{name: [getattr(row, name) for row in rows] for name in (*_IMAGES, "effect", "position")},
+        **{name: [getattr(row, name) for row in rows] for name in (*IMAGES, "effect", "position")},
         "declared": [declared] * len(rows),
     }
     arrays = []

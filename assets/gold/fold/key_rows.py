@@ -27,7 +27,7 @@ from transforms.feed.feed import Feed
 class CurrentTables:
     """One gold table as it is before a run.
 
-    ``versions``: those that silver can still tell; None where the table keeps none.
+    ``versions``: those that can still be derived from silver; None where the table keeps none.
     """
 
     rows: LakeTable
@@ -76,7 +76,7 @@ class Run:
 
     @property
     def passes_on(self) -> bool:
-        """Whether the first stage has read all that the second compares with, and passes it on to it (``CARRIED``)."""
+        """Whether the first stage hands what it read of gold to the second (``CARRIED``), so that it is read once."""
         return not self.folding.moves and (self.folding.depends or not self.table_changes.table.key)
 
 

@@ -1,10 +1,11 @@
 """Keys whose newest change alone decides what they are, picked out by Spark itself: the short way of an apply.
 
 Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
-the whole row, the others do not matter; where all are as old as what gold has, none does. A table that gets a million
-changes has few other keys, and only these go to the fold in Python. The result is the same as if all went there, only
-sooner (``transforms/gold/onto_gold.py``; the laws in tests hold the two together). Put here how such keys are picked
-out and counted. Not here: the other keys (``spark_fold``), and what is done with the rows (``assets/gold/apply``).
+the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is gold's
+own last change, the row stays as it is. A table that gets a million changes has few other keys, and only these go to
+the fold in Python. The result is the same as if all went there, only sooner (``transforms/gold/onto_gold.py``; the laws
+in tests hold the two together). Put here how such keys are picked out and counted. Not here: the other keys
+(``spark_fold``), and what is done with the rows (``assets/gold/apply``).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from assets.gold.fold.newest_outcomes import (
 from transforms.feed.feed import Table
 
 LEAST = 20_000
-"""Fewer new changes are folded in Python as fast: this way saves 20 µs a change, and costs some queries."""
+"""From so many new changes on this way is taken: it saves 20 µs a change, and costs some queries."""
 
 
 @dataclass(frozen=True, slots=True)

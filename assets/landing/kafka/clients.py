@@ -81,7 +81,7 @@ _TELLING: tuple[tuple[int, str, str], ...] = (
     (KafkaError._ALL_BROKERS_DOWN, "the broker does not answer", _PROTOCOL),
     (KafkaError._TIMED_OUT, "the broker does not answer", _PROTOCOL),
 )
-"""From the most telling to the least: of several complaints the first of these is reported."""
+"""Codes of errors, each with its fault and remedy, the most specific first: of several errors the first is reported."""
 
 # librdkafka's only property that is written so.
 _WITHOUT_DOTS = {"log.level": "log_level"}

@@ -86,7 +86,7 @@ class _Reading:
             size = 0
             for message in found:
                 offset = self._offset(message)
-                # What the client has at hand of before, a restart say, was read already.
+                # The client may return records that were read already, after a restart of the broker say.
                 if offset is None or offset < at:
                     continue
                 if message.error() is not None or offset >= end:
@@ -116,7 +116,7 @@ class _Reading:
             return message.offset()
         assert error is not None
         if error.code() == KafkaError._AUTO_OFFSET_RESET:
-            fault = "the offsets that are read now are deleted meanwhile"
+            fault = "Kafka deleted the offsets while they were being read"
             raise self._unreadable(fault, "Run again, which says how many are lost.")
         if error.retriable():
             return None

@@ -42,7 +42,8 @@ def look(feed: Feed) -> list[Partition]:
     known = clients.answers(feed, client, asked, client_errors)
     places = [TopicPartition(topic, one.id) for topic in topics for one in known[topic].partitions]
     oldest, newest = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    # What is written is asked before what is decided: a transaction that ends in between is none that is open.
+    # The last offset written is asked before the last one that may be read: a transaction that ends in between then
+    # does not look open.
     earliest, written, end = (
         clients.answers(
             feed,
@@ -136,8 +137,9 @@ def backlog(
             if one.name in known and one.topic not in created_again:
                 created_again.add(one.topic)
                 warnings.append(
-                    f"topic {one.topic} was made anew: it is read from its start, beside what the old one had. Its"
-                    f" positions may start again: docs/kafka.md says when `weir epoch {feed.name}` is needed"
+                    f"topic {one.topic} was deleted and created again: it is read from its start, and the old topic's"
+                    f" records are kept. Its positions may start again: docs/kafka.md says when"
+                    f" `weir epoch {feed.name}` is needed"
                 )
             if one.earliest > 0:
                 warnings.append(
@@ -147,7 +149,7 @@ def backlog(
             raise clients.unreadable(
                 feed,
                 f"it ends at offset {one.end:,}, but {before.next_offset:,} were read: it has lost its end",
-                "Give the feed file another name, which reads everything anew.",
+                "Rename the feed file: a feed with a new name reads everything from the start.",
                 one.name,
             )
         elif before.next_offset < one.earliest:

@@ -95,15 +95,15 @@ def release_command(place: Place, feed: str, choice: Choice) -> None:
     release.release(place, feed, choice)
 
 
-@click.command("dismiss", short_help="List the quarantined records, or give some of them up.")
-@with_choice("Give up all of them.", f"{REASON}. Needed to give any up.")
+@click.command("dismiss", short_help="List the quarantined records, or dismiss some of them.")
+@with_choice("Dismiss all of them.", f"{REASON}. Needed to dismiss any.")
 def dismiss_command(place: Place, feed: str, choice: Choice) -> None:
-    """List the quarantined records of FEED, or give up those with these IDS, which nobody will mend.
+    """List the quarantined records of FEED, or dismiss those with these IDS, which nobody will fix.
 
-    Records that are given up stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts
-    them. If the feed file is changed later so that such a record can be taken, it counts like any other. Without IDS
-    and without --all, the command lists the records. The beginning of an id is enough. All events of a record are given
-    up together.
+    Dismissed records stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them.
+    If the feed file is changed later so that such a record can be taken, it counts like any other. Without IDS and
+    without --all, the command lists the records. The beginning of an id is enough. All events of a record are dismissed
+    together.
     """
     from orchestration.cli.decisions import dismiss
 

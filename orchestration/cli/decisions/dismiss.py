@@ -1,6 +1,6 @@
-"""``weir dismiss``: quarantined records that nobody can mend, listed or given up, so that they hold nothing up.
+"""``weir dismiss``: quarantined records that nobody can fix, listed or dismissed, so that they hold nothing up.
 
-Put here what the command lists and what it does. Not here: which records may still be mended
+Put here what the command lists and what it does. Not here: which records may still be fixed
 (``assets/bookkeeping/dismissals``), and how the decision is kept (``assets/bookkeeping/decisions``).
 """
 
@@ -46,7 +46,7 @@ class QuarantinedRecord:
 
 
 def dismiss(place: Place, name: str, choice: Choice) -> None:
-    """Give up the chosen records of a feed's quarantine, or list the records where none is chosen."""
+    """Dismiss the chosen records of a feed's quarantine, or list the records where none is chosen."""
     check_java()
     (feed,) = session.choose(place.feeds, [name])
     if choice.is_made and not (choice.reason or "").strip():
@@ -67,7 +67,7 @@ def dismissed(lake: Lake, feed: Feed, choice: Choice) -> list[str]:
     records = quarantined(lake, decisions.with_recorded(lake, feed))
     if not choice.is_made:
         more = [f"and {len(records) - SHOWN:,} more"] if len(records) > SHOWN else []
-        advice = f"; `weir dismiss {feed.name} ID --reason TEXT` or `--all` gives them up"
+        advice = f"; `weir dismiss {feed.name} ID --reason TEXT` or `--all` dismisses them"
         total = f"{feed.name}: {counted(len(records), 'record')} in quarantine"
         total += advice if records else ""
         return [*[in_words(record) for record in records[:SHOWN]], *more, total]
@@ -82,7 +82,7 @@ def dismissed(lake: Lake, feed: Feed, choice: Choice) -> list[str]:
 
 
 def quarantined(lake: Lake, feed: Feed) -> list[QuarantinedRecord]:
-    """The records in quarantine that may yet be mended, in the order in which they came."""
+    """The records in quarantine that may yet be fixed, in the order in which they came."""
     rows = dismissals.waiting(lake, feed)
     if rows is None:
         return []

@@ -14,7 +14,8 @@ from assets.bookkeeping.compacted import bases
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed
-from orchestration.feeds.epochs import DeclaredEpoch, UnfitEpoch, epoch_from
+from orchestration.feeds.epochs import DeclaredEpoch, epoch_from
+from orchestration.feeds.misdeclared import Unfit
 from orchestration.spark.java import check_java
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
@@ -30,7 +31,7 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
     (feed,) = session.choose(place.feeds, [name])
     try:
         epoch = epoch_from(declared, feed.window, feed.tables)
-    except UnfitEpoch as fault:
+    except Unfit as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
     lake = session.opened(place.warehouse, [feed])
     known = decisions.with_recorded(lake, feed)

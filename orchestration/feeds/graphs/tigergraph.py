@@ -37,7 +37,7 @@ def vertices_from(
     """The vertex types by name.
 
     Raises:
-        FeedMisdeclared: something in them cannot be.
+        FeedMisdeclared: something in them is not valid.
     """
     vertices = {}
     for name, vertex in declared.items():
@@ -58,7 +58,7 @@ def edges_from(
     """The edge types by name.
 
     Raises:
-        FeedMisdeclared: something in them cannot be.
+        FeedMisdeclared: something in them is not valid.
     """
     edges: dict[str, EdgeType] = {}
     taken = {*declared}

@@ -40,7 +40,7 @@ def test_spark_reads_the_same_values(spark: SparkSession, kind: str) -> None:
         "text", columns.typed(F.col("text"), kind, strictly=True).alias("value")
     ).toArrow()
     ours = typed_values.typed(values["text"].to_pylist(), kind)
-    # NaN is no NaN: what is compared is how values are written.
+    # NaN does not equal NaN, so the written forms of the values are compared.
     theirs = pa.chunked_array(values["value"]).combine_chunks()
     differing = [
         (text, one, other)

@@ -163,8 +163,8 @@ def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: 
     bring(lake, feed)
     decided = datetime(2025, 11, 21, tzinfo=UTC)
     decisions.open_epoch(lake, feed, Epoch(window="2025-11-20T04", complete=True), decided, "moved")
-    told = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
-    assert told[7:11] == [
+    lines = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["1"]))
+    assert lines[7:11] == [
         "   2  complete snapshot of everything in the table  at position 1",
         "      the row is gone",
         "      a recorded decision, window 2025-11-20T04",

@@ -61,7 +61,7 @@ def bronze(lake: Lake) -> DeltaTable:
     )
 
 
-def told(lake: Lake) -> set[Object]:
+def in_ledger(lake: Lake) -> set[Object]:
     """What the ledger says that bronze holds."""
     found = [
         (one.window, one.name, one.generation, one.records)
@@ -102,18 +102,18 @@ def ledger_rows(lake: Lake) -> pa.Table:
 
 
 def test_nothing_is_held_where_nothing_was_read(lake: Lake) -> None:
-    assert told(lake) == set()
+    assert in_ledger(lake) == set()
     assert ledger.read_offsets(lake, ZOO) == {}
     assert ledger.other_windows(lake, ZOO) == []
     bronze_ledger.catch_up(lake, ZOO)
     assert not Path(lake.warehouse).exists()
 
 
-def test_each_commit_is_looked_at_once_and_bronze_no_more(
+def test_each_commit_is_looked_at_once_and_bronze_is_not_read_again(
     anywhere: Lake, opened: list[str]
 ) -> None:
     append(anywhere, (EARLY, "a.json", "1", 3), (LATE, "b é%20.json", "1", 1))
-    assert told(anywhere) == {(EARLY, "a.json", "1", 3), (LATE, "b é%20.json", "1", 1)}
+    assert in_ledger(anywhere) == {(EARLY, "a.json", "1", 3), (LATE, "b é%20.json", "1", 1)}
     bronze_ledger.catch_up(anywhere, ZOO)
     opened.clear()
     append(anywhere, (EARLY, "a.json", "2", 4), (EARLY, "empty.json", "1", 0))
@@ -124,12 +124,12 @@ def test_each_commit_is_looked_at_once_and_bronze_no_more(
         (LATE, "b é%20.json", "1", 1),
     }
     # Whoever asks before it is written down looks at the new commit, and writes nothing.
-    assert told(anywhere) == everything
+    assert in_ledger(anywhere) == everything
     assert len({*opened}) == 1
     assert {*ledger_rows(anywhere)["version"].to_pylist()} == {0}
     bronze_ledger.catch_up(anywhere, ZOO)
     opened.clear()
-    assert told(anywhere) == everything
+    assert in_ledger(anywhere) == everything
     named = ledger.read_objects(anywhere, ZOO, names=["a.json", "nothing"])
     assert {one.generation for one in named} == {"1", "2"}
     assert [one.name for one in ledger.read_objects(anywhere, ZOO, [LATE])] == ["b é%20.json"]
@@ -154,17 +154,17 @@ def test_compaction_of_bronze_is_no_news_and_what_it_removes_is_not_missed(
     opened.clear()
     bronze(lake).optimize.compact()
     everything = {(EARLY, "a.json", "1", 3), (EARLY, "b.json", "1", 2)}
-    assert told(lake) == everything
+    assert in_ledger(lake) == everything
     assert opened == []
     # What came is compacted, and its files are removed, before anybody has looked at it.
     append(lake, (EARLY, "c.json", "1", 1))
     bronze(lake).optimize.compact()
     bronze(lake).vacuum(0, dry_run=False, enforce_retention_duration=False)
     everything.add((EARLY, "c.json", "1", 1))
-    assert told(lake) == everything
+    assert in_ledger(lake) == everything
     bronze_ledger.catch_up(lake, ZOO)
     opened.clear()
-    assert told(lake) == everything
+    assert in_ledger(lake) == everything
     assert opened == []
 
 
@@ -172,14 +172,14 @@ def test_a_lost_ledger_costs_one_look_at_bronze(lake: Lake, opened: list[str]) -
     for number in range(4):
         append(lake, (EARLY, f"{number}.json", "1", number))
     bronze_ledger.catch_up(lake, ZOO)
-    before = told(lake)
+    before = in_ledger(lake)
     shutil.rmtree(lake.path(Layer.LEDGER, "zoo"))
     opened.clear()
     bronze_ledger.catch_up(lake, ZOO)
     assert sorted(opened) == sorted({*opened})
     assert len(opened) == 4
     opened.clear()
-    assert told(lake) == before == there(lake)
+    assert in_ledger(lake) == before == there(lake)
     assert opened == []
 
 
@@ -193,11 +193,11 @@ def test_commits_whose_log_entries_are_gone_are_looked_up_in_bronze(lake: Lake) 
     # Delta removes entries that are older than its checkpoint, after some weeks.
     for version in range(3):
         (log / f"{version:020}.json").unlink()
-    assert told(lake) == there(lake)
-    assert len(told(lake)) == 4
+    assert in_ledger(lake) == there(lake)
+    assert len(in_ledger(lake)) == 4
     bronze_ledger.catch_up(lake, ZOO)
     append(lake, (LATE, "new.json", "1", 1))
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
 
 
 def test_of_two_writers_that_note_the_same_commits_none_counts_twice(lake: Lake) -> None:
@@ -215,7 +215,7 @@ def test_of_two_writers_that_note_the_same_commits_none_counts_twice(lake: Lake)
     later = found()
     for one in (mine, theirs, later):
         table.append(one.news)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
     # Both have looked at the same new commits, and the one behind at fewer of them.
     append(lake, (LATE, "c.json", "1", 2))
     fewer = found()
@@ -223,11 +223,11 @@ def test_of_two_writers_that_note_the_same_commits_none_counts_twice(lake: Lake)
     more = found()
     for one in (more, fewer, more):
         table.append(one.news)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
     assert found().news.num_rows == 0
     append(lake, (LATE, "e.json", "1", 1))
     bronze_ledger.catch_up(lake, ZOO)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
 
 
 def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
@@ -245,12 +245,12 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
     for commit in range(3):
         monkeypatch.setattr(bronze_ledger, "held", held_while_another_catches_up)
         bronze_ledger.catch_up(lake, ZOO)
-        assert told(lake) == there(lake)
+        assert in_ledger(lake) == there(lake)
         append(lake, (LATE, f"{commit}.json", "1", 1))
     assert table.version() > 3
 
 
-def test_bronze_that_was_made_anew_or_put_back_is_looked_at_anew(lake: Lake) -> None:
+def test_bronze_that_was_made_again_or_restored_is_read_again(lake: Lake) -> None:
     for number in range(3):
         append(lake, (EARLY, f"{number}.json", "1", 1))
     place, kept = Path(lake.path(Layer.BRONZE, "zoo")), Path(lake.warehouse, "kept")
@@ -261,30 +261,30 @@ def test_bronze_that_was_made_anew_or_put_back_is_looked_at_anew(lake: Lake) -> 
     # Put back to an earlier state, from which it goes on otherwise.
     shutil.rmtree(place)
     shutil.copytree(kept, place)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
     bronze_ledger.catch_up(lake, ZOO)
     append(lake, (LATE, "other.json", "1", 1))
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
     bronze_ledger.catch_up(lake, ZOO)
     shutil.rmtree(place)
     append(lake, (LATE, "anew.json", "1", 1))
-    assert told(lake) == {(LATE, "anew.json", "1", 1)}
+    assert in_ledger(lake) == {(LATE, "anew.json", "1", 1)}
     bronze_ledger.catch_up(lake, ZOO)
     append(lake, (LATE, "more.json", "1", 1))
     bronze_ledger.catch_up(lake, ZOO)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
     assert {*ledger_rows(lake)["bronze"].to_pylist()} == {bronze(lake).metadata().id}
 
 
-def test_rows_that_somebody_took_out_of_bronze_are_read_no_more(lake: Lake) -> None:
+def test_rows_that_were_deleted_from_bronze_are_no_longer_in_the_ledger(lake: Lake) -> None:
     append(lake, (EARLY, "a.json", "1", 3), (LATE, "b.json", "1", 2))
     bronze_ledger.catch_up(lake, ZOO)
     bronze(lake).delete("object = 'b.json'")
-    assert told(lake) == {(EARLY, "a.json", "1", 3)}
+    assert in_ledger(lake) == {(EARLY, "a.json", "1", 3)}
     bronze_ledger.catch_up(lake, ZOO)
     append(lake, (LATE, "b.json", "1", 2))
     bronze_ledger.catch_up(lake, ZOO)
-    assert told(lake) == there(lake)
+    assert in_ledger(lake) == there(lake)
 
 
 def test_the_ledger_of_many_commits_stays_few_files(
@@ -297,7 +297,7 @@ def test_the_ledger_of_many_commits_stays_few_files(
     table = DeltaTable(lake.path(Layer.LEDGER, "zoo"))
     assert len(table.file_uris()) <= bronze_ledger.STEPS + 1
     assert ledger_rows(lake).num_rows <= 2 * bronze_ledger.STEPS + 2
-    assert told(lake) == there(lake) == {(EARLY, "topic/0", "id", 60)}
+    assert in_ledger(lake) == there(lake) == {(EARLY, "topic/0", "id", 60)}
     (read,) = ledger.read_offsets(lake, ZOO).values()
     assert (read.next_offset, read.window) == (60, EARLY)
 
@@ -380,7 +380,7 @@ def test_whatever_happens_in_whatever_order_the_ledger_says_what_bronze_holds(
     }
     for step in rng.choices([*steps], [*steps.values()], k=40):
         step()
-        assert told(lake) == there(lake)
+        assert in_ledger(lake) == there(lake)
     log = BronzeLog.opened(lake, ZOO)
     assert log is not None
     bronze_ledger.catch_up(lake, ZOO)

@@ -1,4 +1,4 @@
-"""What a person decides: epochs that put a log that began anew in its place, and truncates that wait."""
+"""What a person decides: epochs, which give a log that was reset its place in the order, and truncates that wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOW = datetime(2025, 11, 21, tzinfo=UTC)
 MINUTE_5 = datetime.fromtimestamp(1_763_600_000 + 5 * 60, UTC)
 
 
-def test_a_log_that_began_anew_is_in_its_place_once_somebody_says_so(
+def test_a_log_that_was_reset_has_its_place_once_an_epoch_is_opened(
     lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
     born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=1)
@@ -85,7 +85,7 @@ def test_a_complete_snapshot_ends_what_it_does_not_name(lake: Lake, folder: Path
     decisions.open_epoch(lake, feed, Epoch("2025-11-20T04", table="pets", complete=True), NOW, None)
     bring(lake, feed)
     assert names(lake, feed) == {2: "Bob"}
-    # What an older epoch had does not come back, however late it is told.
+    # What an older epoch had does not come back, however late it is delivered.
     lay(folder, "2025-11-20/03/pets/z.json", drop('{"id": "3", "name": "Cleo"}'))
     bring(lake, feed)
     assert names(lake, feed) == {2: "Bob"}
@@ -117,7 +117,7 @@ def test_a_held_truncate_waits_until_it_is_released(
     # What one record asks for is let through together.
     assert release.of_same_records([waiting, other, apart], [other]) == [waiting, other]
     decisions.release(lake, feed, Release(waiting.event_id, waiting.windows), NOW, None)
-    # Released while a run was under way, which was made of what was known before: its window stays due.
+    # Released during a run that had started before the decision: the window stays due.
     window_progress.finish(lake, feed, ["2025-11-20T03"])
     assert planning.due(lake, feed).windows == ["2025-11-20T03"]
     made = bring(lake, feed)[1]
@@ -126,7 +126,7 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert release.held(lake, feed) == []
 
 
-def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
+def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
     early = change("I", 10, after={"id": "1", "name": "Ada"})
@@ -138,8 +138,10 @@ def test_what_nobody_will_mend_is_let_go_and_holds_nothing_up(
     assert bring(lake, feed)[1].violations["nothing_quarantined"] == 2
     (held,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=True)
     assert held.plan.new is None
-    assert "2 events in quarantine; mend it, let it go (`weir dismiss zoo`)" in str(
-        held.plan.held_back_by
+    held_back = str(held.plan.held_back_by)
+    assert (
+        "2 events in quarantine; fix the cause, dismiss the events (`weir dismiss zoo`)"
+        in held_back
     )
 
     listed = dismiss.dismissed(lake, feed, Choice())

@@ -189,7 +189,7 @@ def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(
     broker.create("both_ways", settings={"cleanup.policy": "compact,delete"})
     (line,) = topics.compacted(feed_of(broker, "kept_whole", "both_ways"))
     assert "topic both_ways is compacted (cleanup.policy: compact,delete)" in line
-    # One who may not ask, or whom nobody answers, reads all the same.
+    # Where the broker refuses the question or does not answer, no topic is named, and there is no error.
     monkeypatch.setattr(clients, "PATIENCE", 1.0)
     assert topics.compacted(feed_of(broker, "nowhere")) == ()
     assert topics.compacted(feed_of(broker, "t", address="127.0.0.1:1")) == ()
@@ -226,7 +226,7 @@ def test_what_retention_took_before_it_was_read_is_an_error_with_its_number(
         land(lake, replace(feed, accepted_losses={"short/0": 4}))
 
 
-def test_what_was_gone_before_the_first_read_is_told(lake: Lake, broker: Broker) -> None:
+def test_what_was_gone_before_the_first_read_is_reported(lake: Lake, broker: Broker) -> None:
     # Its broker gives the timestamps: what the producer says counts for nothing.
     broker.create("old", settings={"message.timestamp.type": "LogAppendTime"})
     broker.send("old", [Sent(b"0"), Sent(b"1"), Sent(b"2", at=THREE)])
@@ -237,7 +237,7 @@ def test_what_was_gone_before_the_first_read_is_told(lake: Lake, broker: Broker)
     assert values(lake) == [b"2"]
 
 
-def test_a_topic_that_was_made_anew_is_read_from_its_start(lake: Lake, broker: Broker) -> None:
+def test_a_topic_that_was_made_again_is_read_from_its_start(lake: Lake, broker: Broker) -> None:
     broker.create("again")
     broker.send("again", [Sent(b"a"), Sent(b"b")])
     feed = feed_of(broker, "again")
@@ -249,7 +249,9 @@ def test_a_topic_that_was_made_anew_is_read_from_its_start(lake: Lake, broker: B
     _, said = land(lake, feed)
 
     assert len(said) == 1
-    assert said[0].startswith("bronze.shop: topic again was made anew: it is read from its start")
+    assert said[0].startswith(
+        "bronze.shop: topic again was deleted and created again: it is read from its start"
+    )
     found = {(row["generation"], bytes(row["payload"])) for row in rows(lake)}
     now = broker.topic_id("again")
     assert found == {(before, b"a"), (before, b"b"), (now, b"c")}
@@ -324,7 +326,7 @@ def test_headers_that_the_client_cannot_read_cost_no_record() -> None:
     assert read_topics.headers_of(Strange()) == read_topics.UNREADABLE_HEADERS
 
 
-def test_a_large_backlog_is_read_by_several_tasks_and_told_of(
+def test_a_large_backlog_is_read_by_several_tasks_and_reported(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(offset_ranges, "SMALLEST", 500)
@@ -403,7 +405,7 @@ def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
 def with_settings(lake: Lake, monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str]) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-        # Tasks were born with the environment that the session began with.
+        # Spark's tasks keep the environment that the session started with.
         monkeypatch.setitem(lake.spark.sparkContext.environment, name, value)
 
 

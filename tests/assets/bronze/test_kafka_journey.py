@@ -93,8 +93,8 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
     )
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Neu-Ulm", 2: "Bonn"}
-    told = capsys.readouterr()
-    assert "town: windows 2025-11-20T03 .. 2025-11-20T04" in told.err
+    printed = capsys.readouterr()
+    assert "town: windows 2025-11-20T03 .. 2025-11-20T04" in printed.err
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "Nothing new: every drop in the landing is in gold already." in capsys.readouterr().out
 
@@ -157,9 +157,9 @@ def test_planning_reads_nothing_and_what_it_did_not_see_is_done_in_the_same_run(
     monkeypatch.setattr(planning, "LOOK_SECONDS", 0.0)
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert cities(lake) == {1: "Ulm", 2: "Bonn"}
-    told = capsys.readouterr()
-    assert "town: window 2025-11-20T03" in told.err
-    assert told.err.count("1 window not begun yet, so their drops wait: 2100-01-01T00") == 1
+    printed = capsys.readouterr()
+    assert "town: window 2025-11-20T03" in printed.err
+    assert printed.err.count("1 window not begun yet, so their drops wait: 2100-01-01T00") == 1
     assert run.run(Place(feeds, lake.warehouse), (), None) == 0
     assert "Nothing new: every drop in the landing is in gold already" in capsys.readouterr().out
 
@@ -179,11 +179,11 @@ def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(
         for event in done.get_asset_materialization_events()
         if event.asset_key == dg.AssetKey(["bronze", "town"])
     )
-    told = {name: value.value for name, value in made.metadata.items()}
-    assert told["records"] == 2
-    assert told["offsets"] == f"- {topic}/0: offsets 0 to 1"
-    assert told["windows"] == "- 2025-11-20T03: 1 record\n- 2025-11-20T04: 1 record"
-    assert told["windows_beyond"] == "- 2025-11-20T04"
+    metadata = {name: value.value for name, value in made.metadata.items()}
+    assert metadata["records"] == 2
+    assert metadata["offsets"] == f"- {topic}/0: offsets 0 to 1"
+    assert metadata["windows"] == "- 2025-11-20T03: 1 record\n- 2025-11-20T04: 1 record"
+    assert metadata["windows_beyond"] == "- 2025-11-20T04"
     assert cities(lake) == {1: "Ulm"}
 
     broker.send(topic, [Sent(b"x", at=THREE)] * 2)

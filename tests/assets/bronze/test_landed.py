@@ -12,7 +12,7 @@ FEED = Feed("zoo", "debezium", "/landing")
 NOON, LATER = "2025-11-20T12", "2025-11-20T13"
 
 
-def test_a_drop_that_was_written_anew_before_it_was_read_holds_nothing_back(lake: Lake) -> None:
+def test_a_drop_that_was_overwritten_before_it_was_read_holds_nothing_back(lake: Lake) -> None:
     landed_objects.note_landed(
         lake, FEED, [(NOON, "a", "g1"), (LATER, "b", "g1"), (LATER, "c", "g1")]
     )

@@ -81,7 +81,7 @@ def test_columns_that_no_row_has_are_null_and_others_keep_the_type_of_the_table(
     assert table.read().schema == made(lake, 1).read().schema
 
 
-def test_a_file_all_of_whose_rows_go_is_a_file_no_more(lake: Lake) -> None:
+def test_a_file_all_of_whose_rows_are_removed_is_no_longer_in_the_table(lake: Lake) -> None:
     table = made(lake, 40)
     put(table, dict.fromkeys(range(10)))
     opened = delta_rs.opened(table.path, table.warehouse)

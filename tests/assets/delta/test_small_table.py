@@ -148,7 +148,7 @@ def test_of_two_writers_that_saw_the_same_one_adds_rows(small: SmallTable) -> No
     assert set(numbers(small)) == {"a", "c", "e"}
 
 
-def test_a_commit_that_another_writer_forestalls_is_told_as_such(
+def test_a_commit_that_another_writer_forestalls_is_table_busy(
     small: SmallTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small.append([row("a")])
@@ -254,7 +254,7 @@ def micros(at: datetime) -> int:
 
 
 @pytest.mark.services
-def test_what_a_store_refuses_is_told_without_its_answer(
+def test_what_a_store_refuses_is_reported_without_its_answer(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.put("told", {})
@@ -301,7 +301,7 @@ def test_credentials_are_those_that_boto3_finds(
     assert delta_rs.options("/a/folder") == {}
 
 
-def test_a_full_disk_is_told_with_what_is_free(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_free_space(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]

@@ -98,7 +98,7 @@ def test_a_log_that_starts_again_while_time_goes_on_is_seen_across_windows(
     )
 
 
-def test_a_repeat_that_is_read_later_does_not_hide_that_the_log_began_anew(
+def test_a_repeat_that_is_read_later_does_not_hide_that_the_log_was_reset(
     lake: Lake, folder: Path
 ) -> None:
     born = change("I", 900, after={"id": "1", "name": "Ada"}, log=7, minute=9)
@@ -149,7 +149,7 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
 
     lay(folder, "2025-11-20/04/a.jsonl", event(1, "5", {}))
     bring(lake, feed)
-    # A run that dies after silver has its sum, and before the accounts say that there are sums.
+    # A run dies when silver already has an addition, and before the accounting says that there are additions.
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
     from_objects.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
@@ -235,7 +235,9 @@ def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
     monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
-    def told(window: str, place: tuple[int, int], effect: str, identity: str, **after: str) -> None:
+    def deliver(
+        window: str, place: tuple[int, int], effect: str, identity: str, **after: str
+    ) -> None:
         image: Image = {"id": "1", **after}
         made = Event(
             *("model", "pets", effect, (0, 1, *place), None, {}, image, effect),
@@ -245,14 +247,14 @@ def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
         line = json.dumps({**to_record(made), "stable_prefix": 3})
         lay(folder, f"2025-11-20/{window}/a.jsonl", drop(line))
 
-    told("03", (7, 1), "put", "born", name="Ada")
-    told("04", (7, 3), "remove", "gone")
-    told("05", (7, 0), "remove", "gone")
+    deliver("03", (7, 1), "put", "born", name="Ada")
+    deliver("04", (7, 3), "remove", "gone")
+    deliver("05", (7, 0), "remove", "gone")
     for hour, expected in (("03", {1: "Ada"}), ("04", {}), ("05", {1: "Ada"})):
         bring(lake, feed, [f"2025-11-20T{hour}"])
         assert names(lake, feed) == expected
     # What is newer than both is folded onto the row.
-    told("06", (8, 0), "merge", "seen")
+    deliver("06", (8, 0), "merge", "seen")
     bring(lake, feed, ["2025-11-20T06"])
     assert names(lake, feed) == {1: "Ada"}
     assert lake.table(Layer.GOLD, "zoo", "pets__tombstones").count() == 0

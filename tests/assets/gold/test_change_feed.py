@@ -78,7 +78,7 @@ def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_her
     assert names(lake, feed) == {1: "Zoe"}
 
 
-def test_a_rebuild_ends_a_feed_that_nobody_asks_for(
+def test_a_rebuild_ends_a_change_feed_that_is_not_asked_for(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_earlier_builds_made_it(lake, feed, monkeypatch)
@@ -95,7 +95,7 @@ def test_a_feed_that_is_asked_for_comes_and_stays(lake: Lake, folder: Path, feed
     bring(lake, feed)
     list(compaction.compact_feed(lake, feed, {"pets": followed}, dry_run=False))
     assert properties(lake)[CHANGE_FEED] == "true"
-    # Not asked for any more, it goes, and comes again.
+    # A compaction turns it off when the feed file no longer asks for it; a run turns it on when it asks again.
     list(compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False))
     assert properties(lake)[CHANGE_FEED] == "false"
     lay(folder, "2025-11-20/05/c.json", drop(change("U", 5, {"id": "1"}, {"name": "Ivy"})))

@@ -42,7 +42,7 @@ def test_two_source_tables_do_not_share_a_gold_table(lake: Lake, folder: Path) -
     assert names(lake, apart, "farm__pets") == {1: "Bo"}
 
 
-def test_a_changed_declaration_makes_every_window_due_and_gold_anew(
+def test_a_changed_declaration_makes_every_window_due_and_gold_is_rebuilt(
     lake: Lake, folder: Path
 ) -> None:
     lay(

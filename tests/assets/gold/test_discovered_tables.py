@@ -124,7 +124,7 @@ def test_a_declaration_takes_the_place_of_the_description(
     assert discovered_tables.discovered(lake, feed) == {}
 
 
-def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
+def test_a_table_with_contradictions_stops_alone_and_is_reported_by_name(
     lake: Lake, feed: Feed, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two keys of one table, two tables under one name: the others go on, and so do all commands."""
@@ -145,11 +145,11 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert planning.due(lake, feed).windows == []
     # A name with a dot in it makes no gold table of its last part.
     assert not lake.table(Layer.GOLD, "zoo", "b").exists()
-    told = {name: str(one.fault) for name, one in discovered_tables.stopped(lake, feed).items()}
-    assert sorted(told) == ["pets", "toys"]
-    assert "its stream also says the key [id, name]" in told["pets"]
-    assert "would mix 3.toys and 4.toys" in told["toys"]
-    assert sum("gold stays as it was" in line for line in status.status_lines(lake, feed)) == 2
+    faults = {name: str(one.fault) for name, one in discovered_tables.stopped(lake, feed).items()}
+    assert sorted(faults) == ["pets", "toys"]
+    assert "its stream also says the key [id, name]" in faults["pets"]
+    assert "would mix 3.toys and 4.toys" in faults["toys"]
+    assert sum("gold is unchanged for" in line for line in status.status_lines(lake, feed)) == 2
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
     (compacted,) = compaction.compact_feed(
         lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
@@ -157,7 +157,7 @@ def test_a_table_in_trouble_stops_alone_and_is_told_by_name(
     assert compacted.table == "a.b"
     said = capsys.readouterr().out
     assert "proved   gold.zoo.a.b" in said
-    assert "not proved, since gold stays as it was: pets: feed zoo: table pets: its key" in said
+    assert "not proved, because gold cannot be made: pets: feed zoo: table pets: its key" in said
 
 
 def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quarantine(
@@ -273,14 +273,14 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     assert {name for one in images for name in one["after"]} == more.keys()
 
     (table,) = discovered_tables.discovered(lake, feed).values()
-    told = explain.explained(lake, feed, table, "pets", ["1", "9"])
-    assert told.base is not None
-    assert told.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
-    assert told.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}
+    explained = explain.explained(lake, feed, table, "pets", ["1", "9"])
+    assert explained.base is not None
+    assert explained.base.row == {"_x0049_d": "1", "unit_x0020_price": "9", "a_x002E_b": "x"}
+    assert explained.steps[-1].row == {**{k: str(v) for k, v in capitals.items()}, "a_x002E_b": "x"}
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0
 
 
-def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stand_go_on(
+def test_gold_makes_no_more_new_tables_than_the_setting_says_and_existing_ones_go_on(
     lake: Lake, feed: Feed, folder: Path
 ) -> None:
     bounded = lake.model_copy(update={"most_tables": 2})
@@ -292,8 +292,8 @@ def test_gold_makes_no_more_new_tables_than_the_setting_says_and_those_that_stan
     assert [row["id"] for row in gold(lake, "z")] == [1, 2]
     assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
     assert not lake.table(Layer.GOLD, "zoo", "b").exists()
-    (line,) = [one for one in status.status_lines(bounded, feed) if "stays as it was" in one]
-    assert "of b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
+    (line,) = [one for one in status.status_lines(bounded, feed) if "gold is unchanged" in one]
+    assert "for b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
     # With another setting they come with the next window, whole.
     lay(folder, "2025-11-20/05/c.jsonl", drop(put(9, {"id": "3", "name": "Cleo"}, table="b")))
     run(lake, feed)

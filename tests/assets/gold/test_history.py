@@ -56,11 +56,11 @@ def test_a_history_has_every_version_and_late_ones_at_their_place(
     back = change("I", 30, after={"id": "2", "name": "Bob"})
     lay(folder, "2025-11-20/05/b.json", drop(late, back))
     bring(lake, feed)
-    told = [
+    expected = [
         *[(1, "Ada", 10, 15), (1, "Amy", 15, 20), (1, "Ava", 20, None)],
         *[(2, "Bo", 11, 21), (2, "Bob", 30, None)],
     ]
-    assert versions(lake, feed) == told
+    assert versions(lake, feed) == expected
     assert names(lake, feed) == {1: "Ava", 2: "Bob"}
 
     # Compaction forgets how the old versions came to be; the history does not forget them.
@@ -71,7 +71,7 @@ def test_a_history_has_every_version_and_late_ones_at_their_place(
     bring(lake, feed)
     assert versions(lake, feed) == [
         *[(1, "Ada", 10, 15), (1, "Amy", 15, 20), (1, "Ava", 20, 40), (1, "Zoe", 40, None)],
-        *told[3:],
+        *expected[3:],
     ]
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=2) == 0
 

@@ -1,4 +1,4 @@
-"""Late events, repeats, keys folded anew and ties are counted apart; and where nothing changes nothing is written."""
+"""Late events, repeats, keys folded again and ties are counted apart; and where nothing changes nothing is written."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_what_came_late_before_a_key_change_is_late_for_the_row_that_it_became(k
     kept.run("03", "04")
     done = kept.run("05")
     assert kept.rows() == {(2, "Ava", 7)}
-    # The old key's history has a version more, and the new key's row another age.
+    # The old key's history has one more version, and the new key's row has another value of `age`.
     assert (done.keys_with_late_events, done.refolded) == (2, 2)
     kept.again("03", "05")
 

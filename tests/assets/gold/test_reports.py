@@ -1,4 +1,4 @@
-"""What a run tells of scoped deletes and of transactions that do not end."""
+"""What a run reports about scoped deletes, and about transactions that do not end."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     assert made.violations["no_transaction_is_overdue"] == 1
     assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
     done = apply_table.apply(lake, feed, PETS, window)
-    # That all are told would be too much: a stream may have as many as it has events.
+    # Only some are reported: a stream may have as many of them as it has events.
     assert effect_lines(done.tables[0].scoped) == [
         "truncate of the whole table (2025-11-20/05/b.jsonl line 1) removed 2 rows",
         *[
@@ -84,7 +84,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     assert names(lake, feed) == {3: "pet 3", 4: "pet 4"}
 
 
-def test_a_window_with_an_object_that_nobody_has_read_holds_a_transaction_back(
+def test_a_window_with_an_unread_object_holds_a_transaction_back(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model_format.register(monkeypatch)

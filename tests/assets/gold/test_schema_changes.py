@@ -186,7 +186,7 @@ def test_earlier_names_of_tables_and_columns_are_the_same_table_and_column(
     )
     later = [
         change("U", 3, {"number": "1"}, {"title": "Ava"}, table="animals"),
-        # The same event as the source told it before, and as it does now.
+        # The same event as the source sent it before, and as it sends it now.
         change("D", 4, {"id": "2", "name": "Bo"}),
         change("D", 4, {"number": "2", "title": "Bo"}, table="animals"),
         change("U", 5, {"id": "1"}, {"name": "Abe", "title": "Al"}),
@@ -265,8 +265,8 @@ def test_a_dropped_column_is_emptied_kept_held_or_refused(
         dropped = Event("model", name, "drop_column", (0, 1, 2), None, {}, none, "merge", scope={})
         return [born, dropped]
 
-    told = [json.dumps(to_record(event)) for name in tables for event in events(name)]
-    lay(folder, "2025-11-20/03/a.jsonl", drop(*told))
+    records = [json.dumps(to_record(event)) for name in tables for event in events(name)]
+    lay(folder, "2025-11-20/03/a.jsonl", drop(*records))
     feed = Feed("zoo", "model", str(folder), tables=tables)
     made = bring(lake, feed)[1]
     assert {name: names(lake, feed, name) for name in tables} == {

@@ -98,7 +98,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         ),
     )
     bring(lake, feed)
-    # Nothing tells yet where the edge to b stands in b's partition: the delete wins.
+    # No message has landed yet that gives the edge to b a position in b's partition, so the delete wins.
     assert rows(lake, "edge_Likes") == {likes("ac", 2)}
     assert rows(lake, "vertex_Person") == {("a", 0), ("c", 2), ("d", 7)}
     lay(
@@ -167,8 +167,8 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "mirrored_edges_agree": 1,
     }
     assert found.samples == {
-        "tids_rise_with_source_time": "- partition 2: from tid 50 on nothing is newer than"
-        " 2025-11-20 00:53:20, and a lower tid is of 2025-11-20 02:53:21",
+        "tids_rise_with_source_time": "- partition 2: no event from tid 50 on is later than"
+        " 2025-11-20 00:53:20, but an event with a lower tid is from 2025-11-20 02:53:21",
         "no_edge_awaits_its_vertex": "- edge_Likes: Person a Person b ",
         "mirrored_edges_agree": "- edge_Knows: Person a Person c ",
     }

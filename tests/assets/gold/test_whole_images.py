@@ -1,4 +1,4 @@
-"""Large windows of whole images: what Spark tells of a key by itself is what the fold says of it."""
+"""Large windows of whole images: where Spark decides a key by its newest change, the result is the fold's."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_where_an_event_stands_that_came_at_two_places_is_for_the_fold_to_say(
     model_format.register(monkeypatch)
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
-    def told(place: tuple[int, int], effect: str, identity: str, **after: str) -> str:
+    def record(place: tuple[int, int], effect: str, identity: str, **after: str) -> str:
         image: Image = {"id": "1", **after}
         made = Event(
             *("model", "pets", effect, (0, 1, *place), None, {}, image, effect),
@@ -81,9 +81,9 @@ def test_where_an_event_stands_that_came_at_two_places_is_for_the_fold_to_say(
         # Of the place only the first three numbers are the same in every delivery.
         return json.dumps({**model_histories.to_record(made), "stable_prefix": 3})
 
-    lay(folder, "2025-11-20/03/a.jsonl", drop(told((7, 1), "put", "born", name="Ada")))
+    lay(folder, "2025-11-20/03/a.jsonl", drop(record((7, 1), "put", "born", name="Ada")))
     for hour, place in (("04", 3), ("05", 0)):
-        lay(folder, f"2025-11-20/{hour}/a.jsonl", drop(told((7, place), "remove", "gone")))
+        lay(folder, f"2025-11-20/{hour}/a.jsonl", drop(record((7, place), "remove", "gone")))
     for hour, expected in (("03", {1: "Ada"}), ("04", {}), ("05", {1: "Ada"})):
         bring(lake, feed, [f"2025-11-20T{hour}"])
         # The smallest of its places counts, which is before the row's.

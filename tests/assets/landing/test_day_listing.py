@@ -98,7 +98,7 @@ def of_day(landing: Landing, days: set[str] | None) -> list[str]:
 def test_a_days_objects_are_those_that_a_whole_listing_has_of_it(lay: Lay, seed: int) -> None:
     feed = lay(drawn(Random(f"listing {seed}")))
     landing = open_landing(feed)
-    # Where objects without a date are of the day that they were written on, it is one of these.
+    # Objects without a date in their name are of the day on which they were written: in a folder that is DAY.
     whole = of_day(landing, None)
     assert whole
     assert of_day(landing, {DAY}) == whole

@@ -61,14 +61,14 @@ def test_objects_and_records_may_be_as_large_as_the_limits(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (ValueError("nobody thought of it"), "ValueError: nobody thought of it"),
         (MemoryError(), "it does not fit into the memory of the Python process"),
     ],
 )
-def test_what_nobody_foresaw_names_feed_object_and_line(
-    tmp_path: Path, error: Exception, told: str
+def test_an_unforeseen_error_names_feed_object_and_line(
+    tmp_path: Path, error: Exception, message: str
 ) -> None:
     def broken(
         data: bytes, given: Feed, object_name: str, limits: Limits = DEFAULTS
@@ -82,7 +82,9 @@ def test_what_nobody_foresaw_names_feed_object_and_line(
     with pytest.raises(TaskFailed) as failure:
         list(RecordReader(plan, BRONZE).read(TaskPart(objects)))
     # Spark carries the text of a task's error, and nothing else of it.
-    with pytest.raises(RecordFailed, match=f"feed tpch: reading stopped at a.json, line 7: {told}"):
+    with pytest.raises(
+        RecordFailed, match=f"feed tpch: reading stopped at a.json, line 7: {message}"
+    ):
         _through_spark(str(failure.value))
 
 
@@ -91,7 +93,7 @@ def _through_spark(text: str) -> None:
         raise PySparkException(text)
 
 
-def test_a_worker_that_was_killed_is_told_of() -> None:
+def test_a_worker_that_was_killed_is_reported() -> None:
     text = (
         "Job aborted: org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"
     )

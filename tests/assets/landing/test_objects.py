@@ -76,8 +76,8 @@ def test_of_many_left_out_twenty_are_named(tmp_path: Path) -> None:
     write(tmp_path, *(f"{n:02}.csv" for n in range(25)))
     landing = open_landing(feed(tmp_path), JSON_FILES)
     assert list(landing.list()) == []
-    told = list(landing.left_out)
-    assert (landing.left_out.count, len(told), told[-1]) == (25, 21, "and 5 more")
+    named = list(landing.left_out)
+    assert (landing.left_out.count, len(named), named[-1]) == (25, 21, "and 5 more")
 
 
 def test_a_feeds_own_glob_takes_the_place_of_the_formats(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_object_that_vanished_is_named(tmp_path: Path) -> None:
 
 
 def test_an_address_that_is_no_place_of_objects_is_refused() -> None:
-    assert "kafka:// is no place of objects" in refused("kafka://broker:9092/topic")
+    assert "kafka:// addresses are not supported here" in refused("kafka://broker:9092/topic")
 
 
 @pytest.fixture
@@ -214,22 +214,22 @@ def test_what_s3_refuses_is_said_without_the_secrets(s3: Store, aws: pytest.Monk
     assert "the bucket's name is not valid" in refused("s3://Not A Bucket/")
 
     aws.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret")
-    told = refused("s3://guarded")
-    assert "the secret key is wrong for the access key" in told
-    assert "AWS_SECRET_ACCESS_KEY" in told
+    messages = refused("s3://guarded")
+    assert "the secret key is wrong for the access key" in messages
+    assert "AWS_SECRET_ACCESS_KEY" in messages
     aws.setenv("AWS_ACCESS_KEY_ID", "wrong-key")
-    told += refused("s3://guarded")
-    assert "the store does not know the access key" in told
+    messages += refused("s3://guarded")
+    assert "the store does not know the access key" in messages
     aws.delenv("AWS_SECRET_ACCESS_KEY")
     assert "the credentials are incomplete" in refused("s3://guarded")
     aws.delenv("AWS_ACCESS_KEY_ID")
-    told += refused("s3://guarded")
-    assert "there are no credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in told
+    messages += refused("s3://guarded")
+    assert "there are no credentials. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in messages
     aws.setenv("AWS_PROFILE", "nobody")
-    told += refused("s3://guarded")
-    assert "AWS_PROFILE names a profile that does not exist" in told
+    messages += refused("s3://guarded")
+    assert "AWS_PROFILE names a profile that does not exist" in messages
     for secret in ("wrong-secret", "wrong-key", "nobody", ACCESS_KEY, SECRET_KEY, s3.endpoint):
-        assert secret not in told
+        assert secret not in messages
 
 
 def test_a_dead_endpoint_fails_fast(aws: pytest.MonkeyPatch) -> None:

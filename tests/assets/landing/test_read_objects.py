@@ -95,11 +95,11 @@ def test_records_become_bronze_rows(spark: SparkSession, tmp_path: Path) -> None
 
 def test_an_object_without_records_leaves_one_row(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {"empty.json": b"", "blank.json.gz": gzip.compress(b"\n")})
-    told = [
+    rows = [
         (row["object"], row["line"], row["payload"], row["defect"])
         for row in rows_of(spark, feed(tmp_path))
     ]
-    assert told == [("blank.json.gz", 0, None, None), ("empty.json", 0, None, None)]
+    assert rows == [("blank.json.gz", 0, None, None), ("empty.json", 0, None, None)]
 
 
 def test_no_objects_give_no_rows(spark: SparkSession, tmp_path: Path) -> None:
@@ -107,24 +107,26 @@ def test_no_objects_give_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert (frame.schema, frame.collect()) == (BRONZE, [])
 
 
-def test_gzip_is_told_by_its_bytes_and_damage_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_gzip_is_recognised_by_its_bytes_and_damage_is_a_defect(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     whole = gzip.compress(b'{"a":1}\n')
     write(tmp_path, {"1.json": whole, "2.json.gz": b'{"a":2}', "3.json": whole[:10]})
-    told = [
+    rows = [
         (row["object"], row["payload"], row["defect"]) for row in rows_of(spark, feed(tmp_path))
     ]
-    assert told[:2] == [("1.json", b'{"a":1}', None), ("2.json.gz", b'{"a":2}', None)]
-    (_, payload, defect) = told[2]
+    assert rows[:2] == [("1.json", b'{"a":1}', None), ("2.json.gz", b'{"a":2}', None)]
+    (_, payload, defect) = rows[2]
     assert (payload, defect[:16]) == (b"", "truncated gzip: ")
 
 
 def test_csv_is_cut_by_the_declared_table_of_the_path(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {"region/1.csv": b"r_regionkey,r_name\n0,AFRICA\n", "other/1.csv": b"r_name\n"})
     given = feed(tmp_path, "arcion_s3_csv")
-    told = [
+    rows = [
         (row["object"], row["line"], row["header"], row["payload"]) for row in rows_of(spark, given)
     ]
-    assert told == [
+    assert rows == [
         ("other/1.csv", 1, None, b"r_name"),
         ("region/1.csv", 2, "r_regionkey,r_name", b"0,AFRICA"),
     ]

@@ -155,12 +155,13 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
     assert arrived == {
         (name, f"{10 * number + one}") for number, name in enumerate(drops) for one in (1, 2)
     }
-    told = {name: [one for one in found.quarantine if one["object"] == name] for name in drops}
+    by_object = {name: [one for one in found.quarantine if one["object"] == name] for name in drops}
     assert {
-        name: [f"{one['reason']}: {one['detail']}" for one in some] for name, some in told.items()
+        name: [f"{one['reason']}: {one['detail']}" for one in some]
+        for name, some in by_object.items()
     } == {f"{FOLDER}/{name}.json": expected for name, (_, expected) in BAD.items()}
     for name, data in drops.items():
-        for refused in told[name]:
+        for refused in by_object[name]:
             assert refused["feed"] == "zoo"
             stands_where_it_says(refused, data)
     bad, good = len(found.quarantine), len(found.changes)
@@ -215,7 +216,7 @@ def written(lake: Lake, feed: Feed) -> list[str]:
     return [name for name in tables if Path(lake.path(name, feed.name)).exists()]
 
 
-def test_a_record_that_no_memory_holds_and_one_that_nobody_foresaw_are_told_with_their_place(
+def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with_their_place(
     lake: Lake,
     feed: Feed,
     folder: Path,
@@ -229,18 +230,18 @@ def test_a_record_that_no_memory_holds_and_one_that_nobody_foresaw_are_told_with
         "it does not fit into the memory of the Python process": lambda: bytearray(1 << 60),
         "ZeroDivisionError: integer division": lambda: 1 // 0,
     }
-    for told, happen in faults.items():
+    for message, happen in faults.items():
         spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, happen))
         for way in WAYS:
             through(way)
-            place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {told}"
+            place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {message}"
             with pytest.raises(RecordFailed, match=place) as failure:
                 derive_windows.derive(lake, feed, [WINDOW])
             assert (failure.value.object, failure.value.line) == (f"{FOLDER}/a.json", 2)
     assert written(lake, feed) == []
 
 
-def test_a_group_that_no_memory_holds_is_told_with_its_beginning(
+def test_a_group_too_large_for_memory_is_reported_with_its_beginning(
     lake: Lake, folder: Path, through: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = {"operation": "set", "uid": 3, "attr": "name", "value": "Ann", "value_type": "string"}
@@ -250,10 +251,12 @@ def test_a_group_that_no_memory_holds_is_told_with_its_beginning(
     from_objects.land(lake, feed, [WINDOW])
 
     spoil(monkeypatch, "dgraph", resolver=lambda _: lambda _: bytearray(1 << 60))
-    told = "3 records that belong together begin there: together they do not fit into the memory"
+    message = "3 records that belong together begin there: together they do not fit into the memory"
     for way in WAYS:
         through(way)
-        with pytest.raises(RecordFailed, match=rf"stopped at {FOLDER}/sink\.log, line 1: {told}"):
+        with pytest.raises(
+            RecordFailed, match=rf"stopped at {FOLDER}/sink\.log, line 1: {message}"
+        ):
             derive_windows.derive(lake, feed, [WINDOW])
     assert written(lake, feed) == []
 
@@ -323,7 +326,7 @@ def test_records_that_spark_has_no_memory_for_end_the_run_with_what_to_set(
         check=False,
     )
     assert done.returncode == 1
-    (told,) = (line for line in done.stdout.splitlines() if line.startswith("error: "))
-    assert told.startswith("error: Spark's Java process ended in the middle of its work")
-    assert "WEIR_SPARK_DRIVER_MEMORY" in told
+    (error,) = (line for line in done.stdout.splitlines() if line.startswith("error: "))
+    assert error.startswith("error: Spark's Java process ended in the middle of its work")
+    assert "WEIR_SPARK_DRIVER_MEMORY" in error
     assert not [*(tmp_path / "warehouse").glob("bronze/zoo/_delta_log/*.json")]

@@ -111,10 +111,10 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     assert bytes(refused["payload"]).decode() == late
     assert "compacted beyond its position 0/1/" in refused["detail"]
 
-    told = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["3"]))
-    assert "are compacted; they left this row: name = 'Cy'" in "\n".join(told)
-    assert "name: 'Cy' -> 'Cyd'" in "\n".join(told)
-    # A key is found however it is written, and what came too late for it is told.
+    lines = story("gold.zoo.pets", PETS, explain.explained(lake, feed, PETS, "pets", ["3"]))
+    assert "are compacted; they left this row: name = 'Cy'" in "\n".join(lines)
+    assert "name: 'Cy' -> 'Cyd'" in "\n".join(lines)
+    # A key is found however it is written, and what came too late for it is listed.
     found = explain.explained(lake, feed, PETS, "pets", ["01"])
     assert found.key == ("1",)
     late_story = "\n".join(story("gold.zoo.pets", PETS, found))

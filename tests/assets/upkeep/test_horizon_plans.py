@@ -1,4 +1,4 @@
-"""How far a table may be compacted: what holds the horizon back, and what is told when it was drawn too far."""
+"""How far a table may be compacted: what holds the horizon back, and what is reported when it was drawn too far."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
             change("I", at, after={"id": str(at), "name": "Eve"}) for at in range(20, 20 + count)
         ]
 
-    def told(window: str, *lines: str) -> tuple[int, str]:
+    def reported_late(window: str, *lines: str) -> tuple[int, str]:
         lay(folder, f"2025-11-20/{window}/c.json", drop(*lines))
         made = bring(lake, feed)[1]
         rule = "most_events_are_in_time"
@@ -132,16 +132,16 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
 
     # A few stragglers among what is in time.
     newer = change("I", 2**62 + 1, after={"id": "2", "name": "Bo"}, minute=2)
-    assert told("06", *late(10), newer) == (0, "")
-    assert told("07", *late(11), newer) == (11, "- pets: 11 in window 2025-11-20T07")
-    # One that is alone in its window may be one, too; with the next one it is none.
-    assert told("08", *late(1)) == (0, "")
-    assert told("09", *late(1)) == (1, "- pets: 1 in window 2025-11-20T09")
-    assert told("10", *late(2)) == (2, "- pets: 2 in window 2025-11-20T10")
-    # What was delivered again says nothing, nor what was missing there.
-    assert told("11", wild, wild, wild, *late(2)) == (0, "")
-    assert told("12", newer) == (0, "")
-    assert told("13", *late(1)) == (0, "")
+    assert reported_late("06", *late(10), newer) == (0, "")
+    assert reported_late("07", *late(11), newer) == (11, "- pets: 11 in window 2025-11-20T07")
+    # An event that is alone in its window may be a straggler, too; the second such window in a row is reported.
+    assert reported_late("08", *late(1)) == (0, "")
+    assert reported_late("09", *late(1)) == (1, "- pets: 1 in window 2025-11-20T09")
+    assert reported_late("10", *late(2)) == (2, "- pets: 2 in window 2025-11-20T10")
+    # More repeats than late events: old events were delivered again, some of them for the first time.
+    assert reported_late("11", wild, wild, wild, *late(2)) == (0, "")
+    assert reported_late("12", newer) == (0, "")
+    assert reported_late("13", *late(1)) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Histories of a source, drawn from a seed: plausible, but as nasty as a source can be.
+"""Histories of a source, drawn from a seed: plausible, but with every difficulty that a real source may have.
 
 Source time never falls while positions rise: that would be a fault of the source, which a blocking check finds. Texts
 leave out what a format cannot carry: the words NULL and null (each a format's null), and a slash before a line break (a
@@ -83,7 +83,7 @@ class _Source:
         self.replica = self.draw_replica()
 
     def drift(self) -> None:
-        """What happens between two actions: mostly a higher position, sometimes a tie."""
+        """Advance the log between two actions: mostly to a higher position, sometimes not at all, which makes a tie."""
         chance = self.rng.random()
         if chance > 0.2:
             self.advance()
@@ -241,7 +241,7 @@ def history(
     table: str = "item",
     values: Drawable = VALUES,
 ) -> list[Event]:
-    """The first so many events of a source, in the order it made them."""
+    """A source's first events, as many as ``events`` says, in the order it made them."""
     rng = Random(f"history {seed}")
     source = _Source(rng, case=case, kind=kind, table=table, values=values)
     for identifier in source.ids:

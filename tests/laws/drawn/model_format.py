@@ -34,7 +34,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
 
     def decode(record: BronzeRecord) -> list[Event]:
         said = json.loads(record.payload or b"")
-        told, transaction = said.get("told"), said.get("transaction")
+        described, transaction = said.get("told"), said.get("transaction")
         at = said.get("event_at_ms")
         moment = None if at is None else at * 1000
         # A table of a schema is ``table@schema``.
@@ -56,17 +56,17 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             stable_prefix=said["stable_prefix"],
             event_at=moment,
             extracted_at=moment,
-            stream_schema=told and schema_of(told),
+            stream_schema=described and schema_of(described),
         )
         return [event]
 
     return decode
 
 
-def schema_of(told: dict[str, Any]) -> StreamSchema:
+def schema_of(description: dict[str, Any]) -> StreamSchema:
     """The description of a table that a record gives."""
-    key = None if told["key"] is None else tuple(told["key"])
-    return StreamSchema(key, tuple((one["name"], one["type"]) for one in told["columns"]))
+    key = None if description["key"] is None else tuple(description["key"])
+    return StreamSchema(key, tuple((one["name"], one["type"]) for one in description["columns"]))
 
 
 FORMAT = SourceFormat(

@@ -45,7 +45,7 @@ _DRAWN_BY: dict[str, Callable[[Random, str, int], list[Event]]] = {
 
 
 def history(kind: str, seed: int, case: str, events: int) -> list[Event]:
-    """The first so many events of a source, in its order; in a graph a few more may come along."""
+    """A source's first events, as many as ``events`` says, in its order; in a graph a few more may come along."""
     return _DRAWN_BY[kind](Random(f"{kind} {seed}"), case, events)
 
 

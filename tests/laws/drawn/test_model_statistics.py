@@ -1,4 +1,4 @@
-"""Whether the histories hold what they are for: every kind of event, in useful numbers.
+"""Whether the random histories contain every kind of event often enough for the laws to mean something.
 
 What happens to a row is counted where the oracle applies it, so that an event without effect does not count.
 """

@@ -83,19 +83,19 @@ def octets(data: bytes) -> str:
 
 def pair(name: str, value: object, *, protojson: bool) -> dict[str, object]:
     """A named value: texts and bytes are base64, long numbers texts in the one encoding."""
-    kind, told = "String", value
+    kind, encoded = "String", value
     if isinstance(value, int):
         kind = "Int32" if -(2**31) <= value < 2**31 else "Int64"
-        told = str(value) if kind == "Int64" and protojson else value
+        encoded = str(value) if kind == "Int64" and protojson else value
     elif isinstance(value, float):
         kind = "Double"
     elif isinstance(value, bytes | str):
         kind = "Binary" if isinstance(value, bytes) else "String"
-        told = octets(value if isinstance(value, bytes) else value.encode())
+        encoded = octets(value if isinstance(value, bytes) else value.encode())
     if protojson:
-        member: dict[str, object] = {} if value is None else {f"{kind.lower()}Value": told}
+        member: dict[str, object] = {} if value is None else {f"{kind.lower()}Value": encoded}
     else:
-        member = {"Value": None if value is None else {f"{kind}Value": told}}
+        member = {"Value": None if value is None else {f"{kind}Value": encoded}}
     return {"key": octets(name.encode()), "value": member}
 
 
@@ -123,7 +123,7 @@ class History:
                 running[bytes([seed % 256, turn]) * 8] = []
             name = self.rng.choice([None, *running])
             if name is not None and chance > 0.75:
-                # Some are aborted, which says nothing.
+                # Some transactions are aborted; no record is sent for that.
                 changes = running.pop(name)
                 if chance > 0.8:
                     self.log.append(Said(APPLY, self.now, name))
@@ -175,8 +175,8 @@ class History:
     def document(self, records: list[Said], tablet: str) -> str:
         """A response as a client wrote it, who added the tablet."""
         protojson = self.rng.random() < 0.5
-        told = [one.document(protojson=protojson) for one in records]
-        return json.dumps({"tablet_id": tablet, "records": told})
+        documents = [one.document(protojson=protojson) for one in records]
+        return json.dumps({"tablet_id": tablet, "records": documents})
 
     def events(self, tablet: str, records: list[Said]) -> list[Event]:
         """A response in the oracle's words."""

@@ -94,19 +94,19 @@ class Said:
 
 def datum(name: str, value: object, *, protojson: bool) -> dict[str, object]:
     """A value of a tuple; bytes are bytes in the one encoding, and PostgreSQL's text of them in the other."""
-    kind, told = ("DatumString", "datum_string"), value
+    kind, encoded = ("DatumString", "datum_string"), value
     if isinstance(value, int):
         is_long = not -(2**31) <= value < 2**31
         kind = ("DatumInt64", "datum_int64") if is_long else ("DatumInt32", "datum_int32")
-        told = str(value) if is_long and protojson else value
+        encoded = str(value) if is_long and protojson else value
     elif isinstance(value, bytes):
         kind = ("DatumBytes", "datum_string")
-        told = f"\\x{value.hex()}" if protojson else b64encode(value).decode()
+        encoded = f"\\x{value.hex()}" if protojson else b64encode(value).decode()
     oid = OIDS[name]
     said = {"column_name": name, "column_type": str(oid) if protojson else oid}
     if protojson:
-        return said | ({} if value is None else {kind[1]: told})
-    return said | {"Datum": None if value is None else {kind[0]: told}}
+        return said | ({} if value is None else {kind[1]: encoded})
+    return said | {"Datum": None if value is None else {kind[0]: encoded}}
 
 
 class History:
@@ -147,22 +147,22 @@ class History:
             self.logs[tablet].append([Said(TRUNCATE, (*at, 0), None, {}, self.table)])
             return
         mine = {key: dict(row) for key, row in self.rows.items() if key % 2 == number}
-        told, write_id = [], 0
+        changes, write_id = [], 0
         transaction = None if kind == "batch" else name
         # Under one op id, too, a row may be met more than once.
         keys = [self.first_key + 2 * self.rng.randint(0, 3) + number for _ in range(5)]
         for key in keys[: self.rng.randint(0 if transaction else 1, 5)]:
             op, row = self.change(mine, key)
-            told.append(Said(op, (*at, write_id), transaction, row, self.table))
+            changes.append(Said(op, (*at, write_id), transaction, row, self.table))
             if self.again and transaction is None and self.rng.random() < 0.3:
-                told.append(replace(told[-1]))
+                changes.append(replace(changes[-1]))
             write_id += self.rng.randint(1, 3) if transaction else 0
         if transaction is None:
-            self.logs[tablet].append(told)
+            self.logs[tablet].append(changes)
         else:
             commit = Said(COMMIT, (*at, 0), transaction, {}, self.table)
             ends = [] if kind == "open" else [[commit]]
-            rows = [[one] for one in told]
+            rows = [[one] for one in changes]
             begin = Said(BEGIN, None, transaction, {}, self.table)
             self.logs[tablet] += [[begin], *rows, *ends]
         if kind != "open":
@@ -202,18 +202,18 @@ class History:
     def document(self, records: list[Said], tablet: str) -> str:
         """A response as a client wrote it, who added the tablet."""
         protojson = self.rng.random() < 0.5
-        told = [one.document(protojson=protojson) for one in records]
+        documents = [one.document(protojson=protojson) for one in records]
         checkpoint = {"term": 1}
         return json.dumps(
             {
                 "tablet_id": tablet,
-                "cdc_sdk_proto_records": told,
+                "cdc_sdk_proto_records": documents,
                 "cdc_sdk_checkpoint": checkpoint,
             }
         )
 
     def said_before(self) -> dict[int, int]:
-        """Records that say under their op id what the one before them of their row said: nothing tells them apart.
+        """Records that repeat, under the same op id, the previous record of their row: the two cannot be distinguished.
 
         By the record's ``id``, that of the first that said it.
         """

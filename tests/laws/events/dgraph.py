@@ -69,12 +69,12 @@ def row_of(namespace: str, document: Mapping[str, Any], *, holds: bool) -> Row:
     member = value if attr in MANY and not is_star else ""
     image = {**subject, "_weir_member": member}
     key = (namespace, uid, attr, member)
-    told = {"value": value, "value_type": event["value_type"]}
+    typed = {"value": value, "value_type": event["value_type"]}
     if operation == "set":
-        return Row(TRIPLES, "set", "put", key, after={**image, **told})
+        return Row(TRIPLES, "set", "put", key, after={**image, **typed})
     if is_star or attr in MANY:
         return Row(TRIPLES, "del", "remove", key, before=image)
-    return Row(TRIPLES, "del", "remove_if", key, before={**image, **told})
+    return Row(TRIPLES, "del", "remove_if", key, before={**image, **typed})
 
 
 def _row_of_drop(namespace: str, event: Mapping[str, Any], *, holds: bool) -> Row:

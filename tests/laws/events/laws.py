@@ -34,7 +34,7 @@ def accounting(drawn: Drawn, outcome: Outcome) -> None:
 
 
 def counted(drawn: Drawn) -> Counter[tuple[str, str, str]]:
-    """What the accounts have to say, by hand: by window, table (empty for none) and what is counted."""
+    """The counts that the accounting must have, computed independently: by window, table (empty for none) and name."""
     found: Counter[tuple[str, str, str]] = Counter()
     for window, records in drawn.windows().items():
         seen: set[Hashable] = set()
@@ -132,7 +132,7 @@ def redelivery(drawn: Drawn, bronze: Cut, outcome: Outcome, known: Known) -> Non
         came_late = drawn.is_covered(meaning) and not drawn.in_base(meaning)
         halves = [False] if len(meaning.rows) == 1 else [False, True]
         for is_old_half in halves:
-            # The old half of a key change that came too late is told of with the new one.
+            # The old half of a key change that came too late has no row of its own: the new half stands for both.
             wanted = 0 if came_late and is_old_half else 1
             assert found.pop((window, name, is_old_half), 0) == wanted, (window, meaning)
     assert not found, [*found][:5]

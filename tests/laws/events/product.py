@@ -66,7 +66,7 @@ class Outcome:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the search for cycles: there are none, and among so many values it takes a third of the time."""
+    """Without Python's garbage collector: there are no cycles, and the search for them takes a third of the time."""
     gc.disable()
     try:
         yield
@@ -122,8 +122,8 @@ def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> 
         for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
     ]
     judge = covered_changes.JudgeCovered(drawn.feed, keeps_known=False)
-    told = covered.append_column("is_known", pa.array(known)).combine_chunks()
-    judged = pa.Table.from_batches(judge(told.to_batches()), schema=OUTPUT)
+    with_known = covered.append_column("is_known", pa.array(known)).combine_chunks()
+    judged = pa.Table.from_batches(judge(with_known.to_batches()), schema=OUTPUT)
     return pa.concat_tables([table.filter(pc.not_equal(table["kind"], COVERED)), judged])
 
 

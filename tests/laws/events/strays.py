@@ -49,7 +49,7 @@ def _damaged(format_name: str) -> Record:
 
 
 def _refused(event: Event, rng: Random) -> Iterator[Altered]:
-    """The event with something in it that cannot be taken: what is checked first comes first."""
+    """The event with one part that must be refused: its operation, a value, or its key."""
     kind = rng.choice(["operation", "value", "key"])
     if kind == "operation" and event.source != "snapshot":
         yield Altered(replace(event, operation="guess"), "unknown_operation")

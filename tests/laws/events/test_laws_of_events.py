@@ -25,14 +25,14 @@ SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 
 
 def histories_of(asked: int) -> int:
-    """How many each format has of so many."""
+    """How many histories each format gets of the number asked for."""
     return max(16, asked // len(DRAWINGS))
 
 
 HISTORIES = histories_of(int(os.environ.get("WEIR_LAW_HISTORIES", "10000")))
 ENOUGH = 100
-"""Among so many histories of a format there is everything that a law counts on; among fewer there need not be, and a
-law that fails for want of it would say nothing of the product."""
+"""From this many histories on, a format has every rare case that the laws expect to see. With fewer, a missing case
+would make a law fail without any fault in the product."""
 
 
 @dataclass(slots=True)

@@ -212,7 +212,7 @@ def noted(tablet: str, after: Image, position: Position) -> Meaning:
 
 
 def _image(row: Mapping[str, object], *, is_declared: bool) -> Image:
-    """The row as silver has it: of a table that nobody declares a decimal stays as it was written."""
+    """The row as silver has it; in an undeclared table a decimal keeps the spelling that it was written with."""
     image: Image = {}
     for name, value in row.items():
         text = None if value is None else str(value)

@@ -141,15 +141,15 @@ class Lake:
         for window in self.silver.windows:
             here = window in windows
             for row in self.silver.rows(window, name):
-                change, told, is_new = row.change, row.transaction, here
-                if told is not None:
-                    commit = told["commit"]
+                change, transaction, is_new = row.change, row.transaction, here
+                if transaction is not None:
+                    commit = transaction["commit"]
                     if commit is None:
-                        if told["id"] not in released:
+                        if transaction["id"] not in released:
                             continue
-                        commit, by_now = released[told["id"]]
+                        commit, by_now = released[transaction["id"]]
                         is_new = is_new or by_now
-                    if told["at_commit"]:
+                    if transaction["at_commit"]:
                         change = at_commit(change, tuple(commit))
                 scoped = row.scoped and replace(row.scoped, change=change)
                 found.append(Visible(window, row.key, row.stream, change, scoped, is_new))

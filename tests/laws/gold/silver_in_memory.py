@@ -66,11 +66,11 @@ class Silver:
         events: dict[str, list[OpenEvent]] = defaultdict(list)
         whole_in: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for window in self.windows:
-            for told, event in self._in_transactions(window):
-                if told["commit"] is None:
-                    events[told["id"]].append(event)
+            for transaction, event in self._in_transactions(window):
+                if transaction["commit"] is None:
+                    events[transaction["id"]].append(event)
                 else:
-                    whole_in[told["id"]][window] = tuple(told["commit"])
+                    whole_in[transaction["id"]][window] = tuple(transaction["commit"])
         unread_now = [one for one in every if one not in self.windows]
         before = [one for one in every if one not in in_gold]
         found = {}
@@ -94,16 +94,16 @@ class Silver:
             names = ("event_id", "effect", "derived", "position", "event_at")
             cells = zip(*(rows[one].to_pylist() for one in names), strict=True)
             found = []
-            for told, (event_id, effect, derived_of, position, at) in zip(
+            for transaction, (event_id, effect, derived_of, position, at) in zip(
                 rows["transaction"].to_pylist(), cells, strict=True
             ):
                 of_event = {
                     **{"window": window, "event_id": event_id, "effect": effect},
-                    **{"is_derived": derived_of is not None, "expected": told["expected"]},
-                    **{"has_begin": told["has_begin"], "position": tuple(position)},
+                    **{"is_derived": derived_of is not None, "expected": transaction["expected"]},
+                    **{"has_begin": transaction["has_begin"], "position": tuple(position)},
                     "event_at": at,
                 }
-                found.append((told, OpenEvent(**of_event)))
+                found.append((transaction, OpenEvent(**of_event)))
             self._parts[window] = found
         return self._parts[window]
 

@@ -29,13 +29,13 @@ from transforms.gold.state import State
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 HISTORIES = int(os.environ.get("WEIR_LAW_HISTORIES", "10000"))
 LONG = 6
-"""Of so many histories one is long: most faults show in a few events, and ten short ones cost as much as a long one."""
+"""One history in this many is long: most faults show within a few events, and ten short cost as much as a long."""
 CHUNK = 500
-"""So many histories lie side by side in one table."""
+"""How many histories share one table."""
 AT_ONCE = ("account",)
 """Kinds with transactions: as of a position the oracle does not know which of them will be complete."""
 EVERY = 10
-"""Of so many cases one is compared at every position: the oracle begins anew for each."""
+"""One case in this many is compared at every position, since the oracle starts from the beginning for each of them."""
 WINDOWS = [f"2024-11-20T{hour:02}" for hour in range(4)]
 
 
@@ -56,7 +56,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
 
 
 def follows(kind: str, first: int, count: int) -> int:
-    """Laws 1 to 8 over so many histories, in one lake; returns how many deliveries they had."""
+    """Laws 1 to 8 over the given number of histories, in one lake; returns how many deliveries they had."""
     shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
     cases: dict[str, dict[str, list[Event]]] = {}
     records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
@@ -103,8 +103,8 @@ def follows(kind: str, first: int, count: int) -> int:
                 case: [event for some in of.values() for event in some if event.table == name]
                 for case, of in [*cases.items()][::EVERY]
             }
-            told = of_cases(lake.versions(name), table)
-            assert_same_at_every_position(told, some_cases, shapes[name])
+            versions = of_cases(lake.versions(name), table)
+            assert_same_at_every_position(versions, some_cases, shapes[name])
     return sum(map(len, records.values()))
 
 
@@ -118,7 +118,7 @@ def runs(order: Sequence[str]) -> list[tuple[list[str], str]]:
     first, second, third, last = order
     return [
         ([first], ""),
-        # What one run has left in silver is known to the next one, which may be told of it again.
+        # The next run sees what this one left in silver, and may receive the same events again.
         ([second], "silver"),
         ([third], ""),
         ([second], ""),
@@ -128,11 +128,11 @@ def runs(order: Sequence[str]) -> list[tuple[list[str], str]]:
     ]
 
 
-def of_cases(told: Mapping[Key, list[Version]], table: Table) -> dict[str, list[OfCase]]:
+def of_cases(versions: Mapping[Key, list[Version]], table: Table) -> dict[str, list[OfCase]]:
     """The versions in the oracle's values, by case."""
     at = table.identity.index("case_id")
     found: dict[str, list[OfCase]] = defaultdict(list)
-    for key, some in told.items():
+    for key, some in versions.items():
         for one in some:
             image = {**one.columns, **dict(zip(table.identity, key, strict=True))}
             values = tuple(typed(image.get(name), kind) for name, kind in table.columns.items())
@@ -163,8 +163,8 @@ def found(gold: Gold, table: Table) -> Outcome:
     """Rows and tombstones in the oracle's values; tombstones of keys that came back are none."""
     rows = {}
     for key, state in gold.rows.items():
-        told = {**state.columns, **dict(zip(table.identity, key, strict=True))}
-        values = tuple(typed(told.get(name), kind) for name, kind in table.columns.items())
+        image = {**state.columns, **dict(zip(table.identity, key, strict=True))}
+        values = tuple(typed(image.get(name), kind) for name, kind in table.columns.items())
         rows[key] = (state.copies, *values, *stamp(state))
     stones = {
         key: stamp(state)[:2] for key, state in gold.tombstones.items() if key not in gold.rows

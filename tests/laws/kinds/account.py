@@ -61,7 +61,7 @@ class _Accounts(Source):
         """A change: of one of the open transactions, or of none."""
         scope = self.scoped() if operation == "truncate" else None
         ops = {"balance": self.rng.choice(["Add", "Minus"])} if self.chance(0.6) else {}
-        # A key change overwrites; what it adds to would be another row.
+        # A key change only overwrites columns, because an addition would start from another row's value.
         ops = ops if effect == "merge" and not before and after.get("balance") else {}
         part_of = self.rng.choice(self.open) if self.open and self.chance(0.8) else None
         position = self.position
@@ -157,7 +157,7 @@ def _remove(source: _Accounts) -> None:
 
 
 def _move(source: _Accounts) -> None:
-    """A key change is one event of its transaction, though two keys see it."""
+    """A key change is one event of its transaction, although it changes two keys."""
     old, new = source.rng.sample([*source.ids, "7"], 2)
     row = source.row(old) if source.chance(0.5) else source.key(old)
     after = row if source.chance(0.5) else {}
@@ -175,7 +175,7 @@ _ACTIONS: list[Callable[[_Accounts], None]] = [
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case; what is not committed by then never is."""
+    """As many events of one case as ``events`` says; what is not committed by then never is."""
     source = _Accounts(rng, case)
     while len(source.events) < events:
         source.table = rng.choice([ACCOUNT.name, ACCOUNT.name, CARD.name])

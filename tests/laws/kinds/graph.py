@@ -165,7 +165,7 @@ _ACTIONS: list[Callable[[_Graph], None]] = [
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case, or a few more: an edge comes with its vertices."""
+    """As many events of one case as ``events`` says, or a few more: an edge comes with its vertices."""
     source = _Graph(rng, case)
     if source.chance(0.3):
         _snapshot(source)

@@ -122,7 +122,7 @@ def _move(source: _Items, old: str | None = None, new: str | None = None) -> Non
 
 
 def _moves(source: _Items) -> None:
-    """A row that travels, perhaps home again; or two that swap, by way of a third place or not."""
+    """A row whose key changes several times, perhaps back to the first; or two that exchange keys."""
     a, b, c = source.rng.sample([*source.ids, "7"], 3)
     for old, new in source.rng.choice([
         [(a, b), (b, c)], [(a, b), (b, a)], [(a, b), (b, c), (c, a)],
@@ -160,7 +160,7 @@ def _drop_column(source: _Items) -> None:
 
 
 def _snapshot(source: _Items) -> None:
-    """The table is read anew, once: what the first epoch had and the second does not is gone."""
+    """The table is read again in a second snapshot, once: rows of the first epoch that it does not name are gone."""
     if source.epoch:
         return
     source.epoch, source.log = 1, source.draw_log()
@@ -185,7 +185,7 @@ _ACTIONS: list[Callable[[_Items], None]] = [
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case, in the order in which the source made them."""
+    """As many events of one case as ``events`` says, in the order in which the source made them."""
     source = _Items(rng, case)
     if source.chance(0.5):
         _read(source)

@@ -80,7 +80,7 @@ _ACTIONS: list[Callable[[_Log], None]] = [
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case, in the order in which the source made them."""
+    """As many events of one case as ``events`` says, in the order in which the source made them."""
     source = _Log(rng, case)
     while len(source.events) < events:
         source.drift()

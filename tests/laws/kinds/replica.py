@@ -15,7 +15,7 @@ REPLICA = Table("replica", tuple(histories.KEY_COLUMNS), histories.COLUMN_TYPES)
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case, in the order in which the source made them."""
+    """As many events of one case as ``events`` says, in the order in which the source made them."""
     drawn = histories.history(
         rng.getrandbits(32), case=case, kind="cassandra", events=events, table=REPLICA.name
     )

@@ -118,7 +118,7 @@ _MUTATIONS: list[Callable[[_Triples], None]] = [
 
 
 def history(rng: Random, case: str, events: int) -> list[Event]:
-    """So many events of one case, in the order in which the source made them."""
+    """As many events of one case as ``events`` says, in the order in which the source made them."""
     source = _Triples(rng, case)
     while len(source.events) < events:
         source.advance()

@@ -28,7 +28,7 @@ MUTATIONS = tuple(sorted((*OF_ORDER, *OF_GOLD, *OF_EVENTS), key=attrgetter("law"
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("assets", "expectations", "orchestration", "transforms", "tests", "pyproject.toml")
 HISTORIES = (10, 50, 250, 1000, 5000)
-"""So many are drawn, until the law fails."""
+"""How many histories are drawn, each number after the one before it, until the law fails."""
 FAILED = 1
 """What pytest ends with where a test failed, and nothing else was wrong."""
 
@@ -97,7 +97,7 @@ def noticed(tree: Path, mutation: Mutation) -> tuple[int, str]:
 
 
 def drawn(test: str, histories: int) -> int:
-    """How many histories a test draws where it is told this number: those of events divide it among the formats."""
+    """How many histories a test draws for this number: those of events divide it among the formats."""
     if test.startswith("tests/laws/gold/"):
         return histories
     # The store's graphs are the same ones every time.
@@ -119,7 +119,7 @@ def main(laws: Collection[int]) -> int:
         for one in wanted:
             histories, said = noticed(tree, one)
             unnoticed += not histories
-            cells = (f"{one.law} {LAWS[one.law]}", one.means, f"`{one.file}`", told(one.test))
+            cells = (f"{one.law} {LAWS[one.law]}", one.means, f"`{one.file}`", table_cell(one.test))
             print(
                 f"| {' | '.join(cells)} | {drawn(one.test, histories) if histories else said} |",
                 flush=True,
@@ -128,7 +128,7 @@ def main(laws: Collection[int]) -> int:
     return unnoticed
 
 
-def told(test: str) -> str:
+def table_cell(test: str) -> str:
     """A test's name in few words: its file and its parameter."""
     file, _, name = test.partition("::")
     _, _, parameter = name.partition("[")

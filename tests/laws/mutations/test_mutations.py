@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.laws.mutations.__main__ import MUTATIONS, broken, told
+from tests.laws.mutations.__main__ import MUTATIONS, broken, table_cell
 from tests.laws.mutations.mutation import LAWS, Misplaced, Mutation
 
 
@@ -45,4 +45,4 @@ def test_a_mutation_without_its_one_place_says_so(tmp_path: Path) -> None:
     for text, times in (("y = 1\n", 0), ("x = 1\nx = 1\n", 2)):
         with pytest.raises(Misplaced, match=rf"a\.py has {times} times, and not once: x = 1"):
             mutation.applied(text)
-    assert told(mutation.test) == "`test_a` b"
+    assert table_cell(mutation.test) == "`test_a` b"

@@ -24,7 +24,7 @@ class Table:
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """What tells rows apart: without a key, the whole image."""
+        """The columns that identify a row: the key, or in a table without a key all columns."""
         return self.key or tuple(self.columns)
 
 

@@ -61,7 +61,7 @@ def test_event_id_spells_operations_and_scope_after_the_images() -> None:
     whole = change("remove", 7, scope={}, operation="truncate")
     written = "1:t8:truncate1:31:01:11:71:01:01:01:0"
     assert event_id(whole) == sha256(written.encode()).hexdigest()
-    # What is said of transactions, streams and derivation does not count, an own identity does.
+    # Transaction, stream and derivation are not part of the event id; an identity that the format gives is.
     own = Event("model", "t", "x", (9,), 1, {}, {}, derived="d", stream="s", own_identity=("é",))
     assert event_id(own) == sha256("1:t1:x1:11:é1:01:01:0-".encode()).hexdigest()
 
@@ -98,9 +98,9 @@ def test_operations_begin_with_the_default_of_a_new_row() -> None:
     assert ended("IgnoreIfExisted", put(1, k="1", n="10")) == 10
     assert ended("IgnoreIfExisted", put(1, k="1")) is None
     assert ended("IgnoreIfExisted", put(1, k="1"), remove(2, k="1")) == 3
-    # After a remove a merge makes a new row: the default once more, not the old value.
+    # After a remove, a merge makes a new row, which starts from the default and not from the old value.
     assert ended("Add", put(1, k="1", n="10"), remove(2, k="1")) == 8
-    # A put without the column leaves null, onto which the sum begins anew.
+    # A put that does not mention the column leaves null, and the sum starts from that.
     assert ended("Add", put(1, k="1")) == 3
     assert ended("Minus", put(1, k="1")) is None
 

@@ -196,7 +196,7 @@ def test_arrival_changes_nothing(kind: str) -> None:
         assert not state.rows.keys() & state.tombstones.keys(), seed
 
 
-def test_histories_are_nasty_and_repeatable() -> None:
+def test_histories_have_every_difficulty_and_are_repeatable() -> None:
     seen = dict.fromkeys(["move", "tied merges", "empty", "null", "copies", "gone", "snapshot"], 0)
     for seed in SEEDS:
         kind = ["mysql", "cassandra"][seed % 2]

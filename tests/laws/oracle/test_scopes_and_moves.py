@@ -25,7 +25,7 @@ def test_a_scoped_remove_is_applied_at_its_place_whenever_it_arrives() -> None:
 
 def test_a_scoped_change_does_nothing_to_an_absent_key() -> None:
     assert current([truncate(2)], PLAIN) == State({}, {})
-    # Neither a tombstone of its own, nor a stamp on one that is there.
+    # Nor does it change the position of a tombstone that exists.
     gone = remove(1, k="1")
     assert current([gone, truncate(2)], PLAIN).tombstones == {("1",): ((0, 1, 1), event_id(gone))}
     dropped = change("merge", 2, {}, {"a": None}, scope={})

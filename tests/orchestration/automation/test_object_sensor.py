@@ -171,7 +171,7 @@ def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: 
 
 
 def many_objects(count: int) -> list[LandedObject]:
-    """One in each of so many hours."""
+    """One object in each of the given number of hours."""
     first = datetime(2024, 1, 1, tzinfo=UTC)
     hours = [first + timedelta(hours=number) for number in range(count)]
     return [
@@ -226,7 +226,7 @@ def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) 
     first, second = open_landing(feed).list()
     append(lake, feed, (first.window, first.name, first.generation, 1))
     look = Look(drops, str(warehouse))
-    # Bronze has it, and nobody has noted that: a look at bronze may take longer than a tick.
+    # Bronze has it, and the ledger does not yet: the sensor reads no bronze, which may take longer than a tick.
     assert look() == [first.window, second.window]
     bronze_ledger.catch_up(lake, feed)
     assert look() == []

@@ -118,10 +118,10 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
         asked += look()
     assert asked == windows[: 26 * 24]
     assert look.cursor is not None
-    told = json.loads(look.cursor)
-    assert told["waiting"] == [[windows[26 * 24], windows[-1]]]
+    cursor = json.loads(look.cursor)
+    assert cursor["waiting"] == [[windows[26 * 24], windows[-1]]]
     # Those asked for last, which may be asked for again.
-    assert [*told["windows"]] == windows[6 * 24 : 26 * 24]
+    assert [*cursor["windows"]] == windows[6 * 24 : 26 * 24]
     assert len(look.cursor) < 20_000
     # A window that was asked for long ago gets a record.
     found, offsets = {windows[0]}, {"t/0 id": 12_001}

@@ -130,7 +130,7 @@ def test_a_rebuild_goes_on_behind_a_table_that_fails_and_leaves_its_windows_due(
         "error: a gold table of zoo failed; the others are done:\n- keepers: RuntimeError: the moon is full"
         in said.err
     )
-    # Where it failed is told, too.
+    # Where it failed is reported, too.
     assert "in fails" in said.err
     assert planning.due(lake, zoo).windows == ["2025-11-20T03"]
     assert rebuild.rebuild(Place(feeds, lake.warehouse), "zoo") == 0

@@ -21,7 +21,7 @@ COMMANDS = {
     "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or let those with"),
-    "dismiss": ("--all", "--reason", "nobody will mend"),
+    "dismiss": ("--all", "--reason", "nobody will fix"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
@@ -147,7 +147,7 @@ def test_a_run_that_finds_nothing_to_do_starts_no_session(
     feeds: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ("run", "--feeds", str(feeds), "--warehouse", str(tmp_path / "warehouse"))
-    # A landing that is not there is told of, and no reason to start either.
+    # A landing that does not exist is reported, also without starting Spark.
     answer = Answer(capsys, *arguments)
     assert answer.code == 2
     assert f"cannot read {feeds}/drops: there is no such folder" in answer.err

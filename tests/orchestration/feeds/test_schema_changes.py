@@ -44,8 +44,8 @@ def test_a_table_has_the_feeds_policies_but_for_its_own(tmp_path: Path) -> None:
 
 
 def test_earlier_names_and_later_columns_are_read(tmp_path: Path) -> None:
-    told = "was: [s.old], renamed: {c: b}, since: {b: 2026-11-20T04}"
-    table = load(tmp_path, f"tables: {{s.t: {{{COLUMNS}, {told}}}}}\n").tables["s.t"]
+    declared = "was: [s.old], renamed: {c: b}, since: {b: 2026-11-20T04}"
+    table = load(tmp_path, f"tables: {{s.t: {{{COLUMNS}, {declared}}}}}\n").tables["s.t"]
     assert (table.was, table.renamed, table.since) == (
         ("s.old",),
         {"c": "b"},
@@ -88,7 +88,7 @@ def test_the_known_kinds_of_change_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "key", "fault"),
+    ("declared", "key", "fault"),
     [
         ("renamed: {c: d}", "renamed.c", "'d' is not among the table's columns"),
         ("renamed: {b: a}", "renamed.b", "is declared as a column of its own"),
@@ -101,10 +101,10 @@ def test_the_known_kinds_of_change_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_an_earlier_name_or_a_later_column_that_cannot_be_is_refused(
-    tmp_path: Path, told: str, key: str, fault: str
+    tmp_path: Path, declared: str, key: str, fault: str
 ) -> None:
     refused = refusal(
-        tmp_path, f"tables: {{u: {{{COLUMNS}, was: [v]}}, t: {{{COLUMNS}, {told}}}}}\n"
+        tmp_path, f"tables: {{u: {{{COLUMNS}, was: [v]}}, t: {{{COLUMNS}, {declared}}}}}\n"
     )
     assert refused.key == f"tables.t.{key}"
     assert fault in refused.fault
@@ -120,7 +120,7 @@ def test_a_table_without_a_key_takes_no_columns_unasked(tmp_path: Path) -> None:
 T = Table("t", ("a",), {"a": "int", "b": "string"}, ("a", "b"))
 
 
-def test_only_windows_that_may_know_a_column_are_derived_anew() -> None:
+def test_a_new_column_changes_the_digest_only_of_windows_that_may_have_it() -> None:
     wider = replace(T, columns={**T.columns, "c": "int"}, cdc_columns=("a", "b", "c"))
     later = replace(wider, since={"c": "2026-11-20T04"})
     before, after = (Feed("f", "arcion_s3_json", "/x", tables={"t": t}) for t in (T, later))

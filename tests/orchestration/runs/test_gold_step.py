@@ -92,7 +92,7 @@ def made_by(outcome: Outcome) -> set[str]:
     return {"/".join(path) for path, _ in outcome.metadata}
 
 
-def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
+def test_tables_that_fail_are_reported_by_name_and_the_others_are_done(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     with writing(lake, Layer.GOLD, "zoo", "keepers"):
@@ -100,8 +100,8 @@ def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
     assert names(lake, feed) == {1: "Ada"}
     assert {"gold/zoo/pets", "gold/zoo/vets", "gold/zoo/vets__tombstones"} < made_by(outcome)
     assert "gold/zoo/keepers" not in made_by(outcome)
-    (told,) = outcome.errors
-    assert told.startswith("gold.zoo.keepers: another run is writing")
+    (error,) = outcome.errors
+    assert error.startswith("gold.zoo.keepers: another run is writing")
     # The window is not done, and a run that finds all tables free brings what is left.
     assert due(lake, feed).windows == [WINDOW]
     assert "progress/zoo" not in made_by(outcome)
@@ -110,8 +110,8 @@ def test_tables_that_fail_leave_the_others_done_and_are_told_by_name(
         for table in ("keepers", "vets"):
             several.enter_context(writing(lake, Layer.GOLD, "zoo", table))
         outcome, _ = run(lake, feed, instance)
-    (told,) = outcome.errors
-    first, *each = told.splitlines()
+    (error,) = outcome.errors
+    first, *each = error.splitlines()
     assert first == "2 gold tables of zoo failed; the others are done:"
     assert [line.partition(": ")[0] for line in each] == ["- keepers", "- vets"]
 
@@ -131,9 +131,9 @@ def test_a_table_whose_files_are_gone_fails_alone(
     lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
     lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
     outcome, _ = run(lake, feed, instance)
-    # It is no error of Weir's own, and still the others are none the worse, and it is told by name.
-    (told,) = outcome.errors
-    first, second = told.splitlines()[:2]
+    # The error is not one of Weir's own; even so the other tables are done, and the report names the one that failed.
+    (error,) = outcome.errors
+    first, second = error.splitlines()[:2]
     assert first == "a gold table of zoo failed; the others are done:"
     assert second.startswith("- keepers: ")
     assert ".parquet" in second
@@ -179,8 +179,8 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
     lines = [change("U", 10 + at, {"id": "1"}, eve, table=name) for at, name in enumerate(TABLES)]
     lay(Path(feed.landing), "2025-11-20/03/b.json", drop(*lines))
     outcome, _ = run(lake, feed, instance)
-    (told,) = outcome.errors
-    first, second = told.splitlines()[:2]
+    (error,) = outcome.errors
+    first, second = error.splitlines()[:2]
     assert first == "a gold table of zoo failed; the others are done:"
     assert second.startswith("- keepers: ")
     assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "vets") == {1: "Eve"}
@@ -196,9 +196,9 @@ def test_one_check_alone_can_be_asked_for(
     asked = dg.AssetCheckKey(dg.AssetKey(["gold", "zoo", "pets"]), rules.ONE_ROW_PER_KEY.name)
     outcome, result = run(lake, feed, instance, check=asked)
     assert result.success
-    (told,) = result.get_asset_check_evaluations()
-    assert told.asset_check_key == asked
-    assert told.passed
+    (evaluation,) = result.get_asset_check_evaluations()
+    assert evaluation.asset_check_key == asked
+    assert evaluation.passed
     # It is judged by what an apply finds, so that its table is brought up to date, and no other.
     assert names(lake, feed) == {1: "Ada"}
     assert not lake.table(Layer.GOLD, "zoo", "keepers").exists()
@@ -227,7 +227,7 @@ def test_one_table_alone_can_be_brought_over_a_range_of_windows(
     assert due(lake, feed).windows == []
 
 
-def test_nobody_else_writes_a_table_of_the_step_until_all_are_done(
+def test_no_other_run_writes_a_table_of_the_step_until_all_are_done(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     """What another run brought meanwhile would be undone by keys that are folded from what was read before."""

@@ -185,7 +185,7 @@ def test_behind_a_run_come_the_windows_that_its_reading_brought_to_light(
 ) -> None:
     left = ["2025-11-19T03", "2025-11-20T05", "2025-11-22T00", "2999-01-01T00"]
     peeked(monkeypatch, 12, unfinished=left)
-    # What lies in a range that was run was run, whether it was asked for or not, and with whatever outcome.
+    # All windows within a range that was run count as run, whether they were due or not, and even if the run failed.
     plan = Plan(TOPIC, ["2025-11-20T03", "2025-11-20T07"], [], [])
     behind = planning.rest(lake, plan)
     assert behind.windows == ["2025-11-19T03", "2025-11-22T00"]

@@ -27,7 +27,7 @@ names = st.text(st.sampled_from(SIGNS), max_size=10) | st.sampled_from(
 
 
 @pytest.mark.parametrize(
-    ("told", "gold"),
+    ("in_stream", "gold"),
     [
         ({"id", "Name", "max_x", "pos_x1", "größe", "it's"}, {}),
         ({"unit price", "a.b"}, {"unit price": "unit_x0020_price", "a.b": "a_x002E_b"}),
@@ -40,18 +40,20 @@ names = st.text(st.sampled_from(SIGNS), max_size=10) | st.sampled_from(
         ({"*"}, {"*": "_x002A_"}),
     ],
 )
-def test_only_names_that_gold_cannot_have_are_spelled(told: set[str], gold: dict[str, str]) -> None:
-    assert spelled(told) == gold
+def test_only_names_that_gold_cannot_have_are_spelled(
+    in_stream: set[str], gold: dict[str, str]
+) -> None:
+    assert spelled(in_stream) == gold
 
 
 @given(st.sets(names, max_size=8))
 @example({"a_x0020 ", "a x0020_", "a_x0020_ "})
 @example({"_x0020_x0041_", " x0041_"})
 @example({"Id", "ID", "_x0049_d", "_X0049_d"})
-def test_no_two_columns_have_one_name_in_gold_and_all_can_be_read_back(told: set[str]) -> None:
-    new = spelled(told)
-    gold = {name: new.get(name, name) for name in told}
-    assert len({name.lower() for name in gold.values()}) == len(told)
+def test_no_two_columns_have_one_name_in_gold_and_all_can_be_read_back(in_stream: set[str]) -> None:
+    new = spelled(in_stream)
+    gold = {name: new.get(name, name) for name in in_stream}
+    assert len({name.lower() for name in gold.values()}) == len(in_stream)
     for name, text in gold.items():
         assert text
         assert not UNFIT_IN_COLUMN.search(text)
@@ -62,10 +64,10 @@ def test_no_two_columns_have_one_name_in_gold_and_all_can_be_read_back(told: set
 
 @given(st.sets(names, max_size=6), names)
 def test_one_more_column_changes_the_names_of_those_only_that_differ_from_it_in_case(
-    told: set[str], more: str
+    in_stream: set[str], more: str
 ) -> None:
-    before, after = spelled(told), spelled({*told, more})
-    for name in told:
+    before, after = spelled(in_stream), spelled({*in_stream, more})
+    for name in in_stream:
         if name.lower() != more.lower():
             assert before.get(name) == after.get(name)
 

@@ -92,13 +92,13 @@ def completed(rows: pa.Table) -> dict[str, Position]:
 
 def at_its_place(row: SilverRow, complete: Mapping[str, Position]) -> SilverRow | None:
     """The row where it takes effect; None for one whose transaction is not complete."""
-    told = row.transaction
-    if told is None:
+    transaction = row.transaction
+    if transaction is None:
         return row
-    commit = told["commit"] or complete.get(told["id"])
+    commit = transaction["commit"] or complete.get(transaction["id"])
     if commit is None:
         return None
-    if not told["at_commit"]:
+    if not transaction["at_commit"]:
         return row
     change = at_commit(row.change, tuple(commit))
     scoped = None if row.scoped is None else replace(row.scoped, change=change)
@@ -154,12 +154,14 @@ def folded_whole(
     moves = any(one.change.effect == "move" for one in rows)
     new = NewChanges({}, scoped, moves=moves)
     if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
-        told = cross_stream_deletes.read_locally(
+        cross_stream = cross_stream_deletes.read_locally(
             feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
         )
-        if told is not None:
+        if cross_stream is not None:
             new = replace(
-                new, crossing=told.crossing, cross_stream_positions=told.cross_stream_positions
+                new,
+                crossing=cross_stream.crossing,
+                cross_stream_positions=cross_stream.cross_stream_positions,
             )
     return folded_from_history(Fold.of(table), new, InScenario(keyed))
 

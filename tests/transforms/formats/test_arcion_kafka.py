@@ -1,4 +1,4 @@
-"""What one message of Arcion means, where the golden cases have no room for it; and whatever a message says is told."""
+"""What one message of Arcion means, where the golden cases have no room for it; all others are an event or a fault."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def envelope(**said: Any) -> dict[str, Any]:
 def test_no_key_has_many_spellings(key: str | None, is_none: bool) -> None:
     fields = [{"field": "after", "fields": [{"field": "id", "type": "int32"}]}]
     found = event({"schema": {"fields": fields}, "payload": envelope()}, key)
-    told = found.stream_schema
-    assert (told is not None and told.key == ()) is is_none
+    schema = found.stream_schema
+    assert (schema is not None and schema.key == ()) is is_none
 
 
 def test_a_key_that_cannot_be_trusted_is_refused() -> None:
@@ -112,11 +112,11 @@ def test_a_cursor_that_cannot_be_trusted_says_no_place(cursor: object) -> None:
     assert found.fault.reason == "unknown_position"
 
 
-def test_native_operations_that_are_unknown_are_told_as_they_were_written() -> None:
-    for op, told in (("X", "'X'"), (None, "null"), (7, "'7'")):
+def test_unknown_native_operations_are_named_as_they_were_written() -> None:
+    for op, written in (("X", "'X'"), (None, "null"), (7, "'7'")):
         found = event(change(opType=op))
         assert found.fault is not None
-        assert found.fault.detail.startswith(f"op {told} is not known; known: r, c, u, d, read")
+        assert found.fault.detail.startswith(f"op {written} is not known; known: r, c, u, d, read")
 
 
 def test_a_row_of_the_native_snapshot_has_all_of_the_declared_columns() -> None:

@@ -90,7 +90,9 @@ def test_after_each_message_the_state_is_as_the_page_says(
     assert outcome.state == ({"region": rows} if rows else {})
 
 
-def test_the_undeclared_table_of_the_page_is_told_by_its_schema(samples: Path) -> None:
+def test_the_undeclared_table_of_the_page_has_its_name_and_key_from_its_schema(
+    samples: Path,
+) -> None:
     files = sorted((samples / "v3_2023-03-15").glob("*.json"))
     drop = {"2026-11-20/03/page.json": b"\n".join(file.read_bytes() for file in files)}
     feed = Feed("samples", "arcion_kafka", "/nowhere")

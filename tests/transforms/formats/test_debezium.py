@@ -219,10 +219,10 @@ def test_each_message_is_read_by_its_own_schema() -> None:
         "1970-01-02",
         "1970-01-02",
     ]
-    # Without the schema nobody knows that the number counts days.
-    told = StreamSchema(("id",), (("id", "int"), ("day", "date")), ("day",))
+    # Only the schema says that the number counts days.
+    with_day = StreamSchema(("id",), (("id", "int"), ("day", "date")), ("day",))
     other = StreamSchema(("id",), (("id", "int"), ("day", "int")))
-    assert [one.stream_schema for one in found] == [told, other, None, told, told]
+    assert [one.stream_schema for one in found] == [with_day, other, None, with_day, with_day]
 
 
 def test_the_feeds_types_are_those_of_the_tables_names_of_today_and_before() -> None:
@@ -272,7 +272,7 @@ def test_any_other_insert_is_of_the_stream(flag: object) -> None:
     assert (found.position, found.segment) == ((0, 1, 3, 40, 0), 3)
 
 
-def test_rows_of_a_snapshot_without_a_key_are_told_apart_by_their_offsets() -> None:
+def test_rows_of_a_snapshot_without_a_key_differ_by_their_offsets() -> None:
     found = event(envelope(op="r"), None)
     assert (found.position, found.identity) == ((0, 0, 3, 40, 0), ("shop.public.city", "2", "7"))
 
@@ -309,7 +309,7 @@ def test_a_text_may_have_line_breaks() -> None:
     assert fault(event('{"a": "' + '\\"\n' * 100_000))[0] == "malformed_json"
 
 
-def test_what_cannot_be_read_is_told_with_the_reason() -> None:
+def test_what_cannot_be_read_is_a_fault_with_the_reason() -> None:
     assert fault(event('{"id": 1, "id": 2}')) == (
         "malformed_json",
         "not one JSON document, or a name stands twice in one object: a name stands twice in one object: id",
@@ -319,6 +319,6 @@ def test_what_cannot_be_read_is_told_with_the_reason() -> None:
     assert (damaged.operation, damaged.position) == (None, None)
 
 
-def test_notes_of_files_are_told_apart_by_their_lines() -> None:
+def test_notes_of_files_differ_by_their_lines() -> None:
     found = event({"ts_ms": 1}, feed=FILES, object="part.json", line=3)
     assert (found.operation, found.identity) == ("heartbeat", ("part.json", "3"))

@@ -31,7 +31,7 @@ from transforms.record import BronzeRecord
 from transforms.silver.conforming.conformer import conformer
 
 COPIES: Final = 12
-"""So many damaged copies of each case's drop."""
+"""How many damaged copies are made of each case's drop."""
 
 _NUMBER: Final = re.compile(rb'(?<![\w."])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w"])')
 _DIGITS: Final = re.compile(rb"\d{4,}")
@@ -204,12 +204,12 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     for record in records(of_dumps):
         text = kafka_records.message(record, of_dumps).text
         for key in KEYS:
-            told = replace(
+            in_topic = replace(
                 record, object="t/0", key=key, payload=None if text is None else text.encode()
             )
-            events = [*decode(told)]
+            events = [*decode(in_topic)]
             if source.resolver is None:
-                row_batch(conform(told, events))  # type: ignore[arg-type]
+                row_batch(conform(in_topic, events))  # type: ignore[arg-type]
             assert events
             tried += 1
     assert tried > 100

@@ -13,7 +13,7 @@ from tests.transforms.formats.test_golden import cases, feed
 from transforms.formats import FORMATS
 
 OTHER_IN_A_TOPIC = {
-    # A record stands in the dump twice, with its offset; of two records of a topic that is not known.
+    # The dump has one record twice, as its offset shows; produced into a topic, the two have different offsets.
     *("arcion_kafka/equal_snapshot_rows_without_a_key", "debezium/table_without_a_key"),
     "arcion_kafka/without_a_log_the_topic_orders",
     "debezium/other_sources_are_ordered_by_their_topic",

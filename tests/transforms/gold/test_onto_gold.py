@@ -196,7 +196,7 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mine", "told", "horizon", "is_said"),
+    ("mine", "theirs", "horizon", "is_said"),
     [
         # Gold's is from before the cut, which left none; or the base has one, and gold did not.
         ((0, 1, 2), None, (0, 1, 4), True),
@@ -211,12 +211,12 @@ def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
     ],
 )
 def test_a_reset_position_below_the_horizon_is_as_good_as_none(
-    mine: Position | None, told: Position | None, horizon: Position | None, *, is_said: bool
+    mine: Position | None, theirs: Position | None, horizon: Position | None, *, is_said: bool
 ) -> None:
     row = stands(BORN, NAMED)
     current = Current(replace(row, reset=mine))
     cut = None if horizon is None else Horizon(horizon)
-    assert current.says(FOLD, replace(row, reset=told), cut) is is_said
+    assert current.says(FOLD, replace(row, reset=theirs), cut) is is_said
 
 
 def test_what_is_known_is_a_repeat_and_what_else_stands_before_the_last_one_is_superseded() -> None:

@@ -17,13 +17,13 @@ def before(of_stream: Clock, time: int) -> list[int]:
 
 def test_a_place_is_before_a_moment_while_nothing_up_to_it_is_newer() -> None:
     moments = [at(1, None), at(2, 10), at(3, 30), at(4, 20), at(5, 40)]
-    told = clock(moments, [5, 10, 25, 30, 99])
-    assert before(told, 5) == []
-    assert before(told, 10) == [2]
-    assert before(told, 25) == [2]
-    assert before(told, 30) == [2, 3, 4]
-    # Where nothing is newer yet, all that follows is before it, too; what has no time yet is not.
-    assert before(told, 99) == [2, 3, 4, 5, 6]
+    of_stream = clock(moments, [5, 10, 25, 30, 99])
+    assert before(of_stream, 5) == []
+    assert before(of_stream, 10) == [2]
+    assert before(of_stream, 25) == [2]
+    assert before(of_stream, 30) == [2, 3, 4]
+    # While nothing is newer, all places that follow are before it, too; those ahead of the first known time are not.
+    assert before(of_stream, 99) == [2, 3, 4, 5, 6]
 
 
 def test_a_stream_without_times_is_before_nothing() -> None:

@@ -274,7 +274,7 @@ def test_a_header_that_comes_again_is_no_record() -> None:
     assert [record.payload for record in twice] == [b"1,Asia,far", b"2,Africa,hot"]
 
 
-def test_roles_are_told_from_columns_that_look_like_roles() -> None:
+def test_roles_are_recognised_beside_columns_that_look_like_roles() -> None:
     suffixed, prefixed = re.compile(SUFFIX_ROLE), re.compile(PREFIX_ROLE)
     assert [suffixed.findall(name) for name in ("a_new_NEW", "new_OLD_VAL", "is-old")] == [
         [("a_new", "NEW")],

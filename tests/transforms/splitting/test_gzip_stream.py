@@ -1,4 +1,4 @@
-"""Gzip: told by its first bytes, read as far as it goes, and never silently damaged."""
+"""Gzip is recognised by its first bytes, read as far as it goes, and never silently damaged."""
 
 from __future__ import annotations
 

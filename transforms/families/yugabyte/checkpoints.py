@@ -3,7 +3,7 @@
 A checkpoint is term, index, write_id and a key. A higher term is further, whatever the index; in one term a higher
 index; the write_id is the order within a transaction and says something only beside a key: then the next response goes
 on in the middle of that transaction. Put here what a checkpoint is, and how two compare. Not here: what follows from
-all notes of a feed (``tablet_checkpoints`` says what they share with the rest of Weir).
+all notes of a feed (``checkpoint_names`` says what they share with the rest of Weir).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from transforms.change import EPOCH, STREAM
 from transforms.event import Event
 from transforms.families.yugabyte.messages import Names, names, part
 from transforms.families.yugabyte.scalars import filled, whole
-from transforms.families.yugabyte.tablet_checkpoints import BEHIND, CHECKPOINT, REACHED
+from transforms.families.yugabyte.checkpoint_names import BEHIND, CHECKPOINT, REACHED
 from transforms.families.yugabyte.tablets import Origin
 from transforms.json_values import as_text
 

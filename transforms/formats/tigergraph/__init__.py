@@ -5,7 +5,7 @@ files. A message is one JSON document. It names a type, an operator (insert, del
 ``uid`` or the edge by its two ends; and for each attribute in ``content`` it says the operation (``op``) and the
 ``value``. Its ``mid`` says where it stands: partition, timestamp, tid, in transactions a split_index, and index.
 
-What a record goes through: ``decoding`` finds the message in it; ``fields`` reads it into a ``message`` by what the
+What a record goes through: ``decode`` finds the message in it; ``fields`` reads it into a ``message`` by what the
 feed declares (``declarations``, ``tables``); ``message_faults`` and ``contents`` say whether it can be taken, with
 ``texts`` for its values; ``consequences`` and ``reach`` say what it changes, ``reached_graphs`` in which graphs, and
 ``far_ends`` where edges stand in the partition of their other end.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph import decoding, far_ends, tables
+from transforms.formats.tigergraph import decode, far_ends, tables
 from transforms.formats.tigergraph.warnings import (
     DELETE_ALL_OF_OTHERS,
     GRAPH_NOT_DECLARED,
@@ -40,7 +40,7 @@ FORMAT = SourceFormat(
     name="tigergraph",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
-    decoder=decoding.decoder,
+    decoder=decode.decoder,
     tables=tables.tables,
     declares=("vertices", "edges", "baseline"),
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),

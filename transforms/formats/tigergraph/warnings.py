@@ -1,6 +1,6 @@
 """What a TigerGraph feed notices in messages that it takes all the same.
 
-Put here what each warning means, and what a person does about it. Not here: when a message has one (``decoding``).
+Put here what each warning means, and what a person does about it. Not here: when a message has one (``decode``).
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ def test_all_are_picked_in_the_order_of_the_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("zz", "no held delete has an id that begins with 'zz'; `weir release shop` lists them"),
         ("ab", "more than one held delete has an id that begins with 'ab'; `weir release shop`"),
     ],
 )
-def test_what_names_none_or_several_is_refused(text: str, told: str) -> None:
-    with pytest.raises(DecisionRefused, match=re.escape(told)):
+def test_what_names_none_or_several_is_refused(text: str, message: str) -> None:
+    with pytest.raises(DecisionRefused, match=re.escape(message)):
         HELD.picked(Choice([text]), ENTRIES)

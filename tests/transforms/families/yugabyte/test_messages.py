@@ -35,7 +35,7 @@ def test_a_field_has_its_value_in_either_spelling(message: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("message", [5, [], "{}", True, {"write_id": 1, "writeId": 1}])
-def test_another_shape_is_told(message: object) -> None:
+def test_a_message_of_another_shape_is_refused(message: object) -> None:
     with pytest.raises(UnreadableResponse, match="another shape than its message: op id") as found:
         fields(message, OP_ID, "op id")
     assert found.value.fault.reason == "malformed_json"

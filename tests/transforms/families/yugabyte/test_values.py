@@ -97,7 +97,7 @@ def test_what_is_not_read_is_not_taken_for_null(value: object, kind: str) -> Non
         {"map_value": {"keys": [{}], "values": []}},
     ],
 )
-def test_a_value_of_another_shape_is_told(value: object) -> None:
+def test_a_value_of_another_shape_is_refused(value: object) -> None:
     with pytest.raises(UnreadableResponse, match="another shape"):
         values.read_value(value)
 
@@ -137,12 +137,13 @@ def test_a_day_is_the_calendars_far_beyond_the_years_of_a_date() -> None:
 
 
 def test_dates_and_moments_that_no_column_can_hold_say_what_the_source_has() -> None:
-    told = {
+    by_kind = {
         "date_value": [4_294_967_295, 4_294_967_296, -1, "9223372036854775808", "x"],
         "timestamp_value": [2**63 - 1, -(2**63), 2**63, "x"],
     }
     found = {
-        kind: [values.read_value({kind: one}).value for one in ones] for kind, ones in told.items()
+        kind: [values.read_value({kind: one}).value for one in ones]
+        for kind, ones in by_kind.items()
     }
     assert found == {
         "date_value": ["+5881580-07-11", "4294967296", "-1", "9223372036854775808", "x"],
@@ -173,7 +174,7 @@ def test_hybrid_times_are_unsigned() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "spelling",
     [
         "51034ee3-25da-4adc-beb2-60ff70678a33",
         "51034EE3-25DA-4ADC-BEB2-60FF70678A33",
@@ -181,8 +182,8 @@ def test_hybrid_times_are_unsigned() -> None:
         "UQNO4yXaSty+smD/cGeKMw==",
     ],
 )
-def test_a_transactions_id_is_a_uuid_in_every_spelling(told: str) -> None:
-    assert transaction_id(told) == "51034ee3-25da-4adc-beb2-60ff70678a33"
+def test_a_transactions_id_is_a_uuid_in_every_spelling(spelling: str) -> None:
+    assert transaction_id(spelling) == "51034ee3-25da-4adc-beb2-60ff70678a33"
 
 
 def test_a_transactions_id_that_is_no_uuid_stays_as_it_is() -> None:

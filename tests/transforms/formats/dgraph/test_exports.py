@@ -1,4 +1,4 @@
-"""What exports of Dgraph say is what its stream says of the same values, and what they cannot say is told."""
+"""What exports of Dgraph say is what its stream says of the same values, and what they cannot contain is reported."""
 
 from __future__ import annotations
 

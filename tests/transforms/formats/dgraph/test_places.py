@@ -1,4 +1,4 @@
-"""Where events stand in their commits: drawn deliveries against the rule as ``places`` tells it, said slowly."""
+"""Where events stand in their commits: drawn deliveries, and the rule of ``places`` in a slow, simple form."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_record_that_was_read_twice_stands_at_one_place() -> None:
         assert list(places(twice)) == repeated, f"object {number} of seed {SEED}"
 
 
-def told(line: str) -> tuple[str | None, ...]:
+def parts_of(line: str) -> tuple[str | None, ...]:
     """The identity of the event in a line of the cluster's: none comes twice in a commit."""
     document = json.loads(line)
     value, what = document["value"], document["value"]["event"]
@@ -176,7 +176,7 @@ def test_each_event_of_a_cluster_is_one_and_stands_where_its_commit_has_it() -> 
             positions[found.identity] = min(known, found.position)
         slots: dict[tuple[str | None, ...], list[tuple[str | None, ...]]] = {}
         for commit in cluster.commits:
-            for one in map(told, commit):
+            for one in map(parts_of, commit):
                 slots.setdefault((*one[:3], *one[4:6]), []).append(one)
         assert positions.keys() == {one for slot in slots.values() for one in slot}
         for slot in slots.values():

@@ -7,7 +7,7 @@ import json
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.feed.graph_types import EdgeType, VertexType
-from transforms.formats.tigergraph.decoding import decoder
+from transforms.formats.tigergraph.decode import decoder
 from transforms.record import BronzeRecord
 
 PERSON, COMPANY = ("Person",), ("Company",)

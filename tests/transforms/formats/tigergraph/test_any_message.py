@@ -12,7 +12,7 @@ from orchestration.feeds.load import load_feed
 from tests.transforms.formats.test_golden import CASES
 from transforms.event import Event
 from transforms.feed.feed import TableNames
-from transforms.formats.tigergraph.decoding import decoder
+from transforms.formats.tigergraph.decode import decoder
 from transforms.record import BronzeRecord
 
 FEED = load_feed(CASES / "tigergraph" / "feed" / "golden.yaml")

@@ -171,7 +171,7 @@ def test_tuples_stand_in_lists_and_maps() -> None:
     )
 
 
-def test_a_tuple_without_its_last_field_is_told_at_once() -> None:
+def test_a_tuple_without_its_last_field_is_recognised_at_once() -> None:
     # Trying every comma with every other one would take years.
     text = "a: 1" + ", b: , c: , d: , e: " * 20_000
     kind = f"struct<{','.join(f'{name}:string' for name in 'abcdefg')}>"

@@ -98,7 +98,7 @@ def test_an_edge_brings_its_source_with_the_key_in_its_uid() -> None:
     [
         (edge("a", "Company/c", "Works"), "edge_Works", "a", "c"),
         (edge("Company/c", "a", "Employs"), "edge_Works__mirror", "a", "c"),
-        # A reverse edge under its origin's name is told by its ends.
+        # A reverse edge under its origin's name is recognised by its ends.
         (edge("Company/c", "a", "Works"), "edge_Works__mirror", "a", "c"),
         (edge("a", "b", "Knows"), "edge_Knows", "a", "b"),
         (edge("b", "a", "Knows"), "edge_Knows__mirror", "a", "b"),
@@ -213,8 +213,8 @@ def test_what_is_noticed_stands_at_the_message_alone() -> None:
     assert noticed(edge("a", "b", "Pays", discriminator="a")) == [("key_not_split",), ()]
     restricted = {**edge("a", "b", "Pays", "delete-all"), "to": None}
     assert noticed(restricted) == [("delete_all_of_others",)]
-    told = {**edge("a", "b", "Likes", "delete-all"), "to": None, "hasreverseedge": True}
-    assert noticed(told) == [("delete_all_of_others", "reverse_not_declared")]
+    of_reverse = {**edge("a", "b", "Likes", "delete-all"), "to": None, "hasreverseedge": True}
+    assert noticed(of_reverse) == [("delete_all_of_others", "reverse_not_declared")]
     assert noticed(edge("a", "b", hasreverseedge=True)) == [("reverse_not_declared",), ()]
     assert noticed(edge("a", "b", hasreverseedge=False)) == [(), ()]
     assert noticed(edge("a", "Company/c", "Works", hasreverseedge=True)) == [(), ()]

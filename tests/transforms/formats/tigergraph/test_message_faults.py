@@ -47,7 +47,7 @@ def fault_of(message: object) -> Fault:
         (b'{"partition": 1, "offset": 2, "value": "{"}', "malformed_json", "not JSON"),
     ],
 )
-def test_what_is_no_json_object_is_told(payload: bytes, reason: str, detail: str) -> None:
+def test_what_is_no_json_object_is_a_fault(payload: bytes, reason: str, detail: str) -> None:
     fault = fault_of(payload)
     assert fault.reason == reason
     assert detail in fault.detail
@@ -129,7 +129,7 @@ def test_every_field_that_is_missing_is_named(message: dict[str, object], lackin
         ),
     ],
 )
-def test_what_nobody_has_told_of_is_named(
+def test_what_the_format_does_not_know_is_a_fault_that_names_it(
     message: dict[str, object], reason: str, detail: str
 ) -> None:
     assert fault_of(message) == (reason, detail)
@@ -163,7 +163,7 @@ def test_what_nobody_has_told_of_is_named(
         ),
     ],
 )
-def test_attributes_without_operation_or_value_are_told(
+def test_attributes_without_operation_or_value_are_a_fault(
     content: object, reason: str, detail: str
 ) -> None:
     assert fault_of(vertex(content=content)) == (reason, detail)

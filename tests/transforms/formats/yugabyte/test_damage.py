@@ -69,7 +69,7 @@ def damaged(rng: Random, document: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", ["yugabyte", "yugabyte_xcluster"])
-def test_every_document_is_read_or_told_of(form: str) -> None:
+def test_every_damaged_document_gives_events_or_faults(form: str) -> None:
     feed = load_feed(CASES / form / "feed" / "golden.yaml")
     found = FORMATS[form]
     decode = found.decoder(feed, {})
@@ -96,8 +96,8 @@ def check(event: Event) -> None:
     for image in (event.before, event.after, event.scope or {}):
         assert all(type(name) is str for name in image)
         assert all(type(value) in (str, bytes, type(None)) for value in image.values())
-    for told in (event.name, event.schema, event.stream, event.operation):
-        assert type(told) in (str, type(None))
+    for text in (event.name, event.schema, event.stream, event.operation):
+        assert type(text) in (str, type(None))
     assert all(type(part) in (str, type(None)) for part in event.identity)
     if event.fault is None:
         assert event.position is not None

@@ -111,9 +111,9 @@ def test_a_value_is_what_its_datum_says(datum: dict[str, Any], value: object) ->
 
 def test_every_digit_of_a_number_is_kept() -> None:
     digits = b"12345678901234567890.123456789012345678901234567890"
-    told = b'{"column_name":"id","column_type":1700,"Datum":{"DatumDouble":%s}}' % digits
+    datum = b'{"column_name":"id","column_type":1700,"Datum":{"DatumDouble":%s}}' % digits
     payload = (
-        b'{"row_message":{"op":0,"new_tuple":[%s]},"cdc_sdk_op_id":{"term":1,"index":2}}' % told
+        b'{"row_message":{"op":0,"new_tuple":[%s]},"cdc_sdk_op_id":{"term":1,"index":2}}' % datum
     )
     assert decoded(payload)[1].after == {"id": digits.decode()}
 
@@ -234,7 +234,7 @@ def test_a_consumer_stands_behind_what_is_committed(
 
 
 @pytest.mark.parametrize(
-    ("checkpoint", "commit_time", "position", "told"),
+    ("checkpoint", "commit_time", "position", "time"),
     [
         ({"snapshot_time": 8193}, 4096, (0, 0, 2, 1), "8193"),
         ({"snapshot_time": "0"}, "4096", (0, 0, 1, 0), "4096"),
@@ -243,12 +243,12 @@ def test_a_consumer_stands_behind_what_is_committed(
     ],
 )
 def test_a_snapshot_row_stands_at_the_snapshots_time(
-    checkpoint: dict[str, object], commit_time: object, position: tuple[int, ...], told: str | None
+    checkpoint: dict[str, object], commit_time: object, position: tuple[int, ...], time: str | None
 ) -> None:
     read = message(7, id=1, more={"commit_time": commit_time})
     found = decoded(response(read, cdc_sdk_checkpoint=checkpoint))[1]
     assert (found.position, found.stable_prefix) == (position, 4)
-    assert found.identity == ("t1", "snapshot", told)
+    assert found.identity == ("t1", "snapshot", time)
 
 
 def test_messages_without_an_op_id_stand_among_their_neighbours() -> None:

@@ -48,15 +48,15 @@ def identity(event: Event) -> Hashable:
     return event.operation, event.identity, *images
 
 
-def is_as_told(event: Event, told: model.Event) -> bool:
+def is_as_in_history(event: Event, expected: model.Event) -> bool:
     """Whether a delivery says what the history had it say."""
-    part, whole = event.transaction, told.transaction
+    part, whole = event.transaction, expected.transaction
     same_transaction = (part is None) is (whole is None) and (
         part is None or whole is None or part.at_commit is whole.at_commit
     )
     return same_transaction and (
         (event.effect, event.before, event.after, event.scope, event.stream, event.fault)
-        == (told.effect, told.before, told.after, told.scope, told.stream, None)
+        == (expected.effect, expected.before, expected.after, expected.scope, expected.stream, None)
     )
 
 
@@ -72,20 +72,22 @@ def check(history: History, read: Callable[[str], list[Event]], same: Mapping[in
     deliveries: list[Delivery] = []
     for _, tablet, records in history.delivered(WINDOWS):
         found = read(history.document(records, tablet))  # type: ignore[arg-type]
-        told = history.events(tablet, records)  # type: ignore[arg-type]
+        of_history = history.events(tablet, records)  # type: ignore[arg-type]
         numbers = [same.get(id(one), id(one)) for one in records]
-        deliveries += zip(found, told, numbers, strict=True)
+        deliveries += zip(found, of_history, numbers, strict=True)
     whose: dict[Hashable, Hashable] = {}
     places: dict[int, Position] = {}
     expected: dict[int, Position] = {}
-    for event, told_event, number in deliveries:
-        assert is_as_told(event, told_event), (event, told_event)
+    for event, expected_event, number in deliveries:
+        assert is_as_in_history(event, expected_event), (event, expected_event)
         # One record has one identity, and no other record has it.
         assert whose.setdefault(identity(event), number) == number
         assert whose.setdefault(number, identity(event)) == identity(event)
         if event.effect != "begin":
             places[number] = min(places.get(number, place_of(event)), place_of(event))
-            expected[number] = min(expected.get(number, told_event.position), told_event.position)
+            expected[number] = min(
+                expected.get(number, expected_event.position), expected_event.position
+            )
     assert places == expected
     return len(deliveries)
 
@@ -142,7 +144,7 @@ def test_any_part_of_a_batch_that_comes_again_changes_nothing() -> None:
         assert placed([*whole, *again]) == placed(whole)
         assert placed([*again, *whole]) == placed(whole)
         repeated += len(again)
-        # Of neighbours that say the same one counts; what was said before something else is said anew.
+        # Equal records of a row that follow each other are one event; with another between them they are two.
         said = [(one["row_message"]["op"], str(one["row_message"])) for one in rows]
         turns = [at for at in range(len(said)) if not repeats_its_own(said, rows, at)]
         assert len(placed(whole)) == len(turns)

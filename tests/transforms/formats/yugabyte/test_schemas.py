@@ -24,7 +24,7 @@ ROW = message(0, (1, 4, 0), id=1)
 
 
 def schema_of_row(*documents: object, row: object = None) -> StreamSchema | None:
-    """What a row in the window of these responses is told of its table."""
+    """What a row in the window of these responses gets to know of its table."""
     facts = surveyed(UNDECLARED, *documents)
     decoder = FORMATS["yugabyte"].decoder
     _, event = decoder(UNDECLARED, facts)(bronze(response(row or ROW)))
@@ -95,12 +95,12 @@ def test_every_record_with_a_ddl_is_surveyed_and_no_record_is_a_crash() -> None:
         (None, None, "string"),
     ],
 )
-def test_a_columns_type_is_told_by_its_oid_or_by_the_servers_own(
+def test_a_columns_type_comes_from_its_oid_or_from_the_servers_own_type(
     oid: object, main: object, kind: str
 ) -> None:
-    told = ddl("id", "x")
-    told["row_message"]["schema"]["column_info"][1] |= {"oid": oid, "type": {"main": main}}
-    schema = schema_of_row(response(told))
+    record = ddl("id", "x")
+    record["row_message"]["schema"]["column_info"][1] |= {"oid": oid, "type": {"main": main}}
+    schema = schema_of_row(response(record))
     assert schema is not None
     assert dict(schema.columns)["x"] == kind
 
@@ -127,6 +127,6 @@ def test_a_column_is_not_lacking_under_its_old_name_before_its_time_or_without_t
 
 @pytest.mark.parametrize(("time_to_live", "warned"), [(0, ()), ("0", ()), (None, ()), (86400, 1)])
 def test_a_time_to_live_is_warned_of(time_to_live: object, warned: object) -> None:
-    told = ddl("id", "name", "photo")
-    told["row_message"]["schema"]["tab_info"] = {"default_time_to_live": time_to_live}
-    assert decoded(response(told))[1].warnings == (("time_to_live",) if warned else ())
+    record = ddl("id", "name", "photo")
+    record["row_message"]["schema"]["tab_info"] = {"default_time_to_live": time_to_live}
+    assert decoded(response(record))[1].warnings == (("time_to_live",) if warned else ())

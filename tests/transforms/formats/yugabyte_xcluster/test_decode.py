@@ -30,8 +30,8 @@ def pair(name: str, value: object) -> dict[str, Any]:
     """A column as Go writes it; a dict is the value itself."""
     if not isinstance(value, dict):
         kinds = {int: "Int32Value", str: "StringValue"}
-        told = b64(value) if isinstance(value, str) else value
-        value = {"Value": None if value is None else {kinds[type(value)]: told}}
+        encoded = b64(value) if isinstance(value, str) else value
+        value = {"Value": None if value is None else {kinds[type(value)]: encoded}}
     return {"key": b64(name), "value": value}
 
 

@@ -1,4 +1,4 @@
-"""Names that a stream tells of tables are vetted once, where events meet declarations."""
+"""Table names from a stream are checked once, where events meet declarations."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_two_source_tables_stop_the_gold_table_that_would_mix_them() -> None:
     met = [
         SeenTable("pets", "zoo.pets", "zoo.pets"),
         SeenTable("pets", "farm.pets", "farm.pets"),
-        # One table, told less and more exactly.
+        # One table, named less and more exactly.
         SeenTable("toys", "toys", "toys"),
         SeenTable("toys", "zoo.toys", "toys"),
     ]
@@ -65,7 +65,9 @@ def test_a_declared_table_owns_its_gold_name(
     assert (found.fault and found.fault.reason) == reason
 
 
-def test_a_name_of_another_schema_is_nobodys_where_gold_has_the_schemas_in_its_names() -> None:
+def test_a_name_of_another_schema_is_another_table_where_gold_has_the_schemas_in_its_names() -> (
+    None
+):
     table = Table("zoo.pets", ("id",), dict(COLUMNS), ("id", "name"))
     tables = {"zoo.pets": table}
     feed = Feed("zoo", "telling", "/landing", table_names="schema", tables=tables)
@@ -118,7 +120,7 @@ def test_a_change_without_a_schema_waits_where_only_the_schema_could_read_its_va
         **{"event_at": None, "extracted_at": None},
     }
     assert waiting.conformed(FEED, table)(row) == []
-    # Where the name is encoded, a delete is told by its key all the same; an update is not.
+    # Where the name is encoded, a delete is recognised by its key all the same; an update is not.
     said = [(("id",), (("id", "string"), ("name", "binary")), ("name",))]
     of_name = waiting.conformed(FEED, described_tables.table(FEED, "zoo.pets", said))
     assert [one.key for one in of_name(row)] == [("AQI=",)]
