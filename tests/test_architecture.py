@@ -88,13 +88,13 @@ def test_no_room_holds_more_files_than_one_takes_in(root: Path) -> None:
 
 
 def test_a_public_name_is_in_two_modules_of_a_layer_at_most(root: Path) -> None:
-    homes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    homes: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path, text in modules(root):
         for node in ast.parse(text).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
             if not node.name.startswith("_") and node.name not in HOOKS:
-                homes[layer_of(path), node.name].append(path)
+                homes[layer_of(path), node.name].add(path)
     assert {name: paths for name, paths in homes.items() if len(paths) > 2} == {}
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from transforms.change import EPOCH, STREAM
 from transforms.event import Event
+from transforms.families.yugabyte.checkpoint_names import BEHIND, CHECKPOINT, REACHED
 from transforms.families.yugabyte.messages import Names, names, part
 from transforms.families.yugabyte.scalars import filled, whole
-from transforms.families.yugabyte.checkpoint_names import BEHIND, CHECKPOINT, REACHED
 from transforms.families.yugabyte.tablets import Origin
 from transforms.json_values import as_text
 
