@@ -1,7 +1,7 @@
 """One SQL statement that reads, run over the tables by their Weir names.
 
 Put here which statements are run, and what is said of those that are not. Not here: the names of tables
-(``table_names``), and how the rows are printed (``answer``).
+(``table_names``), and how the rows are printed (``layouts``).
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from pyspark.sql import SparkSession
 
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli.sql import answer, statement
+from orchestration.cli.sql import statement
+from orchestration.cli.sql.layouts import FORMATS, print_rows
+from orchestration.cli.sql.spark_answer import of_spark
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
 
@@ -94,13 +96,13 @@ def test_what_spark_does_not_understand_is_one_line(lake: Lake) -> None:
     assert "`name`" in str(caught.value)
 
 
-@pytest.mark.parametrize("style", answer.FORMATS)
+@pytest.mark.parametrize("style", FORMATS)
 def test_a_fault_while_rows_are_read_is_one_line(
     lake: Lake, style: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     rows = statement.answered(lake, "SELECT CAST(concat(name, 'x') AS INT) FROM gold.shop.people")
     with pytest.raises(QueryRefused) as caught:
-        answer.print_rows(rows, style, io.StringIO())
+        print_rows(of_spark(rows), style, io.StringIO())
     assert str(caught.value).startswith(
         "reading the answer: [CAST_INVALID_INPUT] The value 'Adax' of the type"
     )

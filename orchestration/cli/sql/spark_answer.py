@@ -1,28 +1,22 @@
-"""The rows that a statement gives, as a person or a program reads them: a table, JSON lines, or CSV.
+"""The rows that Spark gives, as texts for ``weir query``.
 
-Put a format of ``weir query`` here. Not here: the statement (``statement``), and the names in it (``table_names``).
+Put here what a value of a type looks like where Spark answers. Not here: the layouts (``layouts``), and the same for
+rows that no Spark has made (``arrow_answer``).
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from typing import TextIO
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
 
+from orchestration.cli.sql.layouts import Answer, refuse_repeated
 from orchestration.cli.sql.statement import refusal
 from orchestration.cli.sql.table_names import quoted
-from transforms.errors import QueryRefused
-
-FORMATS = ("table", "jsonl", "csv")
 
 
 def read(rows: DataFrame) -> Iterator[Row]:
@@ -37,23 +31,9 @@ def read(rows: DataFrame) -> Iterator[Row]:
         raise refusal("reading the answer", fault) from fault
 
 
-def print_rows(rows: DataFrame, style: str, out: TextIO) -> None:
-    """Print the rows: an aligned table, one JSON object a line, or CSV with a header."""
-    if style == "jsonl":
-        for line in json_lines(rows):
-            print(line, file=out)
-    elif style == "csv":
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(rows.columns)
-        writer.writerows(["" if value is None else value for value in row] for row in texts(rows))
-    else:
-        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for name in rows.columns:
-            table.add_column(name, overflow="fold")
-        for row in texts(rows):
-            table.add_row(*["NULL" if value is None else value for value in row])
-        width = None if out.isatty() else 10_000
-        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(table)
+def of_spark(rows: DataFrame) -> Answer:
+    """The rows, to be printed a partition at a time."""
+    return Answer(rows.columns, lambda: texts(rows), lambda: json_lines(rows))
 
 
 def json_lines(rows: DataFrame) -> Iterator[str]:
@@ -62,12 +42,7 @@ def json_lines(rows: DataFrame) -> Iterator[str]:
     Raises:
         QueryRefused: several columns have one name.
     """
-    repeated = sorted({name for name in rows.columns if rows.columns.count(name) > 1})
-    if repeated:
-        fault = (
-            f"several columns are called {', '.join(repeated)}: give them names of their own (AS)"
-        )
-        raise QueryRefused("--format jsonl", fault)
+    refuse_repeated(rows.columns)
     whole = F.to_json(F.struct(*[F.col(quoted(name)) for name in rows.columns]), _JSON)
     for row in read(rows.select(whole.alias("line"))):
         yield row["line"]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from orchestration.cli.sql import answer
+from orchestration.cli.sql.layouts import FORMATS, print_rows
+from orchestration.cli.sql.spark_answer import of_spark
 from transforms.errors import QueryRefused
 
 EVERYTHING = """
@@ -47,7 +48,7 @@ def everything(spark: SparkSession) -> DataFrame:
 
 def printed(rows: DataFrame, style: str) -> str:
     out = io.StringIO()
-    answer.print_rows(rows, style, out)
+    print_rows(of_spark(rows), style, out)
     return out.getvalue()
 
 
@@ -91,7 +92,7 @@ def test_jsonl_refuses_two_columns_of_one_name(spark: SparkSession) -> None:
         printed(spark.sql("SELECT 1 AS a, 2 AS a"), "jsonl")
 
 
-@pytest.mark.parametrize("style", answer.FORMATS)
+@pytest.mark.parametrize("style", FORMATS)
 def test_the_order_of_rows_stays(spark: SparkSession, style: str) -> None:
     rows = spark.sql("SELECT id FROM range(0, 2000, 1, 7) ORDER BY id % 3 DESC, id")
     expected = sorted(range(2000), key=lambda number: (-(number % 3), number))

@@ -1,0 +1,69 @@
+"""A plain question to one small table, answered in this process: no Spark session is started for it.
+
+delta-rs lists the table's files, pyarrow reads them, DuckDB runs the statement. Put here what decides that a question
+is small enough, and what runs it. Not here: which statements are plain (``plain_select``), and how rows are printed
+(``arrow_answer``).
+"""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from assets.delta.local_table import LocalTable
+from assets.lake import Lake
+from assets.layers import Layer
+from orchestration.cli.sql import plain_select
+from orchestration.cli.sql.table_names import names_in, path_of
+
+MOST_BYTES = 32 << 20
+MOST_ROWS = 400_000
+"""A table up to these sizes is read here; what is larger is Spark's, which reads it in parallel."""
+
+
+def answered(lake: Lake, statement: exp.Expr) -> pa.Table | None:
+    """The rows that the statement gives; None where Spark has to answer it.
+
+    Raises:
+        QueryRefused: it names a table that is not there.
+        UnreadableWarehouse: the table cannot be read.
+    """
+    asked = plain_select.of_one_table(statement)
+    names = names_in(statement)
+    if asked is None or len(names) != 1:
+        return None
+    (name,) = names
+    path_of(lake, name)
+    layer, feed, *of_feed = name
+    table = lake.local_table(Layer(layer.lower()), feed, *of_feed)
+    if table.table is None or table.size > MOST_BYTES or table.count > MOST_ROWS:
+        return None
+    assert isinstance(statement, exp.Select)
+    columns = columns_of(table)
+    sql = plain_select.for_duckdb(statement, asked, columns)
+    return None if sql is None else _run(sql, _rows(table, columns, statement))
+
+
+def columns_of(table: LocalTable) -> pa.Schema:
+    """The table's columns, with Arrow's types."""
+    assert table.table is not None
+    return pa.schema(table.table.schema().to_arrow())
+
+
+def _rows(table: LocalTable, columns: pa.Schema, statement: exp.Select) -> pa.Table:
+    """The table's rows, with the columns that the statement names."""
+    if not any(isinstance(one, exp.Star) for one in statement.expressions):
+        named = {column.name for column in statement.find_all(exp.Column)}
+        columns = pa.schema([one for one in columns if one.name in named] or [columns.field(0)])
+    return pa.concat_tables([columns.empty_table(), *table.each(columns)])
+
+
+def _run(sql: str, rows: pa.Table) -> pa.Table | None:
+    """What DuckDB gives; None where it refuses the statement, for it is Spark's words that people know."""
+    with duckdb.connect(config={"enable_external_access": False}) as connection:
+        connection.register(plain_select.VIEW, rows)
+        try:
+            return connection.sql(sql).to_arrow_table()
+        except duckdb.Error:
+            return None

@@ -1,0 +1,68 @@
+"""The rows that a statement gives, as a person or a program reads them: a table, JSON lines, or CSV.
+
+Put a format of ``weir query`` here. Not here: the statement (``statement``), and the texts of values
+(``spark_answer``, ``arrow_answer``).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from transforms.errors import QueryRefused
+
+FORMATS = ("table", "jsonl", "csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of an answer.
+
+    ``columns``: their names, of which several may be the same. ``texts``: one list per row, of its values as texts,
+    None for a null. ``json_lines``: one JSON object per row.
+    """
+
+    columns: Sequence[str]
+    texts: Callable[[], Iterator[list[str | None]]]
+    json_lines: Callable[[], Iterator[str]]
+
+
+def print_rows(answer: Answer, style: str, out: TextIO) -> None:
+    """Print the rows: an aligned table, one JSON object a line, or CSV with a header."""
+    if style == "jsonl":
+        for line in answer.json_lines():
+            print(line, file=out)
+    elif style == "csv":
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(answer.columns)
+        writer.writerows(
+            ["" if value is None else value for value in row] for row in answer.texts()
+        )
+    else:
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for name in answer.columns:
+            table.add_column(name, overflow="fold")
+        for row in answer.texts():
+            table.add_row(*["NULL" if value is None else value for value in row])
+        width = None if out.isatty() else 10_000
+        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(table)
+
+
+def refuse_repeated(columns: Sequence[str]) -> None:
+    """Refuse JSON objects that would have a name twice.
+
+    Raises:
+        QueryRefused: several columns have one name.
+    """
+    repeated = sorted({name for name in columns if list(columns).count(name) > 1})
+    if repeated:
+        fault = (
+            f"several columns are called {', '.join(repeated)}: give them names of their own (AS)"
+        )
+        raise QueryRefused("--format jsonl", fault)
