@@ -52,6 +52,7 @@ def counted(folder: Path) -> dict[str, int]:
     """How many rows the table has, and the sum of their quantities."""
     with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
         row = database.execute("SELECT count(*), sum(quantity) FROM item").fetchone()
+    assert row is not None  # counts are one row
     return {"rows": int(row[0]), "quantity": int(row[1])}
 
 

@@ -30,6 +30,8 @@ def query_command(sql: str, warehouse: str, style: str) -> None:
     Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
 
         weir query "SELECT * FROM gold.shop.customers"
+
+    A plain question to one small table is answered without Spark; docs/tables.md says what is plain.
     """
     from orchestration.cli import query
 
