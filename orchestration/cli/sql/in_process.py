@@ -53,7 +53,7 @@ def columns_of(table: LocalTable) -> pa.Schema:
 
 def _rows(table: LocalTable, columns: pa.Schema, statement: exp.Select) -> pa.Table:
     """The table's rows, with the columns that the statement names."""
-    if not any(isinstance(one, exp.Star) for one in statement.expressions):
+    if not any(one.is_star for one in statement.expressions):
         named = {column.name for column in statement.find_all(exp.Column)}
         columns = pa.schema([one for one in columns if one.name in named] or [columns.field(0)])
     return pa.concat_tables([columns.empty_table(), *table.each(columns)])
