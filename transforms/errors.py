@@ -14,12 +14,12 @@ class WeirError(Exception):
 
 
 class FeedMisdeclared(WeirError):
-    """A feed file says something that Weir does not know or cannot use."""
+    """A feed file says something that Weir does not know or cannot use; ``at``: its line and column, where known."""
 
-    def __init__(self, file: str, key: str, fault: str, known: Iterable[str] = ()) -> None:
+    def __init__(self, file: str, key: str, fault: str, known: Iterable[str] = (), at: str = ""):
         self.file, self.key, self.fault, self.known = file, key, fault, tuple(known)
         hint = f" Known: {', '.join(self.known)}." if self.known else ""
-        super().__init__(f"{file}: {key}: {fault}.{hint}")
+        super().__init__(f"{file}: {at}{key}: {fault}.{hint}")
 
 
 class SettingMisdeclared(WeirError):

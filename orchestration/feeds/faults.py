@@ -31,15 +31,34 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}" if close else ""
 
 
-def first_fault(
+def faults_in_shape(
     file: str,
     faults: ValidationError,
     feed: type[BaseModel],
     parts: Mapping[str, type[BaseModel]],
-) -> FeedMisdeclared:
-    """The error for the fault to mend first: a misspelt key before the missing one that it should have been."""
+) -> list[FeedMisdeclared]:
+    """An error for each fault; a key that is missing because it is misspelt is one fault, of the misspelt key."""
     every = faults.errors()
-    details = min(every, key=lambda fault: fault["type"] != "extra_forbidden")
+    misspelt = {
+        (*place[:-1], close)
+        for place in (one["loc"] for one in every if one["type"] == "extra_forbidden")
+        for close in get_close_matches(
+            str(place[-1]), list(_part(place, feed, parts).model_fields), n=1
+        )
+    }
+    return [
+        _fault_in_shape(file, one, feed, parts)
+        for one in every
+        if one["type"] != "missing" or one["loc"] not in misspelt
+    ]
+
+
+def _fault_in_shape(
+    file: str,
+    details: ErrorDetails,
+    feed: type[BaseModel],
+    parts: Mapping[str, type[BaseModel]],
+) -> FeedMisdeclared:
     place = details["loc"]
     known = list(_part(place, feed, parts).model_fields)
     if details["type"] == "extra_forbidden":

@@ -8,21 +8,23 @@ and what a feed is (``transforms/feed/feed``).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
 from orchestration.feeds.epochs import epoch_from
-from orchestration.feeds.faults import first_fault, nearest
+from orchestration.feeds.faults import faults_in_shape, nearest
 from orchestration.feeds.gold_names import check_gold_names
 from orchestration.feeds.graphs.dgraph import predicates_from, types_from
 from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
 from orchestration.feeds.landings import accepted_losses_from, landing_from
-from orchestration.feeds.misdeclared import Unfit, check_glob
+from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, faults_of, refuse
+from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
 from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
 from orchestration.feeds.schema_changes import (
@@ -83,13 +85,43 @@ class _FeedFile:
             fault = "is the feed's, so it must be lower-case letters, digits and _, a letter first"
             raise self._misdeclared("the file's name", fault)
         content = read_yaml(self.file)
+        try:
+            return self._of(content)
+        except FeedMisdeclared as fault:
+            raise located(fault, places_in(self.file)) from None
+
+    def _of(self, content: dict[str, object]) -> Feed:
         # First of all: the keys that a file may have depend on its format.
         self._check_format(content)
         try:
             declared = DeclaredFeed.model_validate(content)
         except ValidationError as faults:
-            raise first_fault(str(self.file), faults, DeclaredFeed, PARTS) from None
-        check_glob(self._misdeclared, "files", declared.files)
+            refuse(faults_in_shape(str(self.file), faults, DeclaredFeed, PARTS))
+            raise
+        refuse(faults_of(self._checks(declared)))
+        return self._feed(declared)
+
+    def _checks(self, declared: DeclaredFeed) -> Iterator[Callable[[], object]]:
+        """What checks each part of the file by itself, so that a person reads all faults at once."""
+        said = self._misdeclared
+        yield lambda: check_glob(said, "files", declared.files)
+        yield lambda: landing_from(declared, self.file.parent, said)
+        yield lambda: dict(accepted_losses_from(declared, said))
+        yield lambda: timeout_from(declared.transaction_timeout, said)
+        yield lambda: retention_from(declared.compaction, declared.window, said)
+        for name in declared.tables:
+            yield partial(self._table, declared, name)
+        for number in range(len(declared.epochs)):
+            yield partial(self._epoch, declared, number)
+        if self._objects(declared.format) != ("tables",):
+            yield lambda: predicates_from(declared.predicates, said)
+            yield lambda: types_from(declared.types, declared.predicates, said)
+            yield lambda: vertices_from(declared.vertices, said)
+            yield lambda: edges_from(declared.edges, said)
+            yield lambda: baseline_from(declared.baseline, said)
+
+    def _feed(self, declared: DeclaredFeed) -> Feed:
+        """The feed of a file whose parts are sound."""
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
@@ -100,7 +132,11 @@ class _FeedFile:
             tables=self._tables(declared),
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
             scope_deletes=declared.scope_deletes,
-            decisions=Decisions(epochs=tuple(self._epochs(declared))),
+            decisions=Decisions(
+                epochs=tuple(
+                    self._epoch(declared, number) for number in range(len(declared.epochs))
+                )
+            ),
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
             retention=retention_from(declared.compaction, declared.window, self._misdeclared),
             policies=policies_from(declared.schema_changes, Policies()),
@@ -142,24 +178,34 @@ class _FeedFile:
         raise self._misdeclared("format", f"{named!r} is not a format{hint}", known)
 
     def _tables(self, declared: DeclaredFeed) -> dict[str, Table]:
-        usual = policies_from(declared.schema_changes, Policies())
-        tables = {}
-        try:
-            for name, entry in declared.tables.items():
-                table = TableDeclarations(self._misdeclared).table(name, entry, usual)
-                check_changes(table, declared.window)
-                tables[name] = table
-        except Unfit as unfit:
-            raise self._misdeclared(f"tables.{name}.{unfit.key}", unfit.fault) from None
+        tables = {name: self._table(declared, name) for name in declared.tables}
         try:
             check_earlier_names(tables)
         except Unfit as unfit:
             raise self._misdeclared(f"tables.{unfit.key}", unfit.fault) from None
         return tables
 
-    def _epochs(self, declared: DeclaredFeed) -> Iterator[Epoch]:
-        for number, epoch in enumerate(declared.epochs):
-            try:
-                yield epoch_from(epoch, declared.window, declared.tables)
-            except Unfit as unfit:
-                raise self._misdeclared(f"epochs.{number}.{unfit.key}", unfit.fault) from None
+    def _table(self, declared: DeclaredFeed, name: str) -> Table:
+        usual = policies_from(declared.schema_changes, Policies())
+        table = TableDeclarations(self._misdeclared).table(name, declared.tables[name], usual)
+        try:
+            check_changes(table, declared.window)
+        except Unfit as unfit:
+            raise self._misdeclared(f"tables.{name}.{unfit.key}", unfit.fault) from None
+        return table
+
+    def _epoch(self, declared: DeclaredFeed, number: int) -> Epoch:
+        try:
+            return epoch_from(declared.epochs[number], declared.window, declared.tables)
+        except Unfit as unfit:
+            raise self._misdeclared(f"epochs.{number}.{unfit.key}", unfit.fault) from None
+
+
+def located(fault: FeedMisdeclared, places: Places) -> FeedMisdeclared:
+    """The same fault with line and column, where its key stands in the file."""
+    if isinstance(fault, FeedFaults):
+        by_place = sorted(fault.faults, key=lambda one: place_of(places, one.key) or FIRST)
+        return FeedFaults([located(one, places) for one in by_place])
+    place = place_of(places, fault.key)
+    words = "" if place is None else f"line {place.line}, column {place.column}: "
+    return FeedMisdeclared(fault.file, fault.key, fault.fault, fault.known, words)

@@ -6,7 +6,7 @@ Put here what several kinds of declarations share. Not here: the words for what 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from transforms.errors import FeedMisdeclared
@@ -19,6 +19,38 @@ class Misdeclared(Protocol):
     def __call__(self, key: str, fault: str, known: Collection[str] = ()) -> FeedMisdeclared:
         """The error, to be raised."""
         ...
+
+
+class FeedFaults(FeedMisdeclared):
+    """Several faults of one feed file, ``faults``: all that can be found at once; the rest is the first one's."""
+
+    def __init__(self, faults: Sequence[FeedMisdeclared]) -> None:
+        first = faults[0]
+        super().__init__(first.file, first.key, first.fault, first.known)
+        self.faults = tuple(faults)
+        lines = [str(fault).removeprefix(f"{first.file}: ") for fault in faults]
+        self.args = ("\n  ".join([f"{first.file}: {len(faults)} faults:", *lines]),)
+
+
+def faults_of(checks: Iterable[Callable[[], object]]) -> list[FeedMisdeclared]:
+    """What is wrong by these checks, of which each ends with its first fault."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except FeedMisdeclared as fault:
+            found.append(fault)
+    return found
+
+
+def refuse(faults: Sequence[FeedMisdeclared]) -> None:
+    """Raise the faults, if there are any.
+
+    Raises:
+        FeedMisdeclared: there is one, or ``FeedFaults``: there are several.
+    """
+    if faults:
+        raise faults[0] if len(faults) == 1 else FeedFaults(faults)
 
 
 class Unfit(ValueError):

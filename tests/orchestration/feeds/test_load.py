@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestration.feeds.load import load_feed, load_feeds
+from orchestration.feeds.misdeclared import FeedFaults
 from transforms import formats
 from transforms.errors import FeedMisdeclared, TableNameCollision
 from transforms.feed.digest import feed_digest
@@ -220,8 +221,53 @@ def test_a_fault_in_a_table_names_its_path(
 def test_the_whole_message_of_a_misspelt_key(tmp_path: Path) -> None:
     text = HEAD + REGION.replace("columns", "colums")
     assert str(refusal(tmp_path, text)) == (
-        f"{tmp_path}/tpch.yaml: tables.region.colums: is not a known key; did you mean columns. "
+        f"{tmp_path}/tpch.yaml: line 3, column 30: tables.region.colums: is not a known key; did you mean columns. "
         "Known: key, columns, cdc_columns, path, history, change_feed, was, renamed, since, schema_changes."
+    )
+
+
+MUCH_IS_WRONG = """\
+format: arcion_s3_json
+landing: s3://drops/tpch/
+window: weekly
+files: '[z-a]*'
+tables:
+  region:
+    key: [id]
+    columns: {id: integr}
+  nation:
+    key: [nr]
+    columns:
+      id: int
+"""
+
+
+def test_all_faults_of_one_kind_are_named_at_once_with_their_places(tmp_path: Path) -> None:
+    misspelt = MUCH_IS_WRONG.replace("tables:", "retention: 3\ntabels:")
+    lines = str(refusal(tmp_path, misspelt)).splitlines()
+    assert lines[0] == f"{tmp_path}/tpch.yaml: 3 faults:"
+    assert [line.split(": ")[:2] for line in lines[1:]] == [
+        ["  line 3, column 1", "window"],
+        ["  line 5, column 1", "retention"],
+        ["  line 6, column 1", "tabels"],
+    ]
+
+
+def test_all_faults_of_tables_and_files_are_named_at_once(tmp_path: Path) -> None:
+    refused = refusal(tmp_path, MUCH_IS_WRONG.replace("weekly", "hour"))
+    assert isinstance(refused, FeedFaults)
+    assert [(one.key, str(one).split(": ")[1]) for one in refused.faults] == [
+        ("files", "line 4, column 1"),
+        ("tables.region.columns.id", "line 8, column 15"),
+        ("tables.nation.key", "line 10, column 5"),
+    ]
+    assert (refused.key, refused.fault) == ("files", refused.faults[0].fault)
+
+
+def test_a_fault_of_a_missing_key_stands_where_it_is_missing(tmp_path: Path) -> None:
+    refused = refusal(tmp_path, HEAD + "tables:\n  region:\n    key: [id]\n")
+    assert str(refused) == (
+        f"{tmp_path}/tpch.yaml: line 4, column 3: tables.region.columns: is missing."
     )
 
 
