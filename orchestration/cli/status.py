@@ -1,14 +1,21 @@
-"""``weir status``: how every feed stands, and what its source can never tell.
+"""``weir status``: the state of every feed, in a line, in detail, or as JSON.
 
 Put here how the status reads. Not here: how it is found (``assets/audit/status``).
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
 
 from assets.audit.status import Status, status_of
-from assets.lake import Lake
 from assets.landing.kafka import topics
 from assets.wording import counted
 from orchestration.cli import session
@@ -17,26 +24,102 @@ from orchestration.cli.session import some
 from orchestration.console import say, waiting
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.feed.windows import STEPS, parse_window
 from transforms.formats import FORMATS
 from transforms.silver.accounting import OUTCOMES
 
 
-def status(place: Place, only: Sequence[str]) -> int:
-    """Print how the feeds stand; returns the exit code, which is always 0."""
+def status(place: Place, only: Sequence[str], style: str, max_age: timedelta | None = None) -> int:
+    """Print the state of the feeds; returns the exit code: 0, or 1 where a feed is older than ``max_age``.
+
+    Args:
+        place: the feeds and the warehouse.
+        only: the feeds that are asked for; all where none is named.
+        style: one of ``STYLES``.
+        max_age: how long ago the newest window in gold may have ended; None where that does not matter.
+    """
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
     say(f"the tables are in {lake.warehouse}")
+    found: list[tuple[Feed, Status | None]] = []
     for feed in chosen:
         with waiting(f"looking at {feed.name}"):
-            lines = [*status_lines(lake, feed)]
-        print("\n".join(lines), flush=True)
-    return 0
+            found.append((feed, status_of(lake, feed)))
+            if style == "details":
+                print("\n".join(status_lines(feed, found[-1][1])), flush=True)
+    if style == "json":
+        print(json.dumps([as_json(feed, one) for feed, one in found], indent=2))
+    elif style == "table":
+        print_table(found)
+    if max_age is None:
+        return 0
+    now = datetime.now(UTC)
+    stale = [feed.name for feed, one in found if is_stale(feed, one, now - max_age)]
+    if stale:
+        say(f"older than that: {', '.join(stale)}")
+    return 1 if stale else 0
 
 
-def status_lines(lake: Lake, feed: Feed) -> Iterator[str]:
-    """How one feed stands, line by line."""
+STYLES = ("table", "details", "json")
+"""A line for each feed, all that is known of each, or the same for programs."""
+
+
+def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:
+    """Print a line for each feed."""
+    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("feed", overflow="fold")
+    table.add_column("newest", no_wrap=True)
+    for name in ("windows", "events", "quarantined"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    for feed, one in found:
+        if one is None:
+            table.add_row(feed.name, "-", "-", "-", "-", in_a_word(one))
+            continue
+        waiting_in_quarantine = sum(one.reasons.values()) - one.dismissed
+        numbers = (one.windows, one.outcomes.get("events", 0), waiting_in_quarantine)
+        cells = [f"{number:,}" for number in numbers]
+        table.add_row(feed.name, one.newest or "-", *cells, in_a_word(one))
+    width = None if sys.stdout.isatty() else 80
+    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
+
+
+def in_a_word(found: Status | None) -> str:
+    """What most needs somebody's attention."""
+    if found is None:
+        return "never read"
+    if found.stopped:
+        return f"{counted(len(found.stopped), 'gold table')} stopped"
+    if found.unfinished:
+        return f"{counted(len(found.unfinished), 'window')} behind"
+    if any(one.never_committed for one in found.open):
+        return "never committed"
+    if found.waiting_tables:
+        return f"{counted(len(found.waiting_tables), 'table')} not declared"
+    return "up to date"
+
+
+def is_stale(feed: Feed, found: Status | None, oldest: datetime) -> bool:
+    """Whether the feed's newest window in gold had ended before this moment, or there is none."""
+    if found is None or found.newest is None:
+        return True
+    return parse_window(found.newest, feed.window) + STEPS[feed.window] < oldest
+
+
+def as_json(feed: Feed, found: Status | None) -> dict[str, object]:
+    """The state of a feed for programs: the parts of ``Status``, under their names, and the feed's own facts."""
+    facts: dict[str, object] = {"feed": feed.name, "format": feed.format, "landing": feed.landing}
+    facts["state"] = in_a_word(found)
+    facts["cannot_be_known"] = list(FORMATS[feed.format].unknowable)
+    if found is None:
+        return facts
+    parts: dict[str, object] = json.loads(json.dumps(asdict(found), default=str))
+    return facts | parts
+
+
+def status_lines(feed: Feed, found: Status | None) -> Iterator[str]:
+    """All that is known of one feed, line by line."""
     yield f"{feed.name}: {feed.format} from {feed.landing}"
-    found = status_of(lake, feed)
     if found is None:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:

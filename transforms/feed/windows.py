@@ -25,7 +25,8 @@ WINDOW_LENGTHS: dict[WindowSize, int] = {"hour": len("2026-11-20T03"), "day": le
 
 # Digits that only look like a date seldom look like one of our time.
 _EARLIEST_YEAR = 1970
-_STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+STEPS: dict[WindowSize, timedelta] = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+"""How long a window is."""
 
 # What may follow a date: T03, /03 as a whole segment or file name, or hour=03 in any later segment.
 _HOUR = r"(?:T(?P<{0}t>\d{{2}})|/(?P<{0}s>\d{{2}})(?=[/.]|$)|/(?:.*/)?(?:hour|hr)=(?P<{0}k>\d{{1,2}})(?!\d))?"
@@ -95,14 +96,14 @@ def day_of(window: str) -> str:
 
 def next_window(window: str, size: WindowSize) -> str:
     """The window that begins where this one ends."""
-    return (parse_window(window, size) + _STEPS[size]).strftime(_FORMS[size])
+    return (parse_window(window, size) + STEPS[size]).strftime(_FORMS[size])
 
 
 def windows_between(first: str, last: str, size: WindowSize) -> list[str]:
     """Every window from the first to the last, both included; none if the last comes before the first."""
     begin, end = parse_window(first, size), parse_window(last, size)
-    steps = (end - begin) // _STEPS[size]
-    return [(begin + step * _STEPS[size]).strftime(_FORMS[size]) for step in range(steps + 1)]
+    steps = (end - begin) // STEPS[size]
+    return [(begin + step * STEPS[size]).strftime(_FORMS[size]) for step in range(steps + 1)]
 
 
 def contiguous_ranges(windows: Iterable[str], size: WindowSize) -> list[tuple[str, str]]:

@@ -82,11 +82,29 @@ def verify_command(place: Place, only: tuple[str, ...], scratch: str | None, see
 @click.command("status", short_help="Say how each feed stands: windows, events, rows, what waits.")
 @in_place
 @FEED
-def status_command(place: Place, only: tuple[str, ...]) -> None:
-    """Say how each feed stands: windows, events, rows, what waits and what its source can never tell.
+@click.option(
+    "--details",
+    "style",
+    flag_value="details",
+    help="All that is known of each feed, its limits too.",
+)
+@click.option("--json", "style", flag_value="json", help="The same for programs.")
+@click.option(
+    "--max-age",
+    type=click.FloatRange(min=0),
+    metavar="HOURS",
+    help="Exit with 1 where a feed's newest window in gold ended longer ago.",
+)
+def status_command(
+    place: Place, only: tuple[str, ...], style: str | None, max_age: float | None
+) -> None:
+    """Say how each feed stands, in a line each: windows, events, quarantine, and what waits.
 
     It counts what has been read already. What is new in the landing is for `weir run` to find.
     """
+    from datetime import timedelta
+
     from orchestration.cli import status
 
-    sys.exit(status.status(place, only))
+    oldest = None if max_age is None else timedelta(hours=max_age)
+    sys.exit(status.status(place, only, style or "table", oldest))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assets.audit.status import status_of
 from assets.bronze import from_objects
 from assets.lake import Lake
 from orchestration.cli import status
@@ -18,7 +19,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
-    assert [*status.status_lines(lake, feed)][:2] == [
+    assert [*status.status_lines(feed, status_of(lake, feed))][:2] == [
         f"zoo: arcion_s3_json from {folder}",
         "  nothing was read yet: `weir run` reads what has landed",
     ]
@@ -34,7 +35,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(
     from_objects.land(lake, feed, ["2025-11-20T04"])
 
     monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
-    lines = [*status.status_lines(lake, feed)]
+    lines = [*status.status_lines(feed, status_of(lake, feed))]
     assert lines[1:-2] == [
         "  windows: 1 in gold, the newest 2025-11-20T03; not yet: 2025-11-20T04",
         "  events: 5 = 3 changes + 1 duplicate + 1 quarantined",
@@ -53,6 +54,12 @@ def test_what_a_format_noticed_is_counted_by_the_rule_that_it_breaks(
     lay(folder, "2025-11-20/03/a.json", drop(odd))
     _, made = bring(lake, feed)
     assert made.violations["exists_flags_agree_with_operation"] == 1
-    assert "  noticed: exists_flags_agree_with_operation 1" in [*status.status_lines(lake, feed)]
+    assert "  noticed: exists_flags_agree_with_operation 1" in [
+        *status.status_lines(feed, status_of(lake, feed))
+    ]
     # Another feed of the same warehouse stands apart.
-    assert "  noticed" not in "\n".join(status.status_lines(lake, replace(feed, name="other")))
+    assert "  noticed" not in "\n".join(
+        status.status_lines(
+            replace(feed, name="other"), status_of(lake, replace(feed, name="other"))
+        )
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from assets.audit.status import status_of
 from assets.bookkeeping import decisions, window_progress
 from assets.lake import Lake
 from assets.layers import Layer
@@ -167,7 +168,7 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
         0,
     )
     assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
-        *status.status_lines(lake, feed)
+        *status.status_lines(feed, status_of(lake, feed))
     ]
     rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason").collect()
     assert {tuple(row) for row in rows} == {

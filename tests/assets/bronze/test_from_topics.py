@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import KafkaError, Message
 from pyspark.sql import Row
 
+from assets.audit.status import status_of
 from assets.bookkeeping import ledger
 from assets.bronze import from_topics
 from assets.bronze.from_topics import AppendedRecords
@@ -148,7 +149,9 @@ def test_only_committed_records_are_read_and_an_open_transaction_waits(
     assert values(lake) == [b"paid", b"paid again"]
     # It does not look as if nothing had come.
     assert planning.due(lake, feed).undecided == (open_there,)
-    assert f"  not to be read yet: {open_there}" in [*status.status_lines(lake, feed)]
+    assert f"  not to be read yet: {open_there}" in [
+        *status.status_lines(feed, status_of(lake, feed))
+    ]
     pending.commit_transaction(30)
     assert land(lake, feed)[1] == []
     assert planning.due(lake, feed).undecided == ()

@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 
 from assets.audit import explain
+from assets.audit.status import status_of
 from assets.bookkeeping import discovered_tables, window_progress
 from assets.bronze import from_objects
 from assets.gold import gold_tables
@@ -149,7 +150,13 @@ def test_a_table_with_contradictions_stops_alone_and_is_reported_by_name(
     assert sorted(faults) == ["pets", "toys"]
     assert "its stream also says the key [id, name]" in faults["pets"]
     assert "would mix 3.toys and 4.toys" in faults["toys"]
-    assert sum("gold is unchanged for" in line for line in status.status_lines(lake, feed)) == 2
+    assert (
+        sum(
+            "gold is unchanged for" in line
+            for line in status.status_lines(feed, status_of(lake, feed))
+        )
+        == 2
+    )
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 2
     (compacted,) = compaction.compact_feed(
         lake, feed, gold_tables.mirrors(lake, feed), dry_run=True
@@ -292,7 +299,11 @@ def test_gold_makes_no_more_new_tables_than_the_setting_says_and_existing_ones_g
     assert [row["id"] for row in gold(lake, "z")] == [1, 2]
     assert list(gold_tables.mirrors(bounded, feed)) == ["a", "z"]
     assert not lake.table(Layer.GOLD, "zoo", "b").exists()
-    (line,) = [one for one in status.status_lines(bounded, feed) if "gold is unchanged" in one]
+    (line,) = [
+        one
+        for one in status.status_lines(feed, status_of(bounded, feed))
+        if "gold is unchanged" in one
+    ]
     assert "for b, c: WEIR_MOST_TABLES=2: the stream of feed zoo describes 4 tables" in line
     # With another setting they come with the next window, whole.
     lay(folder, "2025-11-20/05/c.jsonl", drop(put(9, {"id": "3", "name": "Cleo"}, table="b")))
