@@ -17,8 +17,11 @@ import click
 
 from transforms.errors import TablesFailed, WeirError
 
-SILENCE = 10.0
-"""After how many seconds without a line one is printed that says what is being waited for."""
+FIRST_SILENCE = 1.0
+"""After how many seconds without any line a person is told what a command does."""
+
+SILENCE = 8.0
+"""After how many seconds since the last line one is printed that says what is still being waited for."""
 
 
 class _Clock:
@@ -27,12 +30,14 @@ class _Clock:
     def __init__(self) -> None:
         self.spoke_at = self.began_at = time.monotonic()
         self.doing = ""
+        self.has_spoken = False
 
     def begin(self, doing: str) -> None:
         self.doing, self.began_at = doing, time.monotonic()
 
     def is_silent(self) -> bool:
-        return time.monotonic() - self.spoke_at >= SILENCE
+        longest = SILENCE if self.has_spoken else FIRST_SILENCE
+        return time.monotonic() - self.spoke_at >= longest
 
 
 _CLOCK = _Clock()
@@ -46,21 +51,21 @@ def begin(doing: str) -> None:
 def say(text: str) -> None:
     """Print one line of progress."""
     print(text, file=sys.stderr, flush=True)
-    _CLOCK.spoke_at = time.monotonic()
+    _CLOCK.spoke_at, _CLOCK.has_spoken = time.monotonic(), True
 
 
 @contextmanager
 def waiting(doing: str) -> Iterator[None]:
-    """Say every ten silent seconds what is being waited for: ``doing``, until ``begin`` names something else."""
+    """Say in every long silence what is being waited for: ``doing``, until ``begin`` names something else."""
     over = threading.Event()
 
     def keep_saying() -> None:
-        while not over.wait(0.5):
+        while not over.wait(0.25):
             if _CLOCK.is_silent():
                 say(f"  … {_CLOCK.doing} ({time.monotonic() - _CLOCK.began_at:.0f} s)")
 
     _CLOCK.begin(doing)
-    _CLOCK.spoke_at = time.monotonic()
+    _CLOCK.spoke_at, _CLOCK.has_spoken = time.monotonic(), False
     speaker = threading.Thread(target=keep_saying, daemon=True)
     speaker.start()
     try:

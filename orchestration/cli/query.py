@@ -12,14 +12,20 @@ from sqlglot import exp
 
 from assets.lake import Lake
 from orchestration.cli import session
-from orchestration.cli.sql import arrow_answer, in_process, statement
+from orchestration.cli.sql import arrow_answer, for_people, in_process, statement
 from orchestration.cli.sql.layouts import Answer, print_rows
-from orchestration.console import waiting
+from orchestration.console import say, waiting
 from orchestration.spark.java import check_java
 
 
-def query(sql: str, warehouse: str, style: str) -> None:
+def query(sql: str, warehouse: str, style: str, all_columns: bool = False) -> None:
     """Print what a statement gives.
+
+    Args:
+        sql: one statement of Spark SQL.
+        warehouse: the folder or address of the tables.
+        style: how the rows are printed, one of ``layouts.FORMATS``.
+        all_columns: whether a table is printed with all columns of a star, and with whole digests.
 
     Raises:
         QueryRefused: it is no statement that reads, or Spark does not understand it.
@@ -27,9 +33,19 @@ def query(sql: str, warehouse: str, style: str) -> None:
     # Before Spark starts, so that a person who mistypes need not wait for it.
     parsed = statement.parsed(sql)
     lake = session.reached(warehouse)
+
+    def show(answer: Answer) -> None:
+        if style != "table" or all_columns:
+            print_rows(answer, style, sys.stdout)
+            return
+        short, hidden = for_people.shortened(answer, parsed)
+        print_rows(short, style, sys.stdout)
+        if hidden:
+            say(for_people.notice_of(hidden))
+
     answer = answered_in_process(lake, parsed)
     if answer is not None:
-        print_rows(answer, style, sys.stdout)
+        show(answer)
         return
     check_java()
     # Spark takes seconds to be there, so that only a question that needs it waits for it.
@@ -37,7 +53,7 @@ def query(sql: str, warehouse: str, style: str) -> None:
 
     session.start(lake)
     with waiting("reading"):
-        print_rows(spark_answer.of_spark(statement.answered(lake, sql)), style, sys.stdout)
+        show(spark_answer.of_spark(statement.answered(lake, sql)))
 
 
 def answered_in_process(lake: Lake, parsed: exp.Expr) -> Answer | None:

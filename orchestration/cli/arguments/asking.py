@@ -24,7 +24,12 @@ from orchestration.cli.options import FEED, WAREHOUSE, Place, in_place
     show_default=True,
     help="How the rows are printed.",
 )
-def query_command(sql: str, warehouse: str, style: str) -> None:
+@click.option(
+    "--all-columns",
+    is_flag=True,
+    help="Print Weir's own columns of gold for a star, too, whole digests, and bytes as base64.",
+)
+def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> None:
     """Query the tables with one statement of Spark SQL that reads.
 
     Tables are named bronze.<feed>, silver.<feed>, quarantine.<feed> and gold.<feed>.<table>:
@@ -35,7 +40,7 @@ def query_command(sql: str, warehouse: str, style: str) -> None:
     """
     from orchestration.cli import query
 
-    query.query(sql, warehouse, style)
+    query.query(sql, warehouse, style, all_columns)
 
 
 @click.command("explain", short_help="Say why a row is as it is: the events of its key, in order.")

@@ -13,10 +13,8 @@ from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from orchestration.cli import session
 from orchestration.cli.options import Place
-from orchestration.cli.session import opened_feed
 from orchestration.feeds.epochs import DeclaredEpoch, epoch_from
 from orchestration.feeds.misdeclared import Unfit
-from orchestration.spark.java import check_java
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Epoch
 
@@ -27,13 +25,12 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
     Raises:
         DecisionRefused: the epoch cannot begin there, or would alter history that is compacted.
     """
-    check_java()
     (feed,) = session.choose(place.feeds, [name])
     try:
         epoch = epoch_from(declared, feed.window, feed.tables)
     except Unfit as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
-    lake = session.opened(place.warehouse, [feed])
+    lake = session.reached(place.warehouse, [feed])
     known = decisions.with_recorded(lake, feed)
     if epoch in known.decisions.epochs:
         print(f"{feed.name}: that epoch is open already; nothing was recorded")
@@ -60,7 +57,8 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
 
 def list_epochs(place: Place, name: str) -> None:
     """Print the epochs of a feed, those of its file and the recorded ones."""
-    feed, lake = opened_feed(place, name)
+    (feed,) = session.choose(place.feeds, [name])
+    lake = session.reached(place.warehouse, [feed])
     epochs = decisions.with_recorded(lake, feed).decisions.epochs
     if not epochs:
         print(f"{feed.name}: one epoch, from the first window on")

@@ -1,25 +1,29 @@
 """``weir release``: deletes of whole tables that wait for a person, listed or let through.
 
-Put here what the command lists and what it does. Not here: which deletes wait (``assets/columns/silver_rows``), and how
-the decision is kept (``assets/bookkeeping/decisions``).
+Put here what the command lists and what it does. Not here: which deletes wait (``transforms/silver/conforming``), and
+how the decision is kept (``assets/bookkeeping/decisions``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from pyspark.sql import functions as F
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from assets.bookkeeping import decisions
-from assets.columns import silver_rows
+from assets.bookkeeping import accounting, decisions
+from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted
+from orchestration.cli import session
 from orchestration.cli.decisions.choice import Listed
 from orchestration.cli.options import Choice, Place
-from orchestration.cli.session import opened_feed
+from transforms.change import HOLD
 from transforms.feed.decisions import Release
 from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
@@ -39,7 +43,8 @@ class HeldDelete:
 
 def release(place: Place, name: str, choice: Choice) -> None:
     """Let the chosen deletes of a feed act, or list them where none is chosen."""
-    feed, lake = opened_feed(place, name)
+    (feed,) = session.choose(place.feeds, [name])
+    lake = session.reached(place.warehouse, [feed])
     for line in released(lake, feed, choice):
         print(line)
 
@@ -70,32 +75,48 @@ def released(lake: Lake, feed: Feed, choice: Choice) -> Iterator[str]:
 
 
 def held(lake: Lake, feed: Feed) -> list[HeldDelete]:
-    """The whole-table deletes of a feed that wait, in the order in which they came."""
-    silver = lake.table(Layer.SILVER, feed.name)
-    if not silver.exists():
-        return []
-    whole = silver.read().where(silver_rows.are_held() & (F.size("scope") == 0))
-    rows = (
-        whole.groupBy("event_id", "table", "operation")
-        .agg(
-            F.min("event_at").alias("event_at"),
-            F.array_sort(F.collect_set("window")).alias("windows"),
-            F.min(F.struct(*COORDINATES)).alias("place"),
-        )
-        .orderBy("windows", "event_id")
-        .collect()
+    """The whole-table deletes of a feed that wait, in the order in which they came; needs no Spark session."""
+    deliveries = defaultdict[str, list[Mapping[str, Any]]](list)
+    silver = lake.local_table(Layer.SILVER, feed.name)
+    for rows in silver.each(_READ, silver.windows - _without_any(lake, feed)):
+        for row in rows.filter(pc.equal(rows["effect"], HOLD)).to_pylist(maps_as_pydicts="strict"):
+            if row["scope"] == {}:
+                deliveries[row["event_id"]].append(row)
+    return sorted(
+        map(_held_delete, deliveries.values()), key=lambda one: (one.windows, one.event_id)
     )
-    return [
-        HeldDelete(
-            row["event_id"],
-            row["table"],
-            row["operation"],
-            row["event_at"],
-            tuple(row["windows"]),
-            f"{row['place']['object']} line {row['place']['line']}",
-        )
-        for row in rows
+
+
+_READ = pa.schema(
+    [
+        SILVER_ARROW.field(name)
+        for name in ("window", "table", "operation", "effect", "scope", "event_id", "event_at")
     ]
+    + [SILVER_ARROW.field(name) for name in COORDINATES]
+)
+
+
+def _without_any(lake: Lake, feed: Feed) -> set[str]:
+    """The windows whose accounting says that they hold no delete: their silver need not be read."""
+    counts = defaultdict[str, int](int)
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    for row in accounts.rows(["window", "held", "declaration"]):
+        if row["declaration"] != accounting.ANNOUNCED:
+            counts[row["window"]] += row["held"]
+    return {window for window, count in counts.items() if not count}
+
+
+def _held_delete(deliveries: Sequence[Mapping[str, Any]]) -> HeldDelete:
+    first = min(deliveries, key=lambda row: tuple(row[name] for name in COORDINATES))
+    times = [row["event_at"] for row in deliveries if row["event_at"] is not None]
+    return HeldDelete(
+        first["event_id"],
+        first["table"],
+        first["operation"],
+        min(times, default=None),
+        tuple(sorted({row["window"] for row in deliveries})),
+        f"{first['object']} line {first['line']}",
+    )
 
 
 def of_same_records(

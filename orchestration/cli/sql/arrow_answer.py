@@ -30,7 +30,8 @@ def of_arrow(rows: pa.Table) -> Answer:
         Unprintable: there is a value that is not printed here.
     """
     as_texts = [*texts(rows)]
-    return Answer(rows.column_names, lambda: iter(as_texts), lambda: json_lines(rows))
+    binary = frozenset(at for at, one in enumerate(rows.schema) if pa.types.is_binary(one.type))
+    return Answer(rows.column_names, lambda: iter(as_texts), lambda: json_lines(rows), binary)
 
 
 def texts(rows: pa.Table) -> Iterator[list[str | None]]:

@@ -25,12 +25,14 @@ class Answer:
     """The rows of an answer.
 
     ``columns``: their names, of which several may be the same. ``texts``: one list per row, of its values as texts,
-    None for a null. ``json_lines``: one JSON object per row.
+    None for a null. ``json_lines``: one JSON object per row. ``binary``: the numbers, from 0, of the columns of bytes,
+    whose texts are base64.
     """
 
     columns: Sequence[str]
     texts: Callable[[], Iterator[list[str | None]]]
     json_lines: Callable[[], Iterator[str]]
+    binary: frozenset[int] = frozenset()
 
 
 def print_rows(answer: Answer, style: str, out: TextIO) -> None:

@@ -33,7 +33,12 @@ def read(rows: DataFrame) -> Iterator[Row]:
 
 def of_spark(rows: DataFrame) -> Answer:
     """The rows, to be printed a partition at a time."""
-    return Answer(rows.columns, lambda: texts(rows), lambda: json_lines(rows))
+    binary = frozenset(
+        at
+        for at, field in enumerate(rows.schema.fields)
+        if isinstance(field.dataType, T.BinaryType)
+    )
+    return Answer(rows.columns, lambda: texts(rows), lambda: json_lines(rows), binary)
 
 
 def json_lines(rows: DataFrame) -> Iterator[str]:

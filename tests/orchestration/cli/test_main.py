@@ -12,7 +12,7 @@ from orchestration.cli import main, session
 
 COMMANDS = {
     "run": ("--feeds", "--warehouse", "--feed", "--windows", "2026-11-20T03..2026-11-20T05"),
-    "query": ("--warehouse", "--format", "table|jsonl|csv", "gold.<feed>.<table>"),
+    "query": ("--warehouse", "--format", "table|jsonl|csv", "--all-columns", "gold.<feed>.<table>"),
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),

@@ -1,0 +1,84 @@
+"""An answer made short for a person: records as text, short digests, and Weir's own columns only where asked for.
+
+Programs read whole values (``jsonl``, ``csv``). Put here what is left out or cut in the table that is printed for a
+person. Not here: the texts of values (``arrow_answer``, ``spark_answer``), and the layouts (``layouts``).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from assets.wording import counted
+from orchestration.cli.sql.layouts import Answer
+
+OWN_PREFIX: Final = "_weir_"
+"""How the names of the columns begin that Weir adds to gold."""
+
+DIGESTS: Final = frozenset(
+    {"event_id", "declaration", "_weir_event_id", "_weir_began_by", "_weir_ended_by"}
+)
+"""Columns of Weir's tables whose values are digests: their first letters tell them apart."""
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_SHOWN: Final = 12
+
+
+def shortened(answer: Answer, statement: exp.Expr) -> tuple[Answer, list[str]]:
+    """The answer for a person, and the names of the columns that are left out of it.
+
+    Weir's own columns of gold are left out where only a star asks for them.
+    """
+    named = {column.name for column in statement.find_all(exp.Column)}
+    asks_for_all = next(statement.find_all(exp.Star), None) is not None
+    hidden = {
+        at
+        for at, name in enumerate(answer.columns)
+        if asks_for_all and name.startswith(OWN_PREFIX) and name not in named
+    }
+    kept = [at for at in range(len(answer.columns)) if at not in hidden]
+    binary = frozenset(new for new, at in enumerate(kept) if at in answer.binary)
+    columns = [answer.columns[at] for at in kept]
+
+    def texts() -> Iterator[list[str | None]]:
+        for row in answer.texts():
+            yield [
+                _short(text, answer.columns[at], at in answer.binary)
+                for at, text in enumerate(row)
+                if at not in hidden
+            ]
+
+    short = replace(answer, columns=columns, texts=texts, binary=binary)
+    return short, [answer.columns[at] for at in sorted(hidden)]
+
+
+def notice_of(hidden: list[str]) -> str:
+    """What a person reads of columns that are left out."""
+    return (
+        f"{counted(len(hidden), 'column')} of Weir's own left out ({', '.join(hidden)});"
+        " --all-columns shows them"
+    )
+
+
+def _short(text: str | None, column: str, is_binary: bool) -> str | None:
+    if text is None:
+        return None
+    if is_binary:
+        return _readable(text)
+    if column in DIGESTS and _DIGEST.fullmatch(text):
+        return text[:_SHOWN]
+    return text
+
+
+def _readable(in_base64: str) -> str:
+    """The text that the bytes are, if they are one; else their base64."""
+    try:
+        text = b64decode(in_base64).decode()
+    except UnicodeDecodeError:
+        return in_base64
+    return text if all(one.isprintable() or one in "\n\t" for one in text) else in_base64

@@ -1,0 +1,76 @@
+"""What a person does not have to read in the table that ``weir query`` prints."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+
+import pyarrow as pa
+import pytest
+
+from orchestration.cli.sql import statement
+from orchestration.cli.sql.arrow_answer import of_arrow
+from orchestration.cli.sql.for_people import notice_of, shortened
+from orchestration.cli.sql.layouts import print_rows
+
+DIGEST = "0123456789abcdef" * 4
+ROWS = pa.table(
+    {
+        "id": [1],
+        "checksum": [DIGEST],
+        "_weir_event_id": [DIGEST],
+        "_weir_position": pa.array([[0, 7]], pa.list_(pa.int64())),
+    }
+)
+
+
+def columns_and_row(sql: str, rows: pa.Table = ROWS) -> tuple[list[str], list[str | None]]:
+    short, _ = shortened(of_arrow(rows), statement.parsed(sql))
+    (row,) = short.texts()
+    return list(short.columns), row
+
+
+def test_a_star_leaves_weirs_own_columns_out_and_says_so() -> None:
+    parsed = statement.parsed("SELECT * FROM gold.shop.customers")
+    short, hidden = shortened(of_arrow(ROWS), parsed)
+    assert list(short.columns) == ["id", "checksum"]
+    assert hidden == ["_weir_event_id", "_weir_position"]
+    assert notice_of(hidden) == (
+        "2 columns of Weir's own left out (_weir_event_id, _weir_position);"
+        " --all-columns shows them"
+    )
+
+
+def test_a_column_that_is_named_is_shown_with_the_beginning_of_its_digest() -> None:
+    asked = "SELECT *, _weir_event_id FROM gold.shop.customers"
+    assert columns_and_row(asked) == (
+        ["id", "checksum", "_weir_event_id"],
+        ["1", DIGEST, DIGEST[:12]],
+    )
+
+
+def test_a_digest_of_the_source_stays_whole() -> None:
+    assert columns_and_row("SELECT id, checksum FROM gold.shop.customers")[1][1] == DIGEST
+
+
+@pytest.mark.parametrize(
+    ("payload", "printed"),
+    [
+        (b'{"id": 1,\n\t"name": "\xc3\x85sa"}', '{"id": 1,\n\t"name": "Åsa"}'),
+        (b"\xff\x00", b64encode(b"\xff\x00").decode()),
+        (b"bell \x07", b64encode(b"bell \x07").decode()),
+        (None, None),
+    ],
+)
+def test_a_record_is_printed_as_the_text_that_it_is(
+    payload: bytes | None, printed: str | None
+) -> None:
+    rows = pa.table({"line": [1], "payload": pa.array([payload], pa.binary())})
+    assert columns_and_row("SELECT line, payload FROM bronze.shop", rows)[1] == ["1", printed]
+
+
+def test_programs_get_everything_whole() -> None:
+    out = io.StringIO()
+    print_rows(of_arrow(ROWS), "csv", out)
+    assert out.getvalue().splitlines()[0] == "id,checksum,_weir_event_id,_weir_position"
+    assert DIGEST in out.getvalue().splitlines()[1].split(",")[2]
