@@ -7,6 +7,8 @@ the events did (``assets/audit/explain``).
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
+from datetime import datetime
 
 from assets.audit.explain import explained
 from assets.bookkeeping import discovered_tables
@@ -21,12 +23,18 @@ from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
 
 
-def explain(place: Place, feed_name: str, table_name: str, key: str) -> int:
+def explain(place: Place, asked: tuple[str, str, str], as_json: bool = False) -> int:
     """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it.
+
+    Args:
+        place: the feed files and the warehouse.
+        asked: the feed, its gold table, and the key as a person typed it.
+        as_json: whether the story is printed as one JSON object.
 
     Raises:
         UnknownKey: there is no such table, or the key has other parts than the table's keys.
     """
+    feed_name, table_name, key = asked
     (feed,) = session.choose(place.feeds, [feed_name])
     lake = session.reached(place.warehouse)
     tables = gold_tables.mirrors(lake, feed)
@@ -41,7 +49,11 @@ def explain(place: Place, feed_name: str, table_name: str, key: str) -> int:
     parts = key_parts(key, table)
     with waiting("reading the key's history"):
         key_story = explained(lake, feed, table, table_name, parts)
-    print("\n".join(story(f"gold.{feed.name}.{table_name}", table, key_story)))
+    name = f"gold.{feed.name}.{table_name}"
+    if as_json:
+        print(json.dumps({"table": name} | asdict(key_story), default=datetime.isoformat))
+    else:
+        print("\n".join(story(name, table, key_story)))
     return 0 if is_anything_known(key_story) else 1
 
 

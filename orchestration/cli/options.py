@@ -35,6 +35,7 @@ FEED = click.option(
     metavar="NAME",
     help="Only this feed. May be given several times.",
 )
+JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON, for programs.")
 
 
 @dataclass(frozen=True, slots=True)

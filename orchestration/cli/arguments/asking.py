@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from orchestration.cli.options import FEED, WAREHOUSE, Place, in_place
+from orchestration.cli.options import FEED, JSON, WAREHOUSE, Place, in_place
 
 
 @click.command("query", short_help="Query the tables with Spark SQL.")
@@ -48,7 +48,8 @@ def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> No
 @click.argument("table")
 @click.argument("key")
 @in_place
-def explain_command(feed: str, table: str, key: str, place: Place) -> None:
+@JSON
+def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool) -> None:
     """Say why a row is as it is: the events of its KEY in order, and what each of them did.
 
     A key of several columns is written with commas between them, or as a JSON array:
@@ -57,7 +58,7 @@ def explain_command(feed: str, table: str, key: str, place: Place) -> None:
     """
     from orchestration.cli import explain
 
-    sys.exit(explain.explain(place, feed, table, key))
+    sys.exit(explain.explain(place, (feed, table, key), as_json))
 
 
 @click.command("verify", short_help="Prove gold: make it again from bronze, and compare every row.")

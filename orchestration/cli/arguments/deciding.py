@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from orchestration.cli.options import Choice, Place, in_place
+from orchestration.cli.options import JSON, Choice, Place, in_place
 
 REASON = "Why, for whoever reads decisions.<feed> later"
 
@@ -54,11 +54,12 @@ def open_command(place: Place, feed: str, reason: str | None, **declared: Any) -
 @epoch_command.command("list")
 @click.argument("feed")
 @in_place
-def list_command(place: Place, feed: str) -> None:
+@JSON
+def list_command(place: Place, feed: str, as_json: bool) -> None:
     """List the epochs of FEED."""
     from orchestration.cli.decisions import epoch
 
-    epoch.list_epochs(place, feed)
+    epoch.list_epochs(place, feed, as_json)
 
 
 def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., None]]:

@@ -6,7 +6,8 @@ what an epoch means (``transforms/feed/decisions``).
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from assets.bookkeeping import decisions
@@ -55,14 +56,18 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
     )
 
 
-def list_epochs(place: Place, name: str) -> None:
+def list_epochs(place: Place, name: str, as_json: bool = False) -> None:
     """Print the epochs of a feed, those of its file and the recorded ones."""
     (feed,) = session.choose(place.feeds, [name])
     lake = session.reached(place.warehouse, [feed])
-    epochs = decisions.with_recorded(lake, feed).decisions.epochs
+    recorded = decisions.with_recorded(lake, feed).decisions.epochs
+    epochs = sorted(recorded, key=lambda epoch: epoch.window)
+    if as_json:
+        print(json.dumps([asdict(epoch) for epoch in epochs], default=datetime.isoformat))
+        return
     if not epochs:
         print(f"{feed.name}: one epoch, from the first window on")
-    for epoch in sorted(epochs, key=lambda epoch: epoch.window):
+    for epoch in epochs:
         print(f"{feed.name}: {epoch_in_words(epoch)}")
 
 

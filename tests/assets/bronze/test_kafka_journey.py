@@ -115,8 +115,13 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
 
     assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 0
     assert "proved   gold.town.city: 1 row and 1 tombstone" in capsys.readouterr().out
-    assert explain.explain(Place(feeds, lake.warehouse), "town", "city", "1") == 0
+    assert explain.explain(Place(feeds, lake.warehouse), ("town", "city", "1")) == 0
     assert f"{topic}/0" in capsys.readouterr().out
+    assert explain.explain(Place(feeds, lake.warehouse), ("town", "city", "1"), as_json=True) == 0
+    known = json.loads(capsys.readouterr().out)
+    assert (known["table"], known["key"]) == ("gold.town.city", ["1"])
+    assert known["steps"][-1]["row"]["name"] == "Neu-Ulm"
+    assert known["steps"][-1]["deliveries"][0]["object"] == f"{topic}/0"
 
     # What retention takes stops the run, until the feed file says that it may.
     broker.send(topic, [change("c", n, n, "lost", THREE) for n in (60, 70)])
