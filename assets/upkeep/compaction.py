@@ -13,6 +13,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from assets.bookkeeping import decisions
 from assets.columns.horizons import covers
@@ -141,11 +143,11 @@ def to_horizon(history: TableHistory, plan: Plan, *, dry_run: bool) -> Compacted
     removable = droppable(
         history.table, gold.read(), tombstones.read(), plan.new or plan.old
     ).localCheckpoint()
-    superseded = removable.where("is_superseded").count()
-    expired = removable.where("NOT is_superseded").count()
-    left = tombstones.read().count() - superseded - expired
+    found, superseded = _counts(removable, F.col("is_superseded"))
+    expired = found - superseded
+    left = tombstones.read().count() - found
     if not dry_run:
-        if superseded + expired:
+        if found:
             drop(lake, tombstones, removable, history.table)
         table_properties.end_change_feed(gold, history.table)
         for table in (gold, tombstones, history.gold(HISTORY)):
@@ -178,10 +180,9 @@ class _Folding:
 def _fold(history: TableHistory, plan: Plan, *, dry_run: bool) -> _Folding:
     """Make base rows of the changes up to the plan's new horizon, if it has one."""
     changes, old = history.table_changes.changes, history.table_changes.base
-    count = changes.count()
     if plan.new is None:
-        return _Folding(0, count, 0 if old is None else old.count(), None)
-    folded = changes.where(covers(plan.new)).count()
+        return _Folding(0, changes.count(), 0 if old is None else old.count(), None)
+    count, folded = _counts(changes, covers(plan.new))
     base = new_base.base_at(history, plan.new)
     size = base.count()
     digest = new_base.proved(history, base, plan.new)
@@ -189,3 +190,9 @@ def _fold(history: TableHistory, plan: Plan, *, dry_run: bool) -> _Folding:
         new_base.commit(history, base, plan.new)
         new_base.remove_from_silver(history, plan.new)
     return _Folding(folded, count - folded, size, digest)
+
+
+def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:
+    """How many rows there are, and for how many of them the condition is true: one pass for both."""
+    (counts,) = rows.agg(F.count("*"), F.count_if(condition)).collect()
+    return counts[0], counts[1]
