@@ -74,7 +74,8 @@ ui: $(READY) ## start Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=...
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
 		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
-docs: $(READY) ## make the site of the documentation in site/: a link that leads nowhere stops it
+docs: $(READY) ## make the reference from the code, and the site of the documentation in site/
+	@$(BIN)/python -m docs.site.reference.pages
 	@$(BIN)/python -m docs.site
 
 lock: ## pin every dependency again, also those of the tools in bench/others (for all supported Pythons, with hashes)
