@@ -28,7 +28,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui lock clean
+.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui docs lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -74,6 +74,10 @@ ui: $(READY) ## start Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=...
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
 		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
+docs: $(READY) ## make the reference from the code, and the site of the documentation in site/
+	@$(BIN)/python -m docs.site.reference.pages
+	@$(BIN)/python -m docs.site
+
 lock: ## pin every dependency again, also those of the tools in bench/others (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/spark/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
@@ -84,7 +88,7 @@ lock: ## pin every dependency again, also those of the tools in bench/others (fo
 	@echo "requirements.lock and bench/others/*.lock are up to date; to move a pin, delete it or its lines first"
 
 clean: ## remove the environment, Dagster's history and caches; landing/ and warehouse/ stay
-	rm -rf $(VENV) .lock-tool .bench-environments .dagster build dist weir.egg-info spark-warehouse
+	rm -rf $(VENV) .lock-tool .bench-environments .dagster build dist site weir.egg-info spark-warehouse
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "Tables and drops are kept: for a fresh demo, remove landing/ and warehouse/ yourself."

@@ -13,7 +13,7 @@ from tests.transforms.formats.folded import folded
 from tests.transforms.formats.in_process import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 REPLACED = {
     *("books", "graves", "remarks", "traits", "verdict", "verdicts", "fate", "fates", "anew"),

@@ -33,6 +33,7 @@ TARGETS = (
     "format",
     "bench",
     "ui",
+    "docs",
     "lock",
     "clean",
 )

@@ -23,12 +23,16 @@ _Text = Annotated[str, Field(min_length=1)]
 class DeclaredEpoch(BaseModel):
     """One entry of a feed file's ``epochs``."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
     window: _Text
+    """The first window with events of the epoch."""
     table: _Text | None = None
+    """The table that it is for; without it, all tables."""
     time: _Text | None = None
+    """The source's time from which on events are of the epoch (ISO, in UTC); without it all of ``window``."""
     snapshot: Literal["complete", "partial"] = "partial"
+    """``complete``: rows of older epochs are removed where the new epoch does not name them."""
 
 
 def epoch_from(declared: DeclaredEpoch, size: WindowSize, tables: Collection[str]) -> Epoch:

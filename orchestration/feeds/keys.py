@@ -29,73 +29,114 @@ def _as_list(value: object) -> object:
 
 
 class _Declared(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 class DeclaredTable(_Declared):
     """One entry of ``tables``."""
 
     key: list[_Text]
+    """The columns that identify a row, in the source's order; ``[]``: the table has no key, and may have equal rows."""
     columns: Annotated[dict[_Text, _Text], Field(min_length=1)]
+    """Each column of gold with its Spark SQL type."""
     cdc_columns: _Texts | None = None
+    """CSV only: the order of the columns in rows of changes, where it differs from that of ``columns``."""
     path: _Text | None = None
+    """A glob over object names: which objects are this table's, where the records do not name their table."""
     history: _YesOrNo = False
+    """Whether every version of every row is kept, in ``gold.<feed>.<table>__history``."""
     change_feed: _YesOrNo = False
+    """Whether gold has Delta's change data feed. Each commit then writes what it changes twice."""
     was: list[_Text] = Field(default_factory=list)
+    """Earlier names of the table: events under them belong to it."""
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
+    """Earlier names of columns, each with the name of today."""
     since: dict[_Text, _Text] = Field(default_factory=dict)
+    """Columns that came later, each with the first window whose events may mention it."""
     schema_changes: DeclaredTablePolicies | None = None
+    """Policies of this table alone, where they differ from the feed's."""
 
 
 class DeclaredPredicate(_Declared):
     """One entry of ``predicates``."""
 
     type: _Text | None = None
+    """Dgraph's type of the values; without it they are kept as they come."""
     list: _YesOrNo = False
+    """Whether a node may have several values of it."""
 
 
 class DeclaredVertex(_Declared):
     """One entry of ``vertices``; ``graph`` names one graph or several."""
 
     attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    """Each attribute with its type, TigerGraph's or Spark SQL's."""
     key: list[_Text] = Field(default_factory=list)
+    """The parts of which the uid is made, in the schema's order."""
     defaults: dict[_Text, str] = Field(default_factory=dict)
+    """What attributes are that no message has mentioned, as texts (lists, sets and maps as JSON)."""
     graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
+    """The graphs that have the type; ``GLOBAL`` where all share it."""
 
 
 class DeclaredEdge(_Declared):
     """One entry of ``edges``; ``from`` and ``to`` name one vertex type or several, ``graph`` graphs."""
 
     sources: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="from")]
+    """The vertex types at which such edges begin; ``"*"`` for all."""
     targets: Annotated[_Texts, BeforeValidator(_as_list), Field(alias="to")]
+    """The vertex types at which they end; ``"*"`` for all."""
     attributes: dict[_Text, _Text] = Field(default_factory=dict)
+    """Each attribute with its type, TigerGraph's or Spark SQL's."""
     directed: _YesOrNo = True
+    """Whether an edge has a direction."""
     reverse: _Text | None = None
+    """The name of the type in which TigerGraph stores the same edges the other way round."""
     discriminator: list[_Text] = Field(default_factory=list)
+    """The parts of which the discriminator is made, which tells edges between the same ends apart."""
     defaults: dict[_Text, str] = Field(default_factory=dict)
+    """What attributes are that no message has mentioned, as texts (lists, sets and maps as JSON)."""
     graph: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(default_factory=list)
+    """The graphs that have the type; ``GLOBAL`` where all share it."""
 
 
 class DeclaredFeed(_Declared):
     """The whole file."""
 
     format: _Text
+    """What writes the drops."""
     landing: _Text
+    """Where they lie: a folder (relative to this file), ``s3://bucket/prefix/`` or ``kafka://broker:9092/topic,topic``."""
     files: _Text | None = None
+    """A glob over object names: which objects are drops. By default those with the format's usual extensions."""
     window: WindowSize = "hour"
+    """How long a window is. It cannot change once drops were read."""
     table_names: TableNames = "plain"
+    """What gold tables are called: ``<table>``, ``<schema>__<table>`` or ``<catalog>__<schema>__<table>``."""
     tables: dict[_Text, DeclaredTable] = Field(default_factory=dict)
+    """The source's tables, each by its name: ``table``, ``schema.table`` or ``catalog.schema.table``."""
     predicates: dict[_Text, DeclaredPredicate] = Field(default_factory=dict)
+    """The predicates of the graph, by name."""
     types: dict[_Text, _Texts] = Field(default_factory=dict)
+    """The tables of nodes that gold gets: the type of the nodes, with the predicates that they have."""
     vertices: dict[_Text, DeclaredVertex] = Field(default_factory=dict)
+    """The vertex types, by name."""
     edges: dict[_Text, DeclaredEdge] = Field(default_factory=dict)
+    """The edge types, by name."""
     baseline: dict[_Text, _Text] = Field(default_factory=dict)
+    """After a restored backup: by GPE partition, the ``LastTid`` of the backup's metadata."""
     scope_deletes: ScopeDeletes = "apply"
+    """Whether a truncate or drop of a whole table acts at once, or waits for ``weir release``."""
     accept_loss: dict[_Text, _Text] = Field(default_factory=dict)
+    """Topics only: by partition (``orders/0``), the offset below which what Kafka deleted unread is given up."""
     epochs: list[DeclaredEpoch] = Field(default_factory=list)
+    """Where the source's positions start again; ``weir epoch open`` records the same."""
     transaction_timeout: _Text = "1d"
+    """So long after its first window an open transaction is reported as never committed: ``12h``, ``1d``."""
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
+    """When old changes become base rows."""
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
+    """What happens when the source's schema changes."""
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")

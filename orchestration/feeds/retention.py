@@ -24,11 +24,14 @@ _HOURS: Final = {"h": 1, "d": 24}
 class DeclaredCompaction(BaseModel):
     """A feed file's ``compaction``."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
     retention: _Text = "30d"
+    """Changes are kept so long, counted back from the newest window: ``30d``, ``12h`` or ``forever``."""
     retired: list[_Text] = Field(default_factory=list)
+    """Streams (partitions, tablets) that have ended, so that they no longer hold compaction back."""
     dismissed: list[_Text] = Field(default_factory=list)
+    """Windows whose quarantined records will not be repaired, so that they no longer hold compaction back."""
 
 
 def retention_from(

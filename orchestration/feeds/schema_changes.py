@@ -19,21 +19,27 @@ from transforms.feed.windows import parse_window
 
 
 class DeclaredTablePolicies(BaseModel):
-    """``schema_changes`` of a table."""
+    """``schema_changes`` of a table: what is left out is as the feed has it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
     add_column: Literal["keep", "evolve", "quarantine", "fail"] = "keep"
+    """Events mention a column that the table does not declare."""
     drop_column: Literal["evolve", "keep", "hold", "fail"] = "evolve"
+    """The source drops a column, or gold has one that the file no longer declares."""
     rename_column: Literal["fail", "evolve"] = "fail"
+    """The file lacks a column of gold, and has a new one of the same type."""
     widen_type: Literal["evolve", "fail"] = "evolve"
+    """The declared type holds every value of gold's."""
     narrow_type: Literal["fail", "quarantine"] = "fail"
+    """The declared type does not hold every value of gold's."""
 
 
 class DeclaredPolicies(DeclaredTablePolicies):
     """``schema_changes`` of a feed."""
 
     rename_table: Literal["keep", "fail"] = "keep"
+    """Events of a table that the file does not declare."""
 
 
 def policies_from(declared: DeclaredTablePolicies | None, usual: Policies) -> Policies:

@@ -1,0 +1,103 @@
+"""The columns of the small tables in which Weir keeps account, described.
+
+Put here the sentence of a column of a table that is named in ``assets/bookkeeping``. Not here: tables with data
+(``flow``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assets.columns.described.flow import Described
+
+ACCOUNTING: Final[Described] = {
+    "window": "The landing window.",
+    "table": "The gold table; null for events that name none.",
+    "source_table": "The table as the stream names it.",
+    "declared": "The feed file's name for the table.",
+    "records": "How many records bronze has of the window.",
+    "events": "How many source events they hold.",
+    "changes": "How many of the events are changes.",
+    "control": "How many change no row: begins and commits of transactions, and what a source says beside its changes.",
+    "duplicates": "How many are repeats within the window, or of events that were compacted.",
+    "quarantined": "How many are in quarantine.",
+    "held": "How many wait for a decision.",
+    "too_late": "How many came after the history that they belong to had been compacted.",
+    "derived": "How many rows of silver are no events of their own (the delete half of a key change).",
+    "derived_quarantined": "How many such rows went to quarantine.",
+    "null_keys": "How many changes of a declared table lack a part of the key.",
+    "undeclared_columns": "The columns that changes mention and the feed file does not declare.",
+    "change_kinds": "Labels of the kinds of change that the window has for the table.",
+    "segments": "The newest times that were seen in each of the source's log files.",
+    "warnings": "How many events have each of the format's warnings.",
+    "stream_schemas": "What the stream says of the key and the types of a table that is not declared.",
+    "declaration": "A digest of what the feed file declared when the window was derived.",
+}
+
+PROGRESS: Final[Described] = {
+    "window": "A window that is in gold.",
+    "objects": "How many object generations or records of it had been read.",
+    "declaration": "A digest of what the feed file declared.",
+    "finished_at": "When gold had all of the window (UTC).",
+}
+
+TRANSACTIONS: Final[Described] = {
+    "window": "The window that the event landed in.",
+    "id": "The transaction.",
+    "event_id": "The event, as in silver.",
+    "effect": "What it does, as in silver.",
+    "is_derived": "Whether it is no event of its own.",
+    "expected": "On the commit: how many changes the transaction has, where the source says so.",
+    "has_begin": "Whether its source marks where transactions begin.",
+    "position": "Where the event stands, as in silver.",
+    "event_at": "When the source made it (UTC).",
+}
+
+OFFSETS: Final[Described] = {
+    "stream": "The CDC stream.",
+    "tablet": "The tablet.",
+    "consumer": "Who reads the stream: the feed's name.",
+    "term": "The term of the checkpoint.",
+    "index": "The index of the checkpoint.",
+    "write_id": "The write id of the checkpoint.",
+    "window": "The window that brought the checkpoint.",
+}
+
+DECISIONS: Final[Described] = {
+    "decided_at": "When it was decided (UTC).",
+    "kind": "What kind of decision it is: epoch, release or dismissal.",
+    "table": "The table that it is for, by its name in the feed file; null for all.",
+    "meaning": "What was decided, as JSON.",
+    "reason": "What the person who decided it wrote.",
+}
+
+BASE: Final[Described] = {
+    "table": "The gold table.",
+    "key": "The key as texts; null on the row that has the table's horizon.",
+    "streams": "The streams that the key's changes came from.",
+    "state": "What the key is at the horizon, with every column that was ever mentioned.",
+    "horizon": "On one row per table: up to where the history was compacted, when, and under which declaration.",
+}
+
+COMPACTED: Final[Described] = {
+    "table": "The gold table.",
+    "identity": "The first 16 bytes of the `event_id` of an event that is in the base.",
+}
+
+LEDGER: Final[Described] = {
+    "bronze": "The id of the Delta table that bronze is.",
+    "version": "The number of bronze's commit.",
+    "is_whole": "Whether the row sums up all commits up to that one.",
+    "window": "The window of what the commit brought.",
+    "object": "The object; null on the row that marks the commit as noted.",
+    "generation": "Its generation.",
+    "records": "How many records the commit brought of it.",
+    "first_offset": "The least byte offset of these records; of a topic the first of their offsets.",
+    "last_offset": "The largest byte offset of these records; of a topic the last of their offsets.",
+}
+
+LANDED: Final[Described] = {
+    "window": "The window that the object landed in.",
+    "object": "The object's name.",
+    "generation": "Its generation.",
+}

@@ -1,0 +1,129 @@
+"""Every table of the warehouse with the columns that Weir gives it, from the schemas that the code writes.
+
+Not here: the sentence of a column (``assets/columns/described``), and columns that a feed declares.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from assets import layers
+from assets.arrow.gold import history_columns
+from assets.bookkeeping import (
+    accounting,
+    bronze_ledger,
+    decisions,
+    window_progress,
+    yugabyte_checkpoints,
+)
+from assets.bookkeeping.transactions import landed_objects, open_events
+from assets.columns import base_rows, bronze, silver
+from assets.columns.described import accounts, flow
+from assets.gold.apply import gold_file_rows
+from assets.layers import Layer
+from docs.site.reference.markdown import code, page, prose, table
+from transforms.feed.feed import Table
+
+INTRO = """Every table that Weir writes is a Delta table at `<warehouse>/<layer>/<feed>`, in gold at
+`<warehouse>/gold/<feed>/<table>`. [tables.md](../tables.md) says when each of them comes, and how to query them. Types
+are Spark's."""
+
+OF_GOLD: Final = """The columns that the feed declares, in the declared types, and these of Weir's own:
+"""
+
+Schema: TypeAlias = pa.Schema | T.StructType | str
+SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
+    Layer.BRONZE: (bronze.BRONZE, flow.BRONZE),
+    Layer.SILVER: (silver.SILVER, flow.SILVER),
+    Layer.QUARANTINE: (silver.REFUSALS, flow.QUARANTINE),
+    Layer.ACCOUNTING: (accounting.ACCOUNTING, accounts.ACCOUNTING),
+    Layer.PROGRESS: (window_progress.PROGRESS, accounts.PROGRESS),
+    Layer.TRANSACTIONS: (open_events.OPEN, accounts.TRANSACTIONS),
+    Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, accounts.OFFSETS),
+    Layer.DECISIONS: (decisions.DECISIONS, accounts.DECISIONS),
+    Layer.BASE: (base_rows.BASE, accounts.BASE),
+    Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
+    Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),
+    Layer.LANDED: (landed_objects.LANDED, accounts.LANDED),
+}
+"""The schema and the sentences of each layer but gold."""
+
+_DECLARED: Final = "declared"
+_PLAIN: Final = Table(_DECLARED, (_DECLARED,), {_DECLARED: "string"}, (_DECLARED,))
+_KEYLESS: Final = Table(_DECLARED, (), {_DECLARED: "string"}, (_DECLARED,))
+
+
+def tables() -> str:
+    """The page ``tables.md``."""
+    return page("Tables and columns", INTRO, *[part for layer in Layer for part in of_layer(layer)])
+
+
+def of_layer(layer: Layer) -> Iterator[str]:
+    """The sections of a layer."""
+    intro = prose(sentences()[layer.name]) + "\n"
+    if layer is not Layer.GOLD:
+        yield "\n".join([f"## {code(f'{layer}.<feed>')}\n", intro, columns(*SMALL[layer])])
+        return
+    for suffix, schema, described in of_gold():
+        title = f"## {code(f'gold.<feed>.<table>{suffix}')}\n"
+        yield "\n".join([title, "" if suffix else intro, OF_GOLD, columns(schema, described)])
+
+
+def of_gold() -> Iterator[tuple[str, Schema, flow.Described]]:
+    """The tables of gold, with Weir's own columns: those of a table without a key are among them."""
+    yield "", gold_file_rows.schema(_KEYLESS).remove(0), flow.GOLD
+    yield "__tombstones", gold_file_rows.tombstone_schema(_KEYLESS), flow.TOMBSTONES
+    yield "__history", history_columns.schema(_PLAIN).remove(0), flow.HISTORY
+
+
+def columns(schema: Schema, described: flow.Described) -> str:
+    """The columns of a table."""
+    rows = [[code(name), code(kind), prose(described[name])] for name, kind in kinds(schema)]
+    return table(["column", "type", "means"], rows)
+
+
+def kinds(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Each column with its type."""
+    if isinstance(schema, str):
+        for column in parts(schema):
+            name, kind = column.split(" ", 1)
+            yield name, kind
+        return
+    if isinstance(schema, pa.Schema):
+        schema = from_arrow_schema(schema)
+    for field in schema.fields:
+        yield field.name, field.dataType.simpleString()
+
+
+def parts(written: str) -> Iterator[str]:
+    """The columns of a schema that is written as text: what stands between its outermost commas."""
+    depth, begun = 0, 0
+    for place, sign in enumerate(written):
+        depth += {"<": 1, ">": -1}.get(sign, 0)
+        if sign == "," and depth == 0:
+            yield written[begun:place].strip()
+            begun = place + 1
+    yield written[begun:].strip()
+
+
+def sentences() -> dict[str, str]:
+    """What each layer's comment says."""
+    (layer,) = ast.parse(inspect.getsource(layers.Layer)).body
+    assert isinstance(layer, ast.ClassDef)
+    found: dict[str, str] = {}
+    for name, text in zip(layer.body, layer.body[1:], strict=False):
+        if (
+            isinstance(name, ast.Assign)
+            and isinstance(name.targets[0], ast.Name)
+            and isinstance(text, ast.Expr)
+            and isinstance(text.value, ast.Constant)
+        ):
+            found[name.targets[0].id] = str(text.value.value)
+    return found

@@ -1,0 +1,154 @@
+"""The pages of docs/reference are what the code gives, and the code has a sentence for all that they list."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import click
+import pytest
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from assets.layers import Layer
+from docs.site.reference import checks, commands, feed_keys, pages, tables
+from docs.site.reference.markdown import cell, prose
+from expectations import gold, silver, tigergraph
+from orchestration.cli.main import COMMANDS
+from orchestration.feeds.keys import PARTS, DeclaredFeed, _as_list
+from transforms.formats import FORMATS
+
+
+def first_cells(page: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", pages.PAGES)
+def test_a_page_is_what_the_code_gives(root: Path, name: str) -> None:
+    """Where it fails: run ``make docs``, and commit what has changed."""
+    committed = (root / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert committed == pages.PAGES[name]()
+
+
+def test_a_page_is_written_only_where_it_changes(tmp_path: Path) -> None:
+    assert pages.write(tmp_path) == list(pages.PAGES)
+    (tmp_path / "checks.md").write_text("stale")
+    assert pages.write(tmp_path) == ["checks.md"]
+
+
+@pytest.mark.parametrize("model", {DeclaredFeed, *PARTS.values()}, ids=lambda one: one.__name__)
+def test_every_key_of_a_feed_file_has_a_sentence_and_is_listed(model: type[BaseModel]) -> None:
+    listed = first_cells(feed_keys.feed_keys())
+    for name, field in model.model_fields.items():
+        described = field.description
+        assert described, f"{model.__name__}.{name} has no docstring below it"
+        assert described.endswith("."), described
+        assert (field.alias or name) in listed
+
+
+class Inner(BaseModel):
+    """What is in it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    size: Literal["small", "large"] = "small"
+    """How large."""
+    share: float
+    """How much."""
+
+
+class Outer(BaseModel):
+    """The whole."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    many: dict[str, list[int]] = Field(default_factory=dict)
+    """Numbers of ``each``."""
+    places: Annotated[list[str], BeforeValidator(_as_list), Field(alias="from")]
+    """Where."""
+    one: Inner | None = None
+    """Perhaps."""
+    parts: list[Inner] = Field(default_factory=list)
+    """Some."""
+    anything: object = None
+
+
+def test_what_a_model_declares_is_said_in_words() -> None:
+    sections = [feed_keys.section(*part) for part in feed_keys.parts("", Outer)]
+    assert [text.splitlines()[0] for text in sections] == [
+        "## The file",
+        "## `one`",
+        "## `parts[]`",
+    ]
+    whole, optional, part = sections
+    assert (
+        "| `many` | mapping of names to lists of whole numbers | `{}` | all | Numbers of `each`. |"
+        in whole
+    )
+    assert "| `from` | text, or a list of texts | **needed** | all | Where. |" in whole
+    assert "| `one` | keys of its own |  | all | Perhaps. |" in whole
+    assert "| `anything` | any value |  | all |  |" in whole
+    assert "| `size` | `small` or `large` | How large. |" in optional
+    assert "| `size` | `small` or `large` | `small` | How large. |" in part
+    assert "| `share` | number | **needed** | How much. |" in part
+
+
+def test_a_key_says_for_which_formats_it_is() -> None:
+    assert feed_keys.formats_of("landing") == "all"
+    assert feed_keys.formats_of("predicates") == "`dgraph`"
+    assert feed_keys.formats_of("tables") == "all but `dgraph`, `tigergraph`"
+
+
+@pytest.mark.parametrize("layer", Layer)
+def test_every_column_of_a_table_has_a_sentence_and_no_sentence_is_left_over(layer: Layer) -> None:
+    found = (
+        [(schema, described) for _, schema, described in tables.of_gold()]
+        if layer is Layer.GOLD
+        else [tables.SMALL[layer]]
+    )
+    for schema, described in found:
+        assert sorted(name for name, _ in tables.kinds(schema)) == sorted(described)
+    assert tables.sentences()[layer.name].endswith(".")
+
+
+def test_a_column_without_a_sentence_stops_the_page() -> None:
+    with pytest.raises(KeyError, match="new"):
+        tables.columns("old int, new struct<a:int,b:map<string,int>>", {"old": "It is old."})
+
+
+def every(command: click.Command) -> list[click.Command]:
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    return [one for part in inner for one in every(part)] or [command]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: str(one.name))
+def test_every_command_is_listed_with_its_options_and_help(command: click.Command) -> None:
+    page = commands.commands()
+    for one in every(command):
+        (section,) = [
+            part for part in page.split("\n## ") if re.match(rf"`weir [\w -]*\b{one.name}`\n", part)
+        ]
+        assert one.help
+        assert prose(one.help.splitlines()[0]) in section
+        for option in (word for known in one.params for word in known.opts if word[:2] == "--"):
+            assert f"{option}" in section
+    assert "Show this message" not in page
+
+
+def test_every_check_is_listed_once_with_its_words() -> None:
+    page = checks.checks()
+    rules = {
+        rule.name: rule
+        for found in (gold.RULES, tigergraph.RULES, *map(silver.rules_of, FORMATS))
+        for rule in found
+    }
+    assert len(rules) > 25
+    for rule in rules.values():
+        assert cell(prose(rule.says)) in page
+    of_formats = {warning.rule for known in FORMATS.values() for warning in known.warnings}
+    once = [name for name in first_cells(page) if name not in of_formats]
+    assert sorted(once) == sorted({*rules} - of_formats)
+
+
+def test_a_text_can_end_no_cell_and_open_no_tag() -> None:
+    assert cell(prose("a | b\n<c> ``<d>``")) == "a \\| b &lt;c> `<d>`"
