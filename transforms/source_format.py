@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from transforms.event import Event, Pending
 from transforms.feed.feed import Feed, Table
+from transforms.proposing.entries import Propose, Recognise
 from transforms.record import BronzeRecord, Record
 from transforms.splitting.limits import DEFAULTS, Limits
 from transforms.warning import EventWarning
@@ -153,6 +154,11 @@ class SourceFormat:
 
     - ``warnings``: what the format may notice in events that it takes all the same.
     - ``unknowable``: sentences on what nobody can know from such a stream.
+
+    What `weir onboard` proposes for drops of it:
+
+    - ``recognise``: by which marks a record is known to be of the format. None: only ``--format`` says so.
+    - ``propose``: what a feed should declare, by a sample. None: the tables that the events name.
     """
 
     name: str
@@ -173,6 +179,8 @@ class SourceFormat:
     survey_marks: tuple[bytes, ...] = ()
     crosses_streams: bool = False
     cross_stream_matcher: Callable[[Feed, str], CrossStreamMatcher | None] | None = None
+    recognise: Recognise | None = None
+    propose: Propose | None = None
 
     def extras_of(self, feed: Feed) -> list[ExtraAsset]:
         """The extra assets that this feed has."""

@@ -13,9 +13,11 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import asking, deciding, making
+from orchestration.cli.arguments import asking, deciding, feed_files, making
 
 COMMANDS: tuple[click.Command, ...] = (
+    feed_files.onboard_command,
+    feed_files.feeds_command,
     making.run_command,
     asking.query_command,
     making.compact_command,

@@ -49,6 +49,16 @@ def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[
         FeedMisdeclared: One of them cannot be used, or the folder is none.
         TableNameCollision: Two tables of a feed would become one gold table.
     """
+    files = feed_files(folder)
+    return [load_feed(files[name], formats) for name in sorted(files)]
+
+
+def feed_files(folder: Path) -> dict[str, Path]:
+    """The feed files of a folder by the names of their feeds; none is read.
+
+    Raises:
+        FeedMisdeclared: There is no such folder, or two files declare one feed.
+    """
     if not folder.is_dir():
         fault = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
         raise FeedMisdeclared(str(folder), "the feeds", fault)
@@ -60,7 +70,7 @@ def load_feeds(folder: Path, formats: Collection[str] = tuple(FORMATS)) -> list[
             fault = f"{files[file.stem].name} declares the feed {file.stem} already"
             raise FeedMisdeclared(str(file), "the file's name", fault)
         files[file.stem] = file
-    return [load_feed(files[name], formats) for name in sorted(files)]
+    return files
 
 
 def load_feed(file: Path, formats: Collection[str] = tuple(FORMATS)) -> Feed:

@@ -15,8 +15,9 @@ import pyarrow as pa
 from assets.arrow.gold import read_changes
 from assets.columns.silver import OUTPUT, SILVER_ARROW
 from assets.gold.changes import cross_stream_deletes
+from assets.onboarding.folding import WholeTable
 from assets.silver import written_rows
-from tests.transforms.formats.folded import InScenario, gold_rows
+from tests.transforms.formats.folded import gold_rows
 from transforms.change import CONTROL
 from transforms.feed.feed import Feed, Table
 from transforms.gold.change import Change, Key
@@ -89,7 +90,7 @@ class Lake:
                 cross_stream_positions=cross_stream.cross_stream_positions,
                 placed=cross_stream.placed,
             )
-        fold, silver, gold = Fold.of(table), InScenario(keyed), self.gold[name]
+        fold, silver, gold = Fold.of(table), WholeTable(keyed), self.gold[name]
         if cross_stream is not None and cross_stream.crossing.has_moved:
             gold.clear()
             gold.update(folded_from_history(fold, new, silver))

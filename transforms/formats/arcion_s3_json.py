@@ -22,6 +22,7 @@ from transforms.families.arcion.exists_flags import FLAGS, Row
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
+from transforms.proposing.entries import Mark
 from transforms.record import BronzeRecord, Record
 from transforms.source_format import Decode, SourceFormat
 from transforms.splitting import json_documents
@@ -173,12 +174,26 @@ def _stripped(value: object) -> str | None:
     return None if text is None else text.strip(" ")
 
 
+def recognise(feed: Feed, record: BronzeRecord) -> Mark | None:
+    """Envelopes with exists flags are Arcion's on S3 alone; a bare row might be anybody's."""
+    document, _ = parsed(record)
+    if document is None:
+        return None
+    if is_bare(document):
+        is_row = document and not any(type(value) in (dict, list) for value in document.values())
+        return Mark("an object of columns without an envelope", is_sure=False) if is_row else None
+    names = [name for name in ("tableName", *ENVELOPE_FIELDS) if name in document]
+    is_own = "exists" in document and ("opType" in document or "tableName" in document)
+    return Mark(", ".join(names)) if is_own else None
+
+
 FORMAT = SourceFormat(
     name="arcion_s3_json",
     files=("**/*.json*", "**/*.jsonl*", "**/*.ndjson*"),
     split=split,
     decoder=decoder,
     warnings=(rows.FLAGS_DISAGREE,),
+    recognise=recognise,
     unknowable=(
         rows.NO_COMMITS,
         "a text column's word null: the format writes null the same way.",

@@ -31,29 +31,14 @@ from transforms.families.connect.envelopes import Envelope
 from transforms.families.connect.events import Meaning
 from transforms.families.connect.images import ImageReader
 from transforms.families.connect.places import Place
-from transforms.families.connect.vocabulary import Vocabulary
 from transforms.families.kafka_records import message
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
+from transforms.formats.arcion_kafka import proposing
 from transforms.formats.arcion_kafka.native import as_envelope
+from transforms.formats.arcion_kafka.vocabulary import VOCABULARY
 from transforms.record import BronzeRecord
 from transforms.source_format import Decode, SourceFormat
-
-VOCABULARY: Final = Vocabulary(
-    operations={
-        "r": "read",
-        "c": "insert",
-        "u": "update",
-        "d": "delete",
-        "read": "read",
-        "insert": "insert",
-        "create": "insert",
-        "update": "update",
-        "delete": "delete",
-        "replace": "replace",
-    },
-    nothing=("null", "default", "{}"),
-)
 
 _EFFECTS: Final = {"delete": "remove", "update": "merge"}
 """A delete removes, an update may say no more than what changed; all else puts a whole row."""
@@ -108,6 +93,8 @@ FORMAT = SourceFormat(
     decoder=decoder,
     describes_tables=True,
     reads_kafka=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     unknowable=(
         "whether a transaction is whole: the messages carry no commits, so that gold may show a part of one.",
         "when a change was made, to the hour: source.ts_ms is the source's local time, written as if it were UTC.",

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from transforms.families.arcion import rows
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import table_of_object
+from transforms.formats.arcion_s3_csv import proposing
 from transforms.formats.arcion_s3_csv.decode import decoder
 from transforms.record import Record
 from transforms.source_format import SourceFormat
@@ -43,6 +44,8 @@ FORMAT = SourceFormat(
     files=("**/*.csv*",),
     split=split,
     decoder=decoder,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     warnings=(rows.FLAGS_DISAGREE,),
     unknowable=(
         rows.NO_COMMITS,

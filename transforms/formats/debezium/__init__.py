@@ -20,6 +20,7 @@ Vendor: Debezium documentation, connectors for MySQL and PostgreSQL.
 from __future__ import annotations
 
 from transforms.families.connect import files
+from transforms.formats.debezium import proposing
 from transforms.formats.debezium.decode import decoder
 from transforms.formats.debezium.warnings import NOT_AWAITED, PLACELESS, UNAVAILABLE
 from transforms.source_format import SourceFormat
@@ -33,6 +34,8 @@ FORMAT = SourceFormat(
     warnings=(UNAVAILABLE, NOT_AWAITED, PLACELESS),
     describes_tables=True,
     reads_kafka=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     unknowable=(
         "whether a transaction is whole, where the connector does not send transaction metadata.",
         "values that Postgres did not log, of a row whose key changed: unavailable_value counts such rows.",

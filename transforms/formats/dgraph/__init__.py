@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from transforms.feed.feed import Feed, Table
-from transforms.formats.dgraph import records
+from transforms.formats.dgraph import proposing, records
 from transforms.formats.dgraph.exports import rdf
 from transforms.formats.dgraph.table import COLUMNS, KEY, TRIPLES
 from transforms.formats.dgraph.warnings import WARNINGS
@@ -54,6 +54,8 @@ FORMAT = SourceFormat(
     warnings=WARNINGS,
     needs_whole_objects=True,
     reads_kafka=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     extra_assets=(
         ExtraAsset("nodes", "gold.dgraph_nodes_asset", is_needed=lambda feed: bool(feed.types)),
     ),

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.tigergraph import decode, far_ends, tables
+from transforms.formats.tigergraph import decode, far_ends, proposing, tables
 from transforms.formats.tigergraph.warnings import (
     DELETE_ALL_OF_OTHERS,
     GRAPH_NOT_DECLARED,
@@ -45,6 +45,8 @@ FORMAT = SourceFormat(
     declares=("vertices", "edges", "baseline"),
     warnings=(KEY_NOT_SPLIT, DELETE_ALL_OF_OTHERS, GRAPH_NOT_DECLARED, REVERSE_NOT_DECLARED),
     reads_kafka=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     crosses_streams=True,
     cross_stream_matcher=far_ends.edge_matcher,
     extra_assets=(

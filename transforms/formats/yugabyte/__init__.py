@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.yugabyte import decode, schemas, survey
+from transforms.formats.yugabyte import decode, proposing, schemas, survey
 from transforms.record import Record
 from transforms.source_format import ExtraAsset, SourceFormat
 from transforms.splitting import json_documents
@@ -43,6 +43,8 @@ FORMAT = SourceFormat(
     transactional=True,
     warnings=(schemas.TIME_TO_LIVE,),
     describes_tables=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     extra_assets=(
         ExtraAsset("offsets", "bookkeeping.yugabyte_checkpoints_asset", follows_progress=True),
     ),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.feed.feed import Feed
-from transforms.formats.yugabyte_xcluster import decode
+from transforms.formats.yugabyte_xcluster import decode, proposing
 from transforms.record import Record
 from transforms.source_format import SourceFormat
 from transforms.splitting import json_documents
@@ -35,6 +35,8 @@ FORMAT = SourceFormat(
     split=split,
     decoder=decode.decoder,
     transactional=True,
+    recognise=proposing.recognise,
+    propose=proposing.propose,
     warnings=(decode.BYTES_ARE_BASE64,),
     unknowable=(
         "Truncates and schema changes: this form of the stream does not have them.",

@@ -1,0 +1,169 @@
+"""What a feed would make of a sample: the rows that gold would have, and what would go to quarantine.
+
+Nothing is written. Put here what a person is shown of gold before there is any. Not here: the fold (``folding``), and
+the sample (``sampling``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.arrow import typed_values
+from assets.columns.bronze import BRONZE_ARROW
+from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
+from assets.onboarding.folding import tables_of
+from assets.silver import local_stages
+from transforms.feed.feed import Feed, Table
+from transforms.gold.change import Key
+from transforms.gold.state import State
+from transforms.moments import moment_of
+from transforms.record import BronzeRecord
+from transforms.silver.accounting import Account, Accounts
+from transforms.silver.conforming import discovered_tables
+from transforms.silver.conforming.described_tables import Description
+from transforms.silver.conforming.discovered_tables import SeenTable
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewTable:
+    """One gold table as it would be: its name, its columns and rows, and how many deleted keys there are."""
+
+    name: str
+    table: Table
+    rows: pa.Table
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why events go to quarantine: a reason, how many have it, and the first of them with its place."""
+
+    reason: str
+    count: int
+    place: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a feed makes of some records.
+
+    ``waiting``: changes of tables that are neither declared nor described, by the source's names.
+    """
+
+    records: int
+    counts: Mapping[str, int]
+    tables: tuple[PreviewTable, ...]
+    refused: tuple[Refused, ...]
+    waiting: Mapping[str, int]
+    stopped: tuple[str, ...]
+    warnings: Mapping[str, int]
+
+
+def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
+    """What gold would have of these records, if they were all."""
+    batch = pa.RecordBatch.from_pylist([_row(one) for one in records], schema=BRONZE_ARROW)
+    classified = local_stages.classified(feed, [batch], {})
+    accounts = Accounts()
+    for text in local_stages.texts_of(classified, ACCOUNT):
+        accounts.read(text)
+    of_windows = accounts.rows()
+    found, stopped = with_described(feed, of_windows)
+    is_change = pc.equal(classified["kind"], CHANGES)
+    tables = tables_of(found, classified.filter(is_change))
+    warnings: Counter[str] = Counter()
+    for account in of_windows:
+        warnings.update(account["warnings"])
+    names = ("events", "changes", "duplicates", "quarantined", "control", "held")
+    return Preview(
+        len(records),
+        {name: sum(account[name] for account in of_windows) for name in names},
+        tuple(_table(name, *tables[name]) for name in sorted(tables)),
+        _refused(classified),
+        _waiting(found, of_windows),
+        stopped,
+        dict(warnings),
+    )
+
+
+def _row(one: BronzeRecord) -> dict[str, object]:
+    names = ("window", "object", "generation", "line", "byte_offset", "header", "payload", "defect")
+    headers = (
+        None
+        if one.headers is None
+        else [{"key": key, "value": value} for key, value in one.headers]
+    )
+    return {
+        **{name: getattr(one, name) for name in (*names, "key")},
+        **{"landed_at": moment_of(one.landed_at), "headers": headers},
+    }
+
+
+def with_described(feed: Feed, accounts: Sequence[Account]) -> tuple[Feed, tuple[str, ...]]:
+    """The feed with the tables that only its stream describes, and sentences on those that gold could not make."""
+    described: dict[str, set[Description]] = {}
+    met = set()
+    for account in accounts:
+        name = account["declared"]
+        if name is None:
+            continue
+        if account["changes"]:
+            met.add(SeenTable(str(account["table"]), str(account["source_table"]), str(name)))
+        for schema in () if name in feed.tables else account["stream_schemas"]:
+            if schema["key"] is not None:
+                columns = tuple((column, kind) for column, kind in schema["columns"])
+                one = (tuple(schema["key"]), columns, tuple(schema["encoded"] or ()))
+                described.setdefault(name, set()).add(one)
+    found = discovered_tables.tables(feed, described, met)
+    words = tuple(discovered_tables.stopped_in_words(found.stopped))
+    return replace(feed, tables={**feed.tables, **found.described}), words
+
+
+def _waiting(feed: Feed, accounts: Sequence[Account]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for account in accounts:
+        if account["changes"] and (account["declared"] or "") not in feed.tables:
+            found[str(account["source_table"])] += account["changes"]
+    return dict(found)
+
+
+def _table(name: str, table: Table, states: Mapping[Key, State]) -> PreviewTable:
+    present = [
+        (key, state)
+        for key, state in sorted(states.items(), key=lambda pair: str(pair[0]))
+        if state.effect != "remove"
+        for _ in range(state.copies)
+    ]
+    at = {column: number for number, column in enumerate(table.identity)}
+    columns = {
+        column: typed_values.typed(
+            [
+                key[at[column]] if column in at else state.columns.get(column)
+                for key, state in present
+            ],
+            kind,
+        )
+        for column, kind in table.columns.items()
+    }
+    deleted = sum(state.effect == "remove" for state in states.values())
+    return PreviewTable(name, table, pa.table(columns), deleted)
+
+
+def _refused(classified: pa.Table) -> tuple[Refused, ...]:
+    rows = classified.filter(pc.equal(classified["kind"], REFUSED)).to_pylist()
+    counts = Counter(row["reason"] for row in rows)
+    firsts = {row["reason"]: row for row in reversed(rows)}
+    return tuple(
+        Refused(
+            reason,
+            count,
+            f"{firsts[reason]['object']}:{firsts[reason]['line']}",
+            firsts[reason]["detail"] or "",
+        )
+        for reason, count in counts.most_common()
+    )

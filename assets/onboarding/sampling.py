@@ -1,0 +1,212 @@
+"""A bounded sample of a landing: some objects or records of each kind that lies there, a few megabytes at most.
+
+Put here which drops are read, and how much of each. Not here: what is recognised in them (``transforms/proposing``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+
+from assets.landing.kafka import read_topics, topics
+from assets.landing.kafka.offset_ranges import Partition, Range
+from assets.landing.landings import open_landing
+from assets.landing.objects import LandedObject
+from assets.wording import counted
+from transforms.errors import UnreadableLanding, WeirError
+from transforms.feed.feed import Feed
+from transforms.feed.object_paths import matches, table_of_object
+from transforms.formats import FORMATS
+from transforms.moments import microseconds_of
+from transforms.record import BronzeRecord, Record
+from transforms.splitting.gzip_stream import inflate
+
+MOST_LISTED: Final = 20_000
+MOST_OF_OBJECT: Final = 2 << 20
+MOST_BYTES: Final = 16 << 20
+MOST_RECORDS: Final = 5_000
+_SILENCE: Final = 15.0
+_RECORDS_OF_TOPIC: Final = 100
+"""So many records of a topic count as one object."""
+_NUMBERS: Final = re.compile(r"[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SampledObject:
+    """One object of the sample: its bytes inflated, ``is_cut`` where there are more of them."""
+
+    object: LandedObject
+    data: bytes
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was read of a landing.
+
+    ``listed``: how many drops there are; ``is_all_listed``: false where there may be more. ``of_topics``: the records
+    of topics, which have no objects.
+    """
+
+    feed: Feed
+    objects: tuple[SampledObject, ...] = ()
+    listed: int = 0
+    is_all_listed: bool = True
+    size: int = 0
+    left_out: tuple[str, ...] = ()
+    of_topics: tuple[BronzeRecord, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look at."""
+        return not self.objects and not self.of_topics
+
+    def names(self) -> list[str]:
+        """The objects, or the partitions of topics, that were read."""
+        if self.of_topics:
+            return [*dict.fromkeys(one.object for one in self.of_topics)]
+        return [one.object.name for one in self.objects]
+
+    def records_of(self, name: str, feed: Feed, most: int) -> list[BronzeRecord]:
+        """The first records of one object, cut as the feed's format cuts them; none where it cannot be read so."""
+        if self.of_topics:
+            own = (one for one in self.of_topics if one.object == name)
+            return [*islice(own, most)] if FORMATS[feed.format].reads_kafka else []
+        (found,) = (one for one in self.objects if one.object.name == name)
+        return _cut(found, feed, most)
+
+    def records(self, feed: Feed) -> list[BronzeRecord]:
+        """The records of the drops that the feed reads, about equally many of each."""
+        globs = FORMATS[feed.format].files if feed.files is None else (feed.files,)
+        names = [
+            name
+            for name in self.names()
+            if self.of_topics or any(matches(name, glob) for glob in globs)
+        ]
+        most = max(1, MOST_RECORDS // max(1, len(names)))
+        return [one for name in names for one in self.records_of(name, feed, most)]
+
+
+def _cut(one: SampledObject, feed: Feed, most: int) -> list[BronzeRecord]:
+    split = FORMATS[feed.format].split
+    try:
+        found = [*islice(split(one.data, feed, one.object.name), most + 1)]
+    except WeirError:
+        # A header that cannot be understood, say.
+        return []
+    if one.is_cut and len(found) <= most:
+        # Where the sample is cut, its last record is, too.
+        found = found[:-1]
+    table = table_of_object(one.object.name, feed.tables)
+    return [_of_object(one.object, record, table) for record in found[:most]]
+
+
+def _of_object(one: LandedObject, record: Record, table: str) -> BronzeRecord:
+    return BronzeRecord(
+        *(one.window, one.name, one.generation, record.line, record.byte_offset),
+        *(record.header, record.payload, record.defect, microseconds_of(one.modified_at)),
+        path_table=table,
+    )
+
+
+def sample(feed: Feed, most: int, progress: Callable[[str], None]) -> Sample:
+    """Read a sample of the feed's landing.
+
+    Args:
+        feed: of which only the name, the landing, the files and the size of windows count.
+        most: how many objects are read, or hundreds of records of topics.
+        progress: is told what is being read.
+
+    Raises:
+        UnreadableLanding: it cannot be listed or read.
+    """
+    return _of_topics(feed, most) if feed.reads_topics else _of_objects(feed, most, progress)
+
+
+def _of_objects(feed: Feed, most: int, progress: Callable[[str], None]) -> Sample:
+    landing = open_landing(feed)
+    listed = [*islice(landing.list(), MOST_LISTED + 1)]
+    chosen = spread(listed[:MOST_LISTED], most)
+    found: list[SampledObject] = []
+    size = 0
+    for one in chosen:
+        if size >= MOST_BYTES:
+            break
+        progress(f"{one.name} ({one.size:,} bytes)")
+        data, _ = landing.read(one.name, one.generation, MOST_OF_OBJECT)
+        inflated, _ = inflate(data, MOST_OF_OBJECT)
+        is_cut = len(data) > MOST_OF_OBJECT or len(inflated) > MOST_OF_OBJECT
+        found.append(SampledObject(one, inflated[:MOST_OF_OBJECT], is_cut))
+        size += len(inflated)
+    found.sort(key=lambda one: one.object.name)
+    is_all, total = len(listed) <= MOST_LISTED, sum(one.size for one in listed)
+    left_out = tuple(landing.left_out)
+    return Sample(feed, tuple(found), min(len(listed), MOST_LISTED), is_all, total, left_out)
+
+
+def spread(objects: Sequence[LandedObject], most: int) -> list[LandedObject]:
+    """At most so many objects: of each kind of name the first, then the last, and so on inwards."""
+    kinds: dict[str, list[LandedObject]] = defaultdict(list)
+    for one in objects:
+        if one.size:
+            kinds[_NUMBERS.sub("0", one.name)].append(one)
+    found: list[LandedObject] = []
+    turns = 0
+    while len(found) < most and any(kinds.values()):
+        for some in kinds.values():
+            if some and len(found) < most:
+                found.append(some.pop(0 if turns % 2 == 0 else -1))
+        turns += 1
+    return found
+
+
+def _of_topics(feed: Feed, most: int) -> Sample:
+    partitions = topics.look(feed)
+    ranges = tuple(_ranges(partitions, most * _RECORDS_OF_TOPIC))
+    total = sum(one.end - one.earliest for one in partitions)
+    rows = read_topics.rows_of(feed, None, _SILENCE, ranges)
+    records = [_of_row(row) for row in rows if row[3]]
+    return Sample(feed, listed=total, of_topics=tuple(records[:MOST_RECORDS]))
+
+
+def _ranges(partitions: Sequence[Partition], most: int) -> Iterable[Range]:
+    """The first offsets of each partition, where its snapshot stands, and its newest."""
+    each = max(2, most // max(1, len(partitions)))
+    for one in partitions:
+        if one.end - one.earliest <= each:
+            yield Range(one, one.earliest, one.end)
+        else:
+            middle = one.earliest + each // 2
+            yield Range(one, one.earliest, middle, is_last=False)
+            yield Range(one, one.end - each // 2, one.end)
+
+
+def _of_row(row: Sequence[object]) -> BronzeRecord:
+    window, name, generation, line, offset, header, payload, defect, landed_at, key, headers = row
+    moment = microseconds_of(landed_at) if isinstance(landed_at, datetime) else 0
+    return BronzeRecord(
+        *(window, name, generation, line, offset, header, payload, defect, moment, key, headers),  # type: ignore[arg-type]
+        path_table=table_of_object(str(name), {}),
+    )
+
+
+def refuse_empty(found: Sample) -> None:
+    """Refuse a landing without any drop.
+
+    Raises:
+        UnreadableLanding: nothing lies there that could be looked at.
+    """
+    if not found.is_empty:
+        return
+    what = "no record is there yet" if found.feed.reads_topics else "no drop is there yet"
+    if found.listed:
+        what = f"{counted(found.listed, 'object')} lie there, and all are empty"
+    if found.left_out:
+        what += f" (left out: {'; '.join(found.left_out[:3])})"
+    remedy = "Check the address, or call again once something has landed."
+    raise UnreadableLanding(found.feed.name, found.feed.landing, what, remedy)

@@ -1,0 +1,85 @@
+"""How a preview of gold reads: a few rows of each table, and what would go to quarantine.
+
+Put here how it looks. Not here: the preview itself (``assets/onboarding/previewing``).
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from assets.onboarding.previewing import Preview, PreviewTable
+from assets.wording import counted
+from transforms.feed.feed import Feed
+
+_MOST_ROWS: Final = 5
+_MOST_TABLES: Final = 20
+_MOST_COLUMNS: Final = 8
+_WIDEST: Final = 24
+
+
+def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
+    """Print the preview; to standard error, where standard output has the feed file."""
+    file = sys.stdout if to_stdout else sys.stderr
+    width = None if file.isatty() else 120
+    console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+
+    def line(text: str) -> None:
+        console.print(text, soft_wrap=True)
+
+    counts = found.counts
+    line("")
+    line(
+        f"Preview of gold, from {counted(found.records, 'record')} of the sample: {counts['events']:,} events"
+        f" = {counts['changes']:,} changes + {counts['duplicates']:,} duplicates"
+        f" + {counts['quarantined']:,} quarantined + {counts['control'] + counts['held']:,} others."
+    )
+    for table in found.tables[:_MOST_TABLES]:
+        line("")
+        deleted = f", {table.deleted:,} deleted" if table.deleted else ""
+        line(f"gold.{feed.name}.{table.name}: {counted(table.rows.num_rows, 'row')}{deleted}")
+        if table.rows.num_rows:
+            console.print(as_table(table))
+    if len(found.tables) > _MOST_TABLES:
+        line(f"and {len(found.tables) - _MOST_TABLES} more tables")
+    if not found.tables:
+        line("No gold table would come of it.")
+    line("")
+    for reason in found.refused:
+        line(
+            f"quarantine: {reason.count:,} {reason.reason}, the first {reason.place}: {reason.detail}"
+        )
+    for name, count in sorted(found.waiting.items()):
+        line(f"waiting: {counted(count, 'change')} of {name}, which is not declared")
+    for sentence in found.stopped:
+        line(f"stopped: {sentence}")
+    for word, count in sorted(found.warnings.items()):
+        line(f"noticed: {word} {count:,}")
+
+
+def as_table(table: PreviewTable) -> RichTable:
+    """The first rows and columns of a table."""
+    shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    names = table.rows.column_names
+    for name in names[:_MOST_COLUMNS]:
+        shown.add_column(name, overflow="fold")
+    if len(names) > _MOST_COLUMNS:
+        shown.add_column(f"and {len(names) - _MOST_COLUMNS} more")
+    for row in table.rows.slice(0, _MOST_ROWS).to_pylist(maps_as_pydicts="strict"):
+        cells = [_text(row[name]) for name in names[:_MOST_COLUMNS]]
+        shown.add_row(*cells, *(["…"] if len(names) > _MOST_COLUMNS else []))
+    if table.rows.num_rows > _MOST_ROWS:
+        shown.add_row("…")
+    return shown
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None)
+    text = "" if value is None else str(value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"

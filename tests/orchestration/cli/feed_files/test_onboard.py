@@ -1,0 +1,227 @@
+"""`weir onboard`: the feed file that it writes, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from assets.onboarding import sampling
+from orchestration.cli.feed_files.addresses import name_of
+from orchestration.cli.feed_files.onboard import Request, onboard
+from orchestration.feeds.load import load_feed
+from tests.support.onboarded import laid, onboarded
+from transforms.errors import FeedMisdeclared, UnreadableLanding
+from transforms.proposing.recognising import FormatUnclear
+
+ENVELOPE = {
+    "tableName": {"namespace": {"catalog": "zoo", "schema": "s"}, "name": "pets"},
+    "opType": "I",
+    "cursor": None,
+    "before": {"id": "null", "name": "null"},
+    "exists": {"id": "1", "name": "1"},
+}
+DEBEZIUM = {
+    "op": "c",
+    "source": {"connector": "mysql", "db": "d", "table": "t", "file": "bin.1", "pos": 1},
+    "after": {"id": 1},
+}
+
+
+def pets(*rows: tuple[str, str]) -> bytes:
+    lines = [{**ENVELOPE, "after": {"id": key, "name": name}} for key, name in rows]
+    return "\n".join(map(json.dumps, lines)).encode()
+
+
+@pytest.fixture
+def drops(tmp_path: Path) -> str:
+    objects = {"2026-11-20/03/part_1.json": pets(("1", "Rex"), ("2", "Mia"))}
+    return laid(tmp_path / "drops", objects)
+
+
+@pytest.mark.parametrize(
+    "feed", ["shop", "bank", "clinic", "films", "meters", "social", "tpch", "wallet"]
+)
+def test_the_demos_drops_are_proposed_as_their_feed_files_declare_them(
+    root: Path, feed: str
+) -> None:
+    """What nothing in the drops says is left out of the comparison, and named here."""
+    written = load_feed(root / f"feeds/{feed}.yaml")
+    found = onboarded(str(root / f"demo/{feed}"))
+    assert found.feed.format == written.format
+    assert found.feed.window == written.window
+    if feed == "films":
+        assert found.feed.predicates.keys() >= written.predicates.keys()
+        return
+    assert found.feed.tables.keys() == written.tables.keys()
+    # The drops of the nation have no names for its columns.
+    for name in {*written.tables} - {"nation"}:
+        mine, theirs = found.feed.tables[name], written.tables[name]
+        assert mine.key == theirs.key
+        assert {*mine.columns} == {*theirs.columns}
+        assert mine.cdc_columns == theirs.cdc_columns or feed != "tpch"
+
+
+def test_the_types_are_those_of_the_demos_feed_file_or_wider(root: Path) -> None:
+    found = onboarded(str(root / "demo/shop")).feed.tables
+    assert dict(found["customers"].columns) == {
+        **{"id": "bigint", "name": "string", "email": "string", "city": "string"},
+        "credit": "decimal(10,2)",
+    }
+    assert found["orders"].columns["placed_at"] == "timestamp"
+    # One of the totals is no number.
+    assert found["orders"].columns["total"] == "string"
+
+
+def test_the_file_is_written_once_and_says_where_the_drops_are(
+    drops: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feeds = tmp_path / "feeds"
+    assert onboard(Request(drops, feeds, name="zoo")) == 0
+    captured = capsys.readouterr()
+    feed = load_feed(feeds / "zoo.yaml")
+    assert (feed.landing, feed.window) == (drops, "hour")
+    assert feed.tables["pets"].key == ("id",)
+    assert "gold.zoo.pets: 2 rows" in captured.out
+    assert captured.err.splitlines()[-1] == "Try next: weir run --feed zoo"
+    assert "a guess" in (feeds / "zoo.yaml").read_text()
+    with pytest.raises(FeedMisdeclared, match="there is one already"):
+        onboard(Request(drops, feeds, name="zoo"))
+    (feeds / "zoo.yaml").write_text("")
+    assert onboard(Request(drops, feeds, name="zoo", force=True)) == 0
+    assert load_feed(feeds / "zoo.yaml") == feed
+
+
+def test_a_relative_landing_stays_relative_to_the_feed_file(
+    drops: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    onboard(Request("drops", Path("feeds")))
+    assert "landing: ../drops" in (tmp_path / "feeds/drops.yaml").read_text()
+    assert load_feed(tmp_path / "feeds/drops.yaml").landing == drops
+
+
+def test_printing_writes_no_file_and_nothing_else_to_standard_output(
+    drops: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert onboard(Request(drops, tmp_path / "feeds", writes=False)) == 0
+    captured = capsys.readouterr()
+    assert not (tmp_path / "feeds").exists()
+    file = tmp_path / "printed.yaml"
+    file.write_text(captured.out)
+    assert load_feed(file).format == "arcion_s3_json"
+    assert "gold.drops.pets: 2 rows" in captured.err
+
+
+def test_what_would_be_quarantined_is_counted_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (
+        pets(("1", "Rex"))
+        + b'\n{"tableName": {}, "opType": "X", "cursor": "{}", "exists": {}}\n{"cut'
+    )
+    landing = laid(tmp_path / "drops", {"a.json": lines})
+    onboard(Request(landing, tmp_path / "feeds"))
+    out = capsys.readouterr().out
+    assert "2 quarantined" in out
+    assert "quarantine: 1 unknown_operation, the first a.json:2" in out
+    assert "quarantine: 1 damaged_record, the first a.json:3" in out
+
+
+def test_an_empty_landing_is_no_feed_yet(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableLanding, match="no drop is there yet"):
+        onboarded(laid(tmp_path / "drops", {"_SUCCESS": b""}))
+    (tmp_path / "drops/a.json").write_bytes(b"")
+    with pytest.raises(UnreadableLanding, match="all are empty"):
+        onboarded(str(tmp_path / "drops"))
+    with pytest.raises(UnreadableLanding, match="there is no such folder"):
+        onboarded(str(tmp_path / "nowhere"))
+
+
+def test_a_folder_that_may_not_be_read_says_so(drops: str) -> None:
+    file = Path(drops) / "2026-11-20/03/part_1.json"
+    file.chmod(0)
+    try:
+        with file.open():
+            pytest.skip("this user may read everything")
+    except PermissionError:
+        with pytest.raises(UnreadableLanding, match="Make it readable"):
+            onboarded(drops)
+
+
+def test_rubbish_is_of_no_format(tmp_path: Path) -> None:
+    landing = laid(tmp_path, {"a.json": bytes(range(256)) * 40, "b.csv": b"\x00\x01,\x02\n"})
+    with pytest.raises(FormatUnclear, match="of no format that Weir recognises") as refused:
+        onboarded(landing)
+    assert "a.json begins with" in str(refused.value)
+    assert refused.value.candidates == ()
+
+
+def test_drops_of_two_formats_need_two_feeds(tmp_path: Path) -> None:
+    landing = laid(
+        tmp_path, {"arcion/a.json": pets(("1", "Rex")), "dbz/b.json": json.dumps(DEBEZIUM).encode()}
+    )
+    with pytest.raises(FormatUnclear, match="several formats lie here") as refused:
+        onboarded(landing)
+    assert {*refused.value.candidates} == {"arcion_s3_json", "debezium"}
+    # Either can be had alone.
+    assert onboarded(landing, files="dbz/*.json").feed.format == "debezium"
+    assert onboarded(f"{landing}/arcion").feed.format == "arcion_s3_json"
+
+
+def test_a_format_that_is_named_is_taken(tmp_path: Path) -> None:
+    landing = laid(tmp_path, {"pets/a.json": b'{"id": "1", "name": "Rex"}'})
+    assert onboarded(landing).feed.format == "arcion_s3_json"
+    assert onboarded(landing, "debezium").feed.format == "debezium"
+    with pytest.raises(FeedMisdeclared, match="did you mean debezium"):
+        onboard(Request(landing, tmp_path / "feeds", format_name="debesium"))
+
+
+def test_of_a_large_landing_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "MOST_OF_OBJECT", 4_000)
+    many = {f"2026-11-20/{hour:02}/part.json": pets(("1", "Rex")) for hour in range(24)}
+    large = pets(*((str(number), "x") for number in range(100)))
+    many |= {"big.json": large, "big.json.gz": gzip.compress(large)}
+    landing = laid(tmp_path, many)
+    found = onboarded(landing, objects=5)
+    read = found.evidence.objects
+    # The hours are of one kind, so that the large ones are among those that are read.
+    assert len(read) == 5
+    assert {"big.json", "big.json.gz"} <= read.keys()
+    # Where the sample is cut, half a record is no fault of the drop.
+    assert found.preview.refused == ()
+    assert 2 < found.preview.records < 200
+
+
+def test_a_single_file_is_its_folder_with_that_file_alone(drops: str) -> None:
+    (Path(drops) / "2026-11-20/03/other.txt").write_text("nothing")
+    found = onboarded(f"{drops}/2026-11-20/03/part_1.json")
+    assert found.feed.files == "part_1.json"
+
+
+def test_objects_of_unusual_names_are_named_in_the_feed_file(tmp_path: Path) -> None:
+    landing = laid(tmp_path, {"a.dump": pets(("1", "Rex")), "b.dump": pets(("2", "Mia"))})
+    assert onboarded(landing).feed.files == "**/*.dump"
+
+
+@pytest.mark.parametrize(
+    ("landing", "name"),
+    [
+        ("s3://drops/Shop-EU/", "shop_eu"),
+        ("/data/tpch/2026-11-20/03", "tpch"),
+        ("kafka://broker:9092/clinic.public.visits", "clinic_public_visits"),
+        ("/data/3.10", "feed_3_10"),
+    ],
+)
+def test_the_feed_is_called_after_the_landing(landing: str, name: str) -> None:
+    assert name_of(landing) == name
+
+
+def test_a_landing_that_is_no_address_is_refused(tmp_path: Path) -> None:
+    for landing in ("http://host/drops", "kafka://user@host/topic", "kafka://host"):
+        with pytest.raises(FeedMisdeclared, match="LANDING"):
+            onboard(Request(landing, tmp_path))
+    with pytest.raises(FeedMisdeclared, match="a feed's name is"):
+        onboard(Request(str(tmp_path), tmp_path, name="No!"))

@@ -1,0 +1,78 @@
+"""A landing that is onboarded as the command does it, step by step: what was recognised, proposed and previewed.
+
+Not here: what the command prints (``tests/orchestration/cli/feed_files``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from assets.onboarding import previewing, recognition
+from assets.onboarding.previewing import Preview
+from assets.onboarding.sampling import refuse_empty, sample
+from orchestration.cli.feed_files import new_file
+from orchestration.cli.feed_files.addresses import address_of
+from transforms.feed.feed import Feed
+from transforms.proposing.entries import Proposal
+from transforms.proposing.recognising import Evidence
+from transforms.proposing.sample_events import proposed
+
+
+@dataclass(frozen=True)
+class Onboarded:
+    """What came of a landing: ``feed`` is the one that the written file declares."""
+
+    evidence: Evidence
+    proposal: Proposal
+    draft: new_file.Draft
+    feed: Feed
+    preview: Preview
+
+    @property
+    def keys(self) -> dict[str, list[str]]:
+        """The key of each proposed table, also where the stream describes it."""
+        return {
+            table.name: [*parts["key"]]
+            for entry in self.proposal.entries
+            if entry.name == "tables"
+            for table in entry.value
+            if not isinstance(table, str)
+            for parts in [{part.name: part.value for part in table.value}]  # type: ignore[union-attr]
+        }
+
+    def gold(self) -> dict[str, list[dict[str, object]]]:
+        """The rows of each gold table in the preview."""
+        return {
+            table.name: table.rows.to_pylist(maps_as_pydicts="strict")
+            for table in self.preview.tables
+        }
+
+
+def onboarded(
+    landing: str, format_name: str | None = None, files: str | None = None, objects: int = 50
+) -> Onboarded:
+    """What `weir onboard` finds in a landing."""
+    address = address_of(landing, files, None, Path("/nowhere/feeds"))
+    found = sample(
+        Feed(address.name, "", address.landing, files=address.files or "**"),
+        objects,
+        lambda _: None,
+    )
+    refuse_empty(found)
+    evidence = recognition.recognise(found, format_name)
+    before = recognition.feed_of(found, evidence, address.files)
+    proposal = proposed(before, found.records(before))
+    draft = new_file.draft(before, address, found.names(), evidence, proposal)
+    feed = new_file.loaded(draft)
+    return Onboarded(evidence, proposal, draft, feed, previewing.preview(feed, found.records(feed)))
+
+
+def laid(folder: Path, objects: Mapping[str, bytes]) -> str:
+    """A landing with these objects."""
+    for name, data in objects.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    return str(folder)

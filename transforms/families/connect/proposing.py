@@ -1,0 +1,57 @@
+"""What messages of Kafka Connect say of their tables beyond their events: types without a key, and keys without a row.
+
+In files a key's document may stand alone, in an object of its own. Put here what is true of every format of the family.
+Not here: by which marks one of them is known (``formats``), and tables in general (``transforms/proposing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transforms.event import StreamSchema
+from transforms.families.connect.documents import DocumentReader
+from transforms.families.connect.envelope_reader import EnvelopeReader
+from transforms.families.connect.rows import Rows
+from transforms.families.kafka_records import message
+from transforms.feed.feed import Feed
+from transforms.json_values import MalformedJson
+from transforms.proposing.entries import Proposal, Sampled
+from transforms.proposing.proposed_tables import of_tables
+from transforms.proposing.tables_seen import TableSeen, tables_seen
+
+
+def proposal_of(feed: Feed, sample: Sequence[Sampled], reader: EnvelopeReader) -> Proposal:
+    """The tables that envelopes name, with the types of their schemas and the keys of documents that stand alone."""
+    seen = tables_seen(sample)
+    by_name: dict[str | None, list[TableSeen]] = {}
+    for table in seen.values():
+        by_name.setdefault(table.name, []).append(table)
+    for record in {id(record): record for record, _ in sample}.values():
+        envelope = reader.read(record, message(record, feed))
+        named = seen.get(envelope.source[1:4])
+        if named is not None and envelope.row_fields is not None:
+            rows = Rows(envelope.row_fields, declared={}, decimals_may_be_plain=False)
+            if rows.names is not None:
+                named.describe(rows.stream_schema(None))
+        elif envelope.is_lone_key:
+            name, columns = _key_of((record.payload or b"").decode("utf-8", "replace"))
+            for one in by_name.get(name, []):
+                if columns and not one.keys:
+                    one.describe(StreamSchema(columns, ()))
+    return of_tables(seen.values())
+
+
+def _key_of(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """The table that the schema of a key names, and the key's columns."""
+    try:
+        document = DocumentReader().read(text)
+    except MalformedJson:
+        return None, ()
+    schema: Any = document.get("schema") if type(document) is dict else None
+    if type(schema) is not dict or type(schema.get("fields")) is not list:
+        return None, ()
+    # Connect calls it <connector>.<database>.<table>.Key.
+    parts = str(schema.get("name", "")).split(".")
+    named = [one.get("field") for one in schema["fields"] if type(one) is dict]
+    return (parts[-2] if len(parts) > 1 else None), tuple(str(one) for one in named if one)

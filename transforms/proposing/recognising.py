@@ -1,0 +1,109 @@
+"""Which format the records of a sample are in, by the marks that each format knows its records by.
+
+Put here how marks are weighed. Not here: the marks (``formats``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from transforms.errors import WeirError
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.record import BronzeRecord
+
+_MOST_SHOWN: Final = 3
+_RIVAL: Final = 4
+"""A format that so many times fewer records speak for is no rival."""
+
+
+class FormatUnclear(WeirError):
+    """Drops are of no format that Weir knows, or of several, or may be of several: ``candidates``."""
+
+    def __init__(self, landing: str, fault: str, candidates: Iterable[str], remedy: str) -> None:
+        self.landing, self.candidates = landing, tuple(candidates)
+        super().__init__(f"{landing}: {fault}. {remedy}")
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What speaks for one format: its marks, with how many records of which objects have them."""
+
+    format: str
+    records: int = 0
+    marks: Counter[str] = field(default_factory=Counter)
+    sure: int = 0
+    objects: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, feed: Feed, name: str, records: Sequence[BronzeRecord]) -> None:
+        """Look for the format's marks in the records of one object."""
+        recognise = FORMATS[self.format].recognise
+        if recognise is None:
+            return
+        for record in records:
+            self.records += 1
+            mark = recognise(feed, record)
+            if mark is not None:
+                self.marks[mark.says] += 1
+                self.sure += mark.is_sure
+                self.objects[name][mark.says] += 1
+
+    def lines(self) -> list[str]:
+        """A sentence on each mark."""
+        found = []
+        for says, count in self.marks.most_common():
+            objects = [name for name, marks in self.objects.items() if marks[says]]
+            shown = ", ".join(objects[:_MOST_SHOWN]) + (", …" if len(objects) > _MOST_SHOWN else "")
+            found.append(f"{says}: {count:,} of {self.records:,} records ({shown})")
+        return found
+
+
+def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Evidence:
+    """The one format that the evidence speaks for.
+
+    Args:
+        landing: where the drops lie.
+        every: the evidence for each format.
+        seen: what the sample looks like, for whoever reads that it is of no format.
+
+    Raises:
+        FormatUnclear: it is none, or several are as likely.
+    """
+    any_sure = any(one.sure for one in every.values())
+    likely = [one for one in every.values() if (one.sure if any_sure else one.marks.total())]
+    if not likely:
+        raise FormatUnclear(
+            landing,
+            f"the drops are of no format that Weir recognises; {seen}",
+            (),
+            f"Known: {', '.join(sorted(FORMATS))}. If it is one of them, say so with --format.",
+        )
+    weight = {one.format: one.sure if any_sure else one.marks.total() for one in likely}
+    likely.sort(key=lambda one: (-weight[one.format], one.format))
+    best, *others = likely
+    names = [one.format for one in likely]
+    if any(one.objects.keys().isdisjoint(best.objects) for one in others):
+        raise FormatUnclear(
+            landing,
+            f"drops of several formats lie here ({_where(likely)})",
+            names,
+            "Write a feed for each: name its objects with --files, or a folder that has them alone.",
+        )
+    # A record that was cut short, say, may look like another format's.
+    rivals = [one for one in others if _RIVAL * weight[one.format] >= weight[best.format]]
+    if not rivals:
+        return best
+    marks = "; ".join(f"{one.format}: {', '.join(one.lines())}" for one in (best, *rivals))
+    raise FormatUnclear(
+        landing,
+        f"several formats fit ({marks})",
+        names,
+        f"Say which it is: --format {best.format}, for one.",
+    )
+
+
+def _where(likely: Sequence[Evidence]) -> str:
+    return "; ".join(f"{one.format}: {', '.join([*one.objects][:_MOST_SHOWN])}" for one in likely)
