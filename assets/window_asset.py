@@ -12,30 +12,36 @@ import dagster as dg
 from pyspark.sql import types as T
 
 from assets import partitions
+from assets.asset_keys import group_of
 from assets.layers import Layer
 from transforms.feed.feed import Feed
 
 
-class WindowAsset(TypedDict):
-    """Parameters that ``dg.asset`` and ``dg.multi_asset`` both take."""
+class WindowStep(TypedDict):
+    """Parameters that ``dg.multi_asset`` takes."""
 
-    group_name: str
+    name: str
     partitions_def: dg.PartitionsDefinition
     backfill_policy: dg.BackfillPolicy
     pool: str
 
 
-def window_asset(feed: Feed, step: str) -> WindowAsset:
-    """How an asset of the feed's windows is declared: ``@dg.asset(key=…, **window_asset(feed, "bronze"))``.
+def window_step(feed: Feed, step: str) -> WindowStep:
+    """How a step over the feed's windows is declared: ``@dg.multi_asset(specs=…, **window_step(feed, "bronze"))``.
 
     A range of windows is one run. Runs of one ``step`` of a feed take turns, for they write the same tables.
     """
-    return WindowAsset(
-        group_name=feed.name,
+    return WindowStep(
+        name=f"{step}_{feed.name}",
         partitions_def=partitions.windows_of(feed),
         backfill_policy=dg.BackfillPolicy.single_run(),
         pool=f"{step}_{feed.name}",
     )
+
+
+def of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
+    """The spec of one of the feed's assets, with what all of them have."""
+    return spec.replace_attributes(group_name=group_of(feed, spec.key))
 
 
 def table_metadata(

@@ -13,12 +13,14 @@ from importlib import import_module
 
 import dagster as dg
 
+from assets.asset_keys import feed_key
 from assets.bookkeeping import progress_asset
 from assets.bronze import bronze_asset
 from assets.gold import gold_asset, undeclared_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
+from assets.window_asset import of_feed
 from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
@@ -30,8 +32,7 @@ from transforms.source_format import ExtraAsset
 def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     """The assets of one feed, from its landing to gold, and its upkeep."""
     landing = dg.AssetSpec(
-        ["landing", feed.name],
-        group_name=feed.name,
+        feed_key("landing", feed),
         kinds={kind_of(feed)},
         description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
     )
@@ -46,7 +47,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         progress_asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
-    return [landing, *chain, *extras, upkeep_asset.build(feed)]
+    return [of_feed(feed, landing), *chain, *extras, upkeep_asset.build(feed)]
 
 
 def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:

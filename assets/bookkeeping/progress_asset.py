@@ -1,49 +1,113 @@
 """The Dagster asset of progress: the last step of a window records that it is in gold.
 
+It is in the group of the feed's upkeep. A run of everything else, such as "Materialize all" of the feed's group, has no
+such step; the last step that it does have records the windows then (``finish_with_last``).
 Put here what Dagster is shown of it. Not here: when a window counts as finished (``window_progress``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Iterable
+
 import dagster as dg
 
 from assets import partitions
+from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import window_progress
 from assets.lake import Lake
-from assets.window_asset import window_asset
+from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import asset_name, gold_name
 from transforms.formats import FORMATS
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's progress asset: downstream of every gold table, and of what only its format has beside these."""
-    upstream = [
-        ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
-        for table in feed.tables.values()
-    ]
-
-    source = FORMATS[feed.format]
-    if source.describes_tables:
-        upstream.append(["undeclared", feed.name])
-    upstream += [
-        [extra.key, feed.name] for extra in source.extras_of(feed) if not extra.follows_progress
-    ]
-
-    @dg.asset(
-        key=["progress", feed.name],
-        deps=upstream or [["silver", feed.name]],
+    spec = dg.AssetSpec(
+        feed_key("progress", feed),
+        deps=upstream_of(feed) or [feed_key("silver", feed)],
         kinds={"progress", "deltalake"},
         description="One row per window that went all the way to gold; `weir run` leaves such windows out.",
-        **window_asset(feed, "progress"),
     )
+
+    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "progress"))
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
-        objects = window_progress.finish(lake, feed, windows)
-        noun = "record" if feed.reads_topics else "object"
-        context.log.info(
-            f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"
+        return dg.MaterializeResult(
+            metadata={"windows": len(windows), "objects": finish(context, lake, feed)}
         )
-        return dg.MaterializeResult(metadata={"windows": len(windows), "objects": objects})
 
     return progress
+
+
+def upstream_of(feed: Feed) -> list[dg.AssetKey]:
+    """What has to be made of a window before it is finished."""
+    source = FORMATS[feed.format]
+    described = [feed_key("undeclared", feed)] if source.describes_tables else []
+    extras = [
+        feed_key(extra.key, feed) for extra in source.extras_of(feed) if not extra.follows_progress
+    ]
+    return [*gold_keys(feed), *described, *extras]
+
+
+def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> int:
+    """Record the run's windows as finished; returns how many objects or records they have."""
+    windows = partitions.keys_of(context)
+    objects = window_progress.finish(lake, feed, windows)
+    noun = "record" if feed.reads_topics else "object"
+    context.log.info(
+        f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"
+    )
+    return objects
+
+
+def finish_with_last(
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    feed: Feed,
+    results: Iterable[dg.AssetCheckResult],
+) -> None:
+    """Record the windows at the end of a run that has all of the feed's tables and no step for their progress.
+
+    Args:
+        context: That of a step which has to be done before a window is finished.
+        lake: The warehouse.
+        feed: The feed.
+        results: The results of the step's own checks, of which Dagster knows nothing yet.
+    """
+    layer = context.job_def.asset_layer
+    selected, needed = layer.selected_asset_keys, {*upstream_of(feed)}
+    key, own = feed_key("progress", feed), context.selected_asset_keys
+    if key in selected or not {*needed, feed_key("silver", feed)} <= selected:
+        return
+    if any(is_blocked(one) for one in results) or any(map(is_blocked, checks_of(context))):
+        return
+    if not needed - own <= made_in(context):
+        return
+    finish(context, lake, feed)
+    for window in partitions.keys_of(context):
+        context.log_event(dg.AssetMaterialization(key, partition=window))
+
+
+def is_blocked(check: dg.AssetCheckResult | dg.AssetCheckEvaluation) -> bool:
+    """True for a failed check of severity ERROR."""
+    return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+
+
+def checks_of(context: dg.AssetExecutionContext) -> list[dg.AssetCheckEvaluation]:
+    """The results of checks that this run has so far."""
+    return [
+        event.asset_check_evaluation_data
+        for event in _logged(context, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    ]
+
+
+def made_in(context: dg.AssetExecutionContext) -> set[dg.AssetKey | None]:
+    """The assets that this run has made so far."""
+    made = dg.DagsterEventType.ASSET_MATERIALIZATION
+    return {event.asset_key for event in _logged(context, made)}
+
+
+def _logged(context: dg.AssetExecutionContext, kind: dg.DagsterEventType) -> list[dg.DagsterEvent]:
+    """This run's events of a kind."""
+    logs = context.instance.all_logs(context.run_id, of_type=kind)
+    return [entry.dagster_event for entry in logs if entry.dagster_event is not None]

@@ -9,25 +9,26 @@ from collections.abc import Sequence
 import dagster as dg
 from pyspark.sql import Row
 
+from assets.asset_keys import feed_key
 from assets.bookkeeping.yugabyte_checkpoints import OFFSETS, write
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.window_asset import table_metadata, window_asset
+from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's offsets asset: behind everything else, for an offset says what is done."""
-
-    @dg.asset(
-        key=["offsets", feed.name],
-        deps=[["progress", feed.name]],
+    spec = dg.AssetSpec(
+        feed_key("offsets", feed),
+        deps=[feed_key("progress", feed)],
         kinds={"offsets", "deltalake"},
         description="One row per stream and tablet: the checkpoint behind the last commit that is in gold.",
         metadata=table_metadata(feed, Layer.OFFSETS, OFFSETS),
-        **window_asset(feed, "offsets"),
     )
+
+    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "offsets"))
     def consumer_offsets(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> dg.MaterializeResult[None]:

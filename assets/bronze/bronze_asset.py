@@ -10,25 +10,27 @@ from time import monotonic
 import dagster as dg
 
 from assets import partitions
+from assets.asset_keys import feed_key
 from assets.bronze import from_objects, from_topics
 from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.window_asset import table_metadata, window_asset
+from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's bronze asset."""
-
-    @dg.asset(
-        key=["bronze", feed.name],
-        deps=[["landing", feed.name]],
+    spec = dg.AssetSpec(
+        feed_key("bronze", feed),
+        deps=[feed_key("landing", feed)],
         kinds={"bronze", "deltalake"},
         description=f"Every record that landed in {feed.landing}, verbatim, malformed ones too. It only grows.",
-        **window_asset(feed, "bronze"),
+        metadata=table_metadata(feed, Layer.BRONZE, BRONZE),
     )
+
+    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "bronze"))
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
         if feed.reads_topics:
@@ -50,7 +52,6 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "replaced_objects": len(found.replaced),
                 "replaced": _listed(found.replaced),
                 "left_out": _listed(found.left_out),
-                **table_metadata(feed, Layer.BRONZE, BRONZE),
             }
         )
 
@@ -83,7 +84,6 @@ def _topics(
             ),
             "windows_beyond": _listed(beyond),
             "warnings": _listed(found.warnings),
-            **table_metadata(feed, Layer.BRONZE, BRONZE),
         }
     )
 

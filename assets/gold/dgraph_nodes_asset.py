@@ -8,19 +8,16 @@ from time import monotonic
 
 import dagster as dg
 
+from assets.asset_keys import feed_key, gold_keys
+from assets.bookkeeping import progress_asset
 from assets.columns import dgraph_nodes
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.window_asset import window_asset
+from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import asset_name, gold_name
-
-
-def nodes_key(feed: Feed) -> list[str]:
-    """The asset of a feed's tables of nodes."""
-    return ["nodes", feed.name]
+from transforms.feed.table_names import gold_name
 
 
 def write_nodes(lake: Lake, feed: Feed) -> dict[str, int]:
@@ -40,22 +37,20 @@ def write_nodes(lake: Lake, feed: Feed) -> dict[str, int]:
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The asset of all tables of nodes of one feed."""
-
-    @dg.asset(
-        key=nodes_key(feed),
-        deps=[
-            ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
-            for table in feed.tables.values()
-        ],
+    spec = dg.AssetSpec(
+        feed_key("nodes", feed),
+        deps=gold_keys(feed),
         kinds={"gold", "deltalake"},
         description=f"One row per node, for {', '.join(feed.types)}: a column for each declared predicate.",
-        **window_asset(feed, "nodes"),
     )
+
+    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "nodes"))
     def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
         sizes = write_nodes(lake, feed)
         for name, rows in sizes.items():
             context.log.info(f"gold.{feed.name}.{name}: {counted(rows, 'node')}")
+        progress_asset.finish_with_last(context, lake, feed, [])
         return dg.MaterializeResult(metadata={"seconds": round(monotonic() - started, 1), **sizes})
 
     return of_nodes

@@ -12,13 +12,15 @@ from typing import Any
 import dagster as dg
 
 from assets import checks, partitions
+from assets.asset_keys import feed_key, gold_key
+from assets.bookkeeping import progress_asset
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
-from assets.gold.gold_specs import asset_key, beside, lineage_of, specs_of
+from assets.gold.gold_specs import beside, lineage_of, specs_of
 from assets.lake import Lake
-from assets.window_asset import window_asset
+from assets.window_asset import of_feed, window_step
 from expectations import gold as rules
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
@@ -26,14 +28,13 @@ from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The gold assets of all tables that the feed file declares, with their tombstones: one step makes them."""
-    tables = {asset_key(feed, table): table for table in feed.tables.values()}
+    tables = {gold_key(feed, table.name): table for table in feed.tables.values()}
 
     @dg.multi_asset(
-        name=f"gold_{feed.name}",
-        specs=[spec for table in tables.values() for spec in specs_of(feed, table)],
+        specs=[of_feed(feed, spec) for table in tables.values() for spec in specs_of(feed, table)],
         check_specs=[spec for key in tables for spec in checks.specs(key.path, rules.RULES)],
         can_subset=True,
-        **window_asset(feed, "gold"),
+        **window_step(feed, "gold"),
     )
     def gold(
         context: dg.AssetExecutionContext, lake: Lake
@@ -46,6 +47,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             or any(one.asset_key == key for one in context.selected_asset_check_keys)
         ]
         failed: list[TableResult] = []
+        checked: list[dg.AssetCheckResult] = []
         for one in apply_feed.apply_all(lake, feed, wanted, windows):
             name = gold_name(one.table.name, feed.table_names)
             if one.error is not None:
@@ -53,8 +55,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 failed.append(one)
                 continue
             report(context, feed, name, one.done)
-            yield from results_of(context, feed, one, windows)
+            for result in results_of(context, feed, one, windows):
+                if isinstance(result, dg.AssetCheckResult):
+                    checked.append(result)
+                yield result
         end_if_failed(feed, failed)
+        progress_asset.finish_with_last(context, lake, feed, checked)
 
     return gold
 
@@ -69,7 +75,7 @@ def results_of(
     context: dg.AssetExecutionContext, feed: Feed, one: TableResult, windows: Sequence[str]
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """The materializations and check results of a table that was brought up to date, if the step selects them."""
-    key, done = asset_key(feed, one.table), one.done
+    key, done = gold_key(feed, one.table.name), one.done
     found = [
         result
         for result in checks.results(
@@ -81,7 +87,7 @@ def results_of(
         key: {
             **facts(done, one.seconds),
             # Dagster reads a column's lineage from a materialization only, not from the definition.
-            "dagster/column_lineage": lineage_of(one.table, dg.AssetKey(["silver", feed.name])),
+            "dagster/column_lineage": lineage_of(one.table, feed_key("silver", feed)),
         },
         beside(key, TOMBSTONES): {"dagster/row_count": done.tombstones},
         beside(key, HISTORY): {},
@@ -89,4 +95,8 @@ def results_of(
     for asset, values in facts_of.items():
         if asset in context.selected_asset_keys:
             yield dg.MaterializeResult(asset_key=asset, metadata=values)
+        elif asset.path[-1].endswith(TOMBSTONES) and key in context.selected_asset_keys:
+            # They are written with their table, whether somebody asked for them or not.
+            for window in windows:
+                context.log_event(dg.AssetMaterialization(asset, metadata=values, partition=window))
     yield from found

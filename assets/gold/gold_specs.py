@@ -10,20 +10,16 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from assets.asset_keys import feed_key, gold_key
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import HISTORY, TOMBSTONES, asset_name, gold_name
-
-
-def asset_key(feed: Feed, table: Table) -> dg.AssetKey:
-    """The gold asset of a declared table."""
-    return dg.AssetKey(["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))])
+from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
 
 
 def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
     """The specs of a gold table, of its tombstones, and of its history where it keeps one."""
-    name, key = gold_name(table.name, feed.table_names), asset_key(feed, table)
-    deps = [dg.AssetKey(["silver", feed.name])]
+    name, key = gold_name(table.name, feed.table_names), gold_key(feed, table.name)
+    deps = [feed_key("silver", feed)]
     yield dg.AssetSpec(
         key,
         deps=deps,

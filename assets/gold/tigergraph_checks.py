@@ -13,14 +13,16 @@ import dagster as dg
 from pyspark.sql import DataFrame
 
 from assets import checks, partitions
+from assets.asset_keys import feed_key, gold_keys
+from assets.bookkeeping import progress_asset
 from assets.gold import gold_tables, tigergraph_edges
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.window_asset import window_asset
+from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations import tigergraph as rules
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import TOMBSTONES, asset_name, gold_name
+from transforms.feed.table_names import TOMBSTONES
 
 SHOWN = 10
 """How many of the violations are named."""
@@ -34,25 +36,20 @@ class Violations:
     samples: dict[str, str]
 
 
-def graph_key(feed: Feed) -> list[str]:
-    """The asset of a graph's checks."""
-    return ["graph", feed.name]
-
-
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The checks of one feed's graph, downstream of all its gold tables."""
-    key = graph_key(feed)
-
-    @dg.asset(
-        key=key,
-        deps=[
-            ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
-            for table in feed.tables.values()
-        ],
-        check_specs=checks.specs(key, rules.RULES),
+    key = feed_key("graph", feed)
+    spec = dg.AssetSpec(
+        key,
+        deps=gold_keys(feed),
         kinds={"check"},
         description="Whether edges and vertices fit each other, and both directions of an edge.",
-        **window_asset(feed, "graph"),
+    )
+
+    @dg.multi_asset(
+        specs=[of_feed(feed, spec)],
+        check_specs=checks.specs(key.path, rules.RULES),
+        **window_step(feed, "graph"),
     )
     def graph(
         context: dg.AssetExecutionContext, lake: Lake
@@ -63,12 +60,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         for name, number in found.violations.items():
             if number:
                 context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
+        checked = [*checks.results(key.path, rules.RULES, found.violations, windows, found.samples)]
         yield dg.MaterializeResult(
-            metadata={"seconds": round(monotonic() - started, 1)},
-            check_results=list(
-                checks.results(key, rules.RULES, found.violations, windows, found.samples)
-            ),
+            metadata={"seconds": round(monotonic() - started, 1)}, check_results=checked
         )
+        progress_asset.finish_with_last(context, lake, feed, checked)
 
     return graph
 

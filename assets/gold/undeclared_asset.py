@@ -11,14 +11,15 @@ from time import monotonic
 import dagster as dg
 
 from assets import checks, partitions
-from assets.bookkeeping import discovered_tables
+from assets.asset_keys import feed_key
+from assets.bookkeeping import discovered_tables, progress_asset
 from assets.gold import gold_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
 from assets.lake import Lake
-from assets.window_asset import window_asset
+from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed, Table
@@ -27,16 +28,19 @@ from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's catch-all asset."""
-    key = ["undeclared", feed.name]
-
-    @dg.asset(
-        key=key,
-        deps=[["silver", feed.name]],
-        check_specs=checks.specs(key, rules.RULES),
+    key = feed_key("undeclared", feed)
+    spec = dg.AssetSpec(
+        key,
+        deps=[feed_key("silver", feed)],
         kinds={"gold", "deltalake"},
         description="The current state of every table that the stream describes and the feed file does not declare:"
         " gold tables of their own, with the key and types that the stream gives.",
-        **window_asset(feed, "undeclared"),
+    )
+
+    @dg.multi_asset(
+        specs=[of_feed(feed, spec)],
+        check_specs=checks.specs(key.path, rules.RULES),
+        **window_step(feed, "undeclared"),
     )
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake
@@ -49,13 +53,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
         violations, samples = violations_of(done), samples_of(done)
+        checked = [*checks.results(key.path, rules.RULES, violations, windows, samples)]
         yield dg.MaterializeResult(
             metadata={
                 **facts(done, monotonic() - started),
                 "described": dg.MetadataValue.md(_in_words(met.described)),
             },
-            check_results=list(checks.results(key, rules.RULES, violations, windows, samples)),
+            check_results=checked,
         )
+        progress_asset.finish_with_last(context, lake, feed, checked)
 
     return undeclared
 

@@ -10,12 +10,13 @@ from time import monotonic
 import dagster as dg
 
 from assets import checks, partitions
+from assets.asset_keys import feed_key
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
-from assets.window_asset import table_metadata, window_asset
+from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from expectations import silver as rules
 from transforms.feed.feed import Feed
@@ -24,13 +25,12 @@ from transforms.silver.accounting import COUNTS, OUTCOMES
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's silver and quarantine assets, made in one pass."""
-    silver_key, quarantine_key = ["silver", feed.name], ["quarantine", feed.name]
+    silver_key, quarantine_key = feed_key("silver", feed), feed_key("quarantine", feed)
 
     @dg.multi_asset(
-        name=f"silver_{feed.name}",
-        specs=specs_of(feed),
-        check_specs=checks.specs(silver_key, rules.rules_of(feed.format)),
-        **window_asset(feed, "silver"),
+        specs=[of_feed(feed, spec) for spec in specs_of(feed)],
+        check_specs=checks.specs(silver_key.path, rules.rules_of(feed.format)),
+        **window_step(feed, "silver"),
     )
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
@@ -54,7 +54,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             },
             check_results=list(
                 checks.results(
-                    silver_key, rules.rules_of(feed.format), made.violations, windows, made.samples
+                    silver_key.path,
+                    rules.rules_of(feed.format),
+                    made.violations,
+                    windows,
+                    made.samples,
                 )
             ),
         )
@@ -67,17 +71,17 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
 def specs_of(feed: Feed) -> list[dg.AssetSpec]:
     """The two tables that one pass over bronze writes: silver, and quarantine."""
-    bronze = [["bronze", feed.name]]
+    bronze = [feed_key("bronze", feed)]
     return [
         dg.AssetSpec(
-            ["silver", feed.name],
+            feed_key("silver", feed),
             deps=bronze,
             kinds={"silver", "deltalake"},
             description="One row per normalized change: a function of its own window's bronze and nothing else.",
             metadata=table_metadata(feed, Layer.SILVER, CHANGE),
         ),
         dg.AssetSpec(
-            ["quarantine", feed.name],
+            feed_key("quarantine", feed),
             deps=bronze,
             kinds={"quarantine", "deltalake"},
             description="What could not become a change, with the reason and the bronze coordinates.",

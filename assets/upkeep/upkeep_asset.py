@@ -7,36 +7,34 @@ Put here what Dagster is shown of it. Not here: what compaction does (``compacti
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg
 
+from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.upkeep.compaction import compact_feed
+from assets.window_asset import of_feed
 from assets.wording import counted
 from transforms.feed.feed import Feed
-from transforms.feed.table_names import asset_name, gold_name
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
 def key_of(feed: Feed) -> dg.AssetKey:
     """The asset's key."""
-    return dg.AssetKey(["compaction", feed.name])
+    return feed_key("compaction", feed)
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's compaction asset: it has no partitions, for it takes all windows that are old enough."""
-    upstream = [
-        ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
-        for table in feed.tables.values()
-    ]
-
-    @dg.asset(
-        key=key_of(feed),
-        deps=upstream or [["silver", feed.name]],
-        group_name=feed.name,
-        # Never beside a run that writes silver.
-        pool=f"silver_{feed.name}",
+    spec = dg.AssetSpec(
+        key_of(feed),
+        deps=gold_keys(feed) or [feed_key("silver", feed)],
         kinds={"compaction", "deltalake"},
         description="Old changes become base rows, superseded tombstones and small files go; gold stays as it is.",
+    )
+
+    # The pool is silver's: never beside a run that writes silver.
+    @dg.multi_asset(
+        name=f"compaction_{feed.name}", specs=[of_feed(feed, spec)], pool=f"silver_{feed.name}"
     )
     def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         lines = [

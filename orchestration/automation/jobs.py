@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from assets.asset_keys import upkeep_group
 from assets.upkeep import upkeep_asset
 from transforms.feed.feed import Feed
 
@@ -24,7 +25,7 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     """
     return dg.define_asset_job(
         job_name(feed),
-        selection=dg.AssetSelection.groups(feed.name)
+        selection=dg.AssetSelection.groups(feed.name, upkeep_group(feed))
         - dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",

@@ -26,14 +26,11 @@ tables:
 """
 WINDOWS = ("2025-11-20T03", "2025-11-20T04", "2025-11-20T05")
 ASSETS = (
-    ("bronze", "zoo"),
-    ("silver", "zoo"),
-    ("quarantine", "zoo"),
+    ("bronze", "zoo", "zoo_bronze"),
+    ("silver", "zoo", "zoo_silver"),
+    ("quarantine", "zoo", "zoo_quarantine"),
     ("gold", "zoo", "pets"),
-    ("gold", "zoo", "pets__tombstones"),
     ("gold", "zoo", "keepers"),
-    ("gold", "zoo", "keepers__tombstones"),
-    ("progress", "zoo"),
 )
 
 LAUNCH = """

@@ -63,5 +63,11 @@ def test_a_materialization_tells_which_columns_its_own_are_made_from(backfill: B
         name: {(dep.asset_key.to_user_string(), dep.column_name) for dep in deps}
         for name, deps in lineage.deps_by_column.items()
     }
-    assert made_from["weight"] == {("silver/zoo", "after"), ("silver/zoo", "effect")}
-    assert made_from["id"] == {("silver/zoo", "key"), ("silver/zoo", "effect")}
+    assert made_from["weight"] == {
+        ("silver/zoo/zoo_silver", "after"),
+        ("silver/zoo/zoo_silver", "effect"),
+    }
+    assert made_from["id"] == {
+        ("silver/zoo/zoo_silver", "key"),
+        ("silver/zoo/zoo_silver", "effect"),
+    }

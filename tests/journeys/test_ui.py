@@ -35,11 +35,17 @@ def page(backfill: Backfill) -> Iterator[Page]:
 
 def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
     page.goto("/locations/weir/asset-groups/zoo")
-    for name in ("keepers", "keepers__tombstones", "pets", "pets__tombstones"):
-        expect(page.get_by_text(name, exact=True).first).to_be_visible()
-    # Landing, bronze, silver, quarantine and progress bear the feed's name; what they are stands on their tags.
-    for kind in ("Bronze", "Silver", "Gold", "quarantine", "tombstones", "progress"):
+    titles = ("zoo_landing", "zoo_bronze", "zoo_silver", "zoo_quarantine", "keepers", "pets")
+    for title in titles:
+        expect(page.get_by_text(title, exact=True)).to_be_visible()
+    for kind in ("Bronze", "Silver", "Gold", "quarantine"):
         expect(page.get_by_text(kind, exact=True).first).to_be_visible()
+
+
+def test_what_weir_keeps_for_itself_is_in_a_graph_of_its_own(page: Page) -> None:
+    page.goto("/locations/weir/asset-groups/zoo_upkeep")
+    for title in ("zoo_progress", "zoo_compaction", "pets__tombstones", "keepers__tombstones"):
+        expect(page.get_by_text(title, exact=True)).to_be_visible()
 
 
 def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:
@@ -64,10 +70,10 @@ def test_the_windows_that_ran_are_marked_and_the_open_one_is_offered(page: Page)
 
 
 def test_checks_show_their_verdict_and_what_to_do(page: Page) -> None:
-    page.goto("/assets/silver/zoo?view=checks")
+    page.goto("/assets/silver/zoo/zoo_silver?view=checks")
     for name in ("accounting_is_exact", "no_null_key", "no_event_twice", "nothing_quarantined"):
         expect(page.get_by_text(name).first).to_be_visible()
-    page.goto("/assets/silver/zoo?view=checks&checkDetail=nothing_quarantined")
+    page.goto("/assets/silver/zoo/zoo_silver?view=checks&checkDetail=nothing_quarantined")
     expect(page.get_by_text("1 violation of").first).to_be_visible()
     expect(page.get_by_text("weir query").first).to_be_visible()
 

@@ -50,5 +50,7 @@ def test_it_loads_with_no_environment_and_from_any_folder(tmp_path: Path, root: 
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert {"landing/shop", "gold/shop/customers", "gold/tpch/nation"} <= set(answer.stdout.split())
+    assert {"landing/shop/shop_landing", "gold/shop/customers", "gold/tpch/nation"} <= set(
+        answer.stdout.split()
+    )
     assert list(tmp_path.iterdir()) == []

@@ -56,12 +56,12 @@ GOLD_CHECKS = {
 }
 
 MADE_OF_TPCH = (
-    "bronze/tpch",
-    "silver/tpch",
-    "quarantine/tpch",
+    "bronze/tpch/tpch_bronze",
+    "silver/tpch/tpch_silver",
+    "quarantine/tpch/tpch_quarantine",
     "gold/tpch/public__region",
     "gold/tpch/public__region__tombstones",
-    "progress/tpch",
+    "progress/tpch/tpch_progress",
 )
 
 
@@ -87,39 +87,73 @@ def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
 ) -> None:
     graph = built.resolve_asset_graph()
     assert graph.get_all_asset_keys() == keys(
-        "landing/shop",
-        "bronze/shop",
-        "silver/shop",
-        "quarantine/shop",
+        "landing/shop/shop_landing",
+        "bronze/shop/shop_bronze",
+        "silver/shop/shop_silver",
+        "quarantine/shop/shop_quarantine",
         "gold/shop/customers",
         "gold/shop/customers__tombstones",
         "gold/shop/order_details",
         "gold/shop/order_details__tombstones",
-        "progress/shop",
-        "compaction/shop",
-        "landing/tpch",
-        "compaction/tpch",
+        "progress/shop/shop_progress",
+        "compaction/shop/shop_compaction",
+        "landing/tpch/tpch_landing",
+        "compaction/tpch/tpch_compaction",
         *MADE_OF_TPCH,
     )
 
     def parents(name: str) -> set[dg.AssetKey]:
         return set(graph.get(dg.AssetKey(name.split("/"))).parent_keys)
 
-    assert parents("bronze/shop") == keys("landing/shop")
-    assert parents("silver/shop") == parents("quarantine/shop") == keys("bronze/shop")
-    assert parents("gold/shop/customers") == keys("silver/shop")
-    assert parents("gold/shop/customers__tombstones") == keys("silver/shop")
-    assert parents("progress/shop") == keys("gold/shop/customers", "gold/shop/order_details")
-    assert parents("progress/tpch") == keys("gold/tpch/public__region")
+    assert parents("bronze/shop/shop_bronze") == keys("landing/shop/shop_landing")
+    assert (
+        parents("silver/shop/shop_silver")
+        == parents("quarantine/shop/shop_quarantine")
+        == keys("bronze/shop/shop_bronze")
+    )
+    assert parents("gold/shop/customers") == keys("silver/shop/shop_silver")
+    assert parents("gold/shop/customers__tombstones") == keys("silver/shop/shop_silver")
+    assert parents("progress/shop/shop_progress") == keys(
+        "gold/shop/customers", "gold/shop/order_details"
+    )
+    assert parents("progress/tpch/tpch_progress") == keys("gold/tpch/public__region")
 
 
-def test_every_asset_is_in_its_feeds_group_and_says_what_it_is(built: dg.Definitions) -> None:
+def test_every_asset_says_what_it_is_and_has_a_title_that_no_other_of_its_graph_has(
+    built: dg.Definitions,
+) -> None:
     graph = built.resolve_asset_graph()
+    titles: dict[str, list[str]] = {}
     for key in graph.get_all_asset_keys():
         node = graph.get(key)
-        assert node.group_name == key.path[1]
+        # The part of a key that Dagster's graph shows.
+        titles.setdefault(node.group_name, []).append(key.path[-1])
         assert node.description, key
         assert node.kinds, key
+    for shown in titles.values():
+        assert len(shown) == len({*shown})
+
+
+def test_materialize_all_of_a_feeds_group_makes_its_tables_and_leaves_upkeep_alone(
+    built: dg.Definitions,
+) -> None:
+    graph = built.resolve_asset_graph()
+    groups: dict[str, set[dg.AssetKey]] = {}
+    for key in graph.get_all_asset_keys():
+        groups.setdefault(graph.get(key).group_name, set()).add(key)
+    assert groups["tpch"] == keys(
+        "landing/tpch/tpch_landing",
+        "bronze/tpch/tpch_bronze",
+        "silver/tpch/tpch_silver",
+        "quarantine/tpch/tpch_quarantine",
+        "gold/tpch/public__region",
+    )
+    assert groups["tpch_upkeep"] == keys(
+        "gold/tpch/public__region__tombstones",
+        "progress/tpch/tpch_progress",
+        "compaction/tpch/tpch_compaction",
+    )
+    assert {*groups} == {"shop", "shop_upkeep", "tpch", "tpch_upkeep"}
 
 
 def test_what_stops_a_run_is_a_blocking_check_and_the_rest_warns(built: dg.Definitions) -> None:
@@ -131,8 +165,8 @@ def test_what_stops_a_run_is_a_blocking_check_and_the_rest_warns(built: dg.Defin
     expected = {
         (asset, name): blocking
         for asset, checks in (
-            ("silver/shop", SILVER_CHECKS),
-            ("silver/tpch", SILVER_CHECKS),
+            ("silver/shop/shop_silver", SILVER_CHECKS),
+            ("silver/tpch/tpch_silver", SILVER_CHECKS),
             ("gold/shop/customers", GOLD_CHECKS),
             ("gold/shop/order_details", GOLD_CHECKS),
             ("gold/tpch/public__region", GOLD_CHECKS),
@@ -144,7 +178,9 @@ def test_what_stops_a_run_is_a_blocking_check_and_the_rest_warns(built: dg.Defin
 
 def test_the_advice_of_a_check_names_the_feed(built: dg.Definitions) -> None:
     graph = built.resolve_asset_graph()
-    check = graph.get(dg.AssetCheckKey(dg.AssetKey(["silver", "shop"]), "nothing_quarantined"))
+    check = graph.get(
+        dg.AssetCheckKey(dg.AssetKey(["silver", "shop", "shop_silver"]), "nothing_quarantined")
+    )
     assert check.description is not None
     assert "FROM quarantine.shop" in check.description
     assert "<feed>" not in check.description
@@ -175,7 +211,7 @@ def test_a_job_makes_everything_of_its_feed_and_nothing_of_another(built: dg.Def
     )
     assert job.executor_def is dg.in_process_executor
     upkeep = built.resolve_job_def("tpch_compaction")
-    assert upkeep.asset_layer.selected_asset_keys == keys("compaction/tpch")
+    assert upkeep.asset_layer.selected_asset_keys == keys("compaction/tpch/tpch_compaction")
 
 
 def test_each_table_is_in_one_pool_of_its_feed_which_lets_in_one_run_at_a_time(
@@ -190,22 +226,22 @@ def test_each_table_is_in_one_pool_of_its_feed_which_lets_in_one_run_at_a_time(
         if key.path[0] != "landing"
     }
     assert pools == {
-        "bronze/shop": {"bronze_shop"},
-        "silver/shop": {"silver_shop"},
-        "quarantine/shop": {"silver_shop"},
+        "bronze/shop/shop_bronze": {"bronze_shop"},
+        "silver/shop/shop_silver": {"silver_shop"},
+        "quarantine/shop/shop_quarantine": {"silver_shop"},
         "gold/shop/customers": {"gold_shop"},
         "gold/shop/customers__tombstones": {"gold_shop"},
         "gold/shop/order_details": {"gold_shop"},
         "gold/shop/order_details__tombstones": {"gold_shop"},
-        "progress/shop": {"progress_shop"},
-        "compaction/shop": {"silver_shop"},
-        "compaction/tpch": {"silver_tpch"},
-        "bronze/tpch": {"bronze_tpch"},
-        "silver/tpch": {"silver_tpch"},
-        "quarantine/tpch": {"silver_tpch"},
+        "progress/shop/shop_progress": {"progress_shop"},
+        "compaction/shop/shop_compaction": {"silver_shop"},
+        "compaction/tpch/tpch_compaction": {"silver_tpch"},
+        "bronze/tpch/tpch_bronze": {"bronze_tpch"},
+        "silver/tpch/tpch_silver": {"silver_tpch"},
+        "quarantine/tpch/tpch_quarantine": {"silver_tpch"},
         "gold/tpch/public__region": {"gold_tpch"},
         "gold/tpch/public__region__tombstones": {"gold_tpch"},
-        "progress/tpch": {"progress_tpch"},
+        "progress/tpch/tpch_progress": {"progress_tpch"},
     }
 
 
@@ -213,8 +249,8 @@ def test_the_open_window_is_a_partition_and_the_next_one_is_not(built: dg.Defini
     graph = built.resolve_asset_graph()
     now = datetime(2026, 11, 20, 5, 17, tzinfo=UTC)
     for asset, first, still_open, later in (
-        ("bronze/shop", "2020-01-01T00", "2026-11-20T05", "2026-11-20T06"),
-        ("bronze/tpch", "2020-01-01", "2026-11-20", "2026-11-21"),
+        ("bronze/shop/shop_bronze", "2020-01-01T00", "2026-11-20T05", "2026-11-20T06"),
+        ("bronze/tpch/tpch_bronze", "2020-01-01", "2026-11-20", "2026-11-21"),
     ):
         windows = graph.get(dg.AssetKey(asset.split("/"))).partitions_def
         assert isinstance(windows, dg.TimeWindowPartitionsDefinition)
@@ -243,8 +279,8 @@ def test_what_only_a_format_has_is_made_where_its_list_says(
 ) -> None:
     feed = Feed("town", source.name, "/landing")
     made = definitions.made(extra, feed)
-    assert made.key == dg.AssetKey([extra.key, "town"])
+    assert made.key == dg.AssetKey([extra.key, "town", f"town_{extra.key}"])
     (behind,) = [spec.deps for spec in made.specs]
     assert extra.follows_progress == (
-        dg.AssetKey(["progress", "town"]) in [dep.asset_key for dep in behind]
+        dg.AssetKey(["progress", "town", "town_progress"]) in [dep.asset_key for dep in behind]
     )

@@ -14,6 +14,7 @@ import dagster as dg
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from assets.asset_keys import feed_key
 from assets.bookkeeping import accounting
 from assets.lake import Lake
 from assets.layers import Layer
@@ -72,7 +73,7 @@ def laid(format_name: str, landing: str) -> Laid:
 def materialize(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int]:
     """Bronze and silver of these windows, by the job's own assets in one run; how often each check's rule is broken."""
     job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
-    layers = [dg.AssetKey([layer, feed.name]) for layer in ("bronze", "silver", "quarantine")]
+    layers = [feed_key(layer, feed) for layer in ("bronze", "silver", "quarantine")]
     with dg.DagsterInstance.ephemeral() as instance:
         done = job.execute_in_process(
             instance=instance,

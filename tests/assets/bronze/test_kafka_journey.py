@@ -182,7 +182,7 @@ def test_a_run_of_one_window_reads_all_and_names_the_windows_beyond(
     (made,) = (
         event.step_materialization_data.materialization
         for event in done.get_asset_materialization_events()
-        if event.asset_key == dg.AssetKey(["bronze", "town"])
+        if event.asset_key == dg.AssetKey(["bronze", "town", "town_bronze"])
     )
     metadata = {name: value.value for name, value in made.metadata.items()}
     assert metadata["records"] == 2

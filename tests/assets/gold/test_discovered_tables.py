@@ -186,9 +186,9 @@ def test_the_file_says_whose_a_gold_name_is_and_the_others_events_stand_in_quara
 
 def test_the_catch_all_is_one_asset_and_progress_waits_for_it(lake: Lake, feed: Feed) -> None:
     graph = build([feed], lake).resolve_asset_graph()
-    assert graph.has(dg.AssetKey(["undeclared", "zoo"]))
-    progress = graph.get(dg.AssetKey(["progress", "zoo"]))
-    assert dg.AssetKey(["undeclared", "zoo"]) in progress.parent_keys
+    assert graph.has(dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]))
+    progress = graph.get(dg.AssetKey(["progress", "zoo", "zoo_progress"]))
+    assert dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"]) in progress.parent_keys
 
 
 def run(lake: Lake, feed: Feed) -> None:

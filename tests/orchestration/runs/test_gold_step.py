@@ -31,7 +31,7 @@ from transforms.feed.feed import Feed, Table
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 WINDOW, NEXT = "2025-11-20T03", "2025-11-20T04"
-ABOVE = ("bronze/zoo", "silver/zoo", "quarantine/zoo")
+ABOVE = ("bronze/zoo/zoo_bronze", "silver/zoo/zoo_silver", "quarantine/zoo/zoo_quarantine")
 KEEPERS = Table("keepers", PETS.key, PETS.columns, tuple(PETS.columns))
 VETS = Table("vets", PETS.key, PETS.columns, tuple(PETS.columns))
 TABLES = {table.name: table for table in (PETS, KEEPERS, VETS)}
@@ -215,7 +215,8 @@ def test_one_table_alone_can_be_brought_over_a_range_of_windows(
     outcome, result = run(lake, feed, instance, "gold/zoo/pets", last=NEXT)
     assert result.success
     assert names(lake, feed) == {1: "Ada", 2: "Bo"}
-    assert made_by(outcome) == {"gold/zoo/pets"}
+    # The tombstones are written with their table.
+    assert made_by(outcome) == {"gold/zoo/pets", "gold/zoo/pets__tombstones"}
     for other in ("keepers", "vets"):
         assert not lake.table(Layer.GOLD, "zoo", other).exists()
     # Neither window is done before the other tables have them, too.
@@ -225,6 +226,20 @@ def test_one_table_alone_can_be_brought_over_a_range_of_windows(
     run(lake, feed, instance, last=NEXT)
     assert names(lake, feed, "vets") == {1: "Ada", 2: "Bo"}
     assert due(lake, feed).windows == []
+
+
+def test_a_run_of_everything_but_the_upkeep_finishes_its_windows(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    """ "Materialize all" of the feed's group has no step for its progress."""
+    most = [f"gold/zoo/{name}" for name in TABLES][:-1]
+    assert run(lake, feed, instance, *ABOVE, *most)[1].success
+    assert due(lake, feed).windows == [WINDOW]
+    outcome, _ = run(lake, feed, instance, *ABOVE, *most, "gold/zoo/vets")
+    assert due(lake, feed).windows == []
+    assert "progress/zoo/zoo_progress" in made_by(outcome)
+    key = dg.AssetKey(["progress", "zoo", "zoo_progress"])
+    assert instance.get_materialized_partitions(key) == {WINDOW}
 
 
 def test_no_other_run_writes_a_table_of_the_step_until_all_are_done(
