@@ -1,4 +1,4 @@
-"""The commands that only read: ``weir query``, ``weir explain``, ``weir verify`` and ``weir status``.
+"""The commands that only read: ``weir query``, ``explain``, ``verify``, ``status`` and ``dbt-sources``.
 
 Put here the arguments and the help of a command that answers a question and leaves the warehouse as it is. Not here:
 commands that make tables (``making``), and those that record a decision (``deciding``).
@@ -114,3 +114,20 @@ def status_command(
 
     oldest = None if max_age is None else timedelta(hours=max_age)
     sys.exit(status.status(place, only, style or "table", oldest))
+
+
+@click.command(
+    "dbt-sources", short_help="Print a sources.yml for dbt: gold's tables and freshness."
+)
+@in_place
+@FEED
+def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
+    """Print a sources.yml for dbt: a source for each feed, with gold's tables, columns, tests and freshness.
+
+        weir dbt-sources > models/sources.yml
+
+    dbt-spark reads the tables by their paths, and dbt-duckdb by its extension for Delta (docs/howto/dbt.md).
+    """
+    from orchestration.cli import dbt_sources
+
+    dbt_sources.dbt_sources(place, only)

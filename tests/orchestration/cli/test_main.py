@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
+    "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),
     "demo": ("--folder", "sample drops"),
     "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),

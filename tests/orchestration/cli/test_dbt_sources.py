@@ -1,0 +1,100 @@
+"""What ``weir dbt-sources`` prints: gold's tables as dbt finds them, without Spark and without a warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orchestration.cli.dbt_sources import dbt_sources
+from orchestration.cli.options import Place
+
+SHOP = """\
+format: arcion_s3_json
+landing: drops
+tables:
+  customers: {key: [id], columns: {id: int, name: string}, history: true}
+  lines: {key: [order_id, number], columns: {order_id: bigint, number: int, price: "decimal(10,2)"}}
+  clicks: {key: [], columns: {page: string}}
+"""
+
+
+def printed(
+    folder: Path, capsys: pytest.CaptureFixture[str], warehouse: str = "", *only: str
+) -> dict[str, Any]:
+    (folder / "feeds").mkdir(exist_ok=True)
+    (folder / "feeds" / "shop.yaml").write_text(SHOP)
+    (folder / "feeds" / "daily.yaml").write_text(
+        "format: arcion_s3_json\nlanding: more\nwindow: day\ntables: {one: {key: [a], columns: {a: int}}}\n"
+    )
+    dbt_sources(Place(folder / "feeds", warehouse or str(folder / "warehouse")), only)
+    text = capsys.readouterr().out
+    assert "&id" not in text
+    read = yaml.safe_load(text)
+    assert read["version"] == 2
+    return {source["name"]: source for source in read["sources"]}
+
+
+def test_each_feed_is_a_source_with_its_gold_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = printed(tmp_path, capsys)
+    assert sorted(sources) == ["daily", "shop"]
+    tables = {one["name"]: one for one in sources["shop"]["tables"]}
+    assert sorted(tables) == ["clicks", "customers", "customers__history", "lines"]
+    path = f"{tmp_path}/warehouse/gold/shop/customers"
+    assert tables["customers"]["identifier"] == path
+    assert tables["customers"]["meta"] == {"external_location": f"delta_scan('{path}')"}
+
+
+def test_only_the_feeds_that_are_named_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [*printed(tmp_path, capsys, "", "daily")] == ["daily"]
+
+
+def test_columns_have_types_and_those_of_the_key_are_tested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = {one["name"]: one for one in printed(tmp_path, capsys)["shop"]["tables"]}
+    columns = {
+        name: {column["name"]: column for column in table["columns"]}
+        for name, table in tables.items()
+    }
+    assert columns["lines"]["price"] == {"name": "price", "data_type": "decimal(10,2)"}
+    assert columns["customers"]["id"]["data_tests"] == ["not_null", "unique"]
+    # Of a key of two columns neither is unique by itself.
+    assert columns["lines"]["order_id"]["data_tests"] == ["not_null"]
+    assert all("data_tests" not in column for column in columns["clicks"].values())
+    assert {"_weir_key", "_weir_copy"} <= set(columns["clicks"])
+    assert not {"_weir_key", "_weir_copy"} & set(columns["lines"])
+    assert all(
+        column.get("description")
+        for table in columns.values()
+        for name, column in table.items()
+        if name.startswith("_weir_")
+    )
+
+
+def test_freshness_follows_from_the_windows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = printed(tmp_path, capsys)
+    hourly, daily = (sources[name]["config"] for name in ("shop", "daily"))
+    assert hourly["loaded_at_field"] == daily["loaded_at_field"] == "_weir_event_at"
+    assert hourly["freshness"]["warn_after"] == {"count": 3, "period": "hour"}
+    assert daily["freshness"]["error_after"] == {"count": 7, "period": "day"}
+    (history,) = [one for one in sources["shop"]["tables"] if one["name"] == "customers__history"]
+    assert history["config"] == {"freshness": None}
+
+
+def test_a_path_is_quoted_for_sql_and_for_the_adapter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = printed(tmp_path, capsys, str(tmp_path / "it's {here}"))
+    (table,) = sources["daily"]["tables"]
+    where = f"{tmp_path}/it''s {{{{here}}}}/gold/daily/one"
+    assert table["meta"]["external_location"] == f"delta_scan('{where}')"
+    assert table["identifier"] == f"{tmp_path}/it's {{here}}/gold/daily/one"
