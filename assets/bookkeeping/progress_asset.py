@@ -42,7 +42,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         objects = window_progress.finish(lake, feed, windows)
         noun = "record" if feed.reads_topics else "object"
         context.log.info(
-            f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"
+            f"{feed.name}: {counted(len(windows), 'window')} finished, from {counted(objects, noun)}"
         )
         return dg.MaterializeResult(metadata={"windows": len(windows), "objects": objects})
 

@@ -17,6 +17,8 @@ COMMANDS = {
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
+    "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),
+    "feeds": ("check", "list"),
     "demo": ("--folder", "sample drops"),
     "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),
