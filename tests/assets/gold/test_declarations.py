@@ -79,8 +79,8 @@ def test_changes_of_an_undeclared_table_wait_in_silver_and_are_named(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     _, made = bring(lake, feed)
     assert made.violations["tables_are_declared"] == 1
-    names, _, lines = made.samples["tables_are_declared"].partition("\n\n")
-    assert names == "- main.zoo.toys"
+    listed, _, lines = made.samples["tables_are_declared"].partition("\n\n")
+    assert listed == "- main.zoo.toys"
     assert lines.startswith("```yaml\ntables:\n  toys:")
     waiting = (
         lake.table(Layer.SILVER, "zoo").read().select("table", "declared", "key", "after").collect()
