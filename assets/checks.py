@@ -72,8 +72,8 @@ def results(
 
 
 def first_lines(seen: str, most: int = 10) -> str:
-    """The first lines of a sample; the whole of it is in the check's metadata."""
-    lines = seen.splitlines()
+    """The first lines of a sample, up to a blank one; the whole of it is in the check's metadata."""
+    lines = seen.split("\n\n")[0].splitlines()
     return "\n".join(lines[:most] + (["- …"] if len(lines) > most else []))
 
 

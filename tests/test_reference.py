@@ -116,17 +116,20 @@ def test_a_column_without_a_sentence_stops_the_page() -> None:
         tables.columns("old int, new struct<a:int,b:map<string,int>>", {"old": "It is old."})
 
 
-def every(command: click.Command) -> list[click.Command]:
+def every(command: click.Command, path: str) -> list[tuple[str, click.Command]]:
     inner = command.commands.values() if isinstance(command, click.Group) else ()
-    return [one for part in inner for one in every(part)] or [command]
+    found = [pair for part in inner for pair in every(part, f"{path} {part.name}")]
+    return found or [(path, command)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: str(one.name))
 def test_every_command_is_listed_with_its_options_and_help(command: click.Command) -> None:
     page = commands.commands()
-    for one in every(command):
+    for path, one in every(command, str(command.name)):
         (section,) = [
-            part for part in page.split("\n## ") if re.match(rf"`weir [\w -]*\b{one.name}`\n", part)
+            part
+            for part in page.split("\n## ")
+            if re.match(rf"`weir {re.escape(path)}`\n", part)
         ]
         assert one.help
         assert prose(one.help.splitlines()[0]) in section

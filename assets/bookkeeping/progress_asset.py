@@ -55,7 +55,7 @@ def finish(context: dg.AssetExecutionContext, lake: Lake, feed: Feed) -> int:
     objects = window_progress.finish(lake, feed, windows)
     noun = "record" if feed.reads_topics else "object"
     context.log.info(
-        f"{feed.name}: {counted(len(windows), 'window')} in gold, from {counted(objects, noun)}"
+        f"{feed.name}: {counted(len(windows), 'window')} finished, from {counted(objects, noun)}"
     )
     return objects
 

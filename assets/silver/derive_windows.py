@@ -20,7 +20,14 @@ from assets.columns.silver import CHANGES, REFUSED
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import classified_windows, commits, schema_changes, stored_accounts, violations
+from assets.silver import (
+    classified_windows,
+    commits,
+    schema_changes,
+    stored_accounts,
+    undeclared_tables,
+    violations,
+)
 from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.violations import Findings
 from expectations import silver as rules
@@ -97,6 +104,8 @@ def derive_alone(
     )
     counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
+    if counts[rules.TABLES_ARE_DECLARED.name]:
+        samples[rules.TABLES_ARE_DECLARED.name] += _as_declared(lake, feed)
     for rule, waiting in _waiting_transactions(lake, feed).items():
         counts[rule] = len(waiting)
         samples[rule] = open_transactions.described(waiting)
@@ -104,6 +113,12 @@ def derive_alone(
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
         return derive_alone(lake, feed, windows)
     return Derived(accounts, counts, samples)
+
+
+def _as_declared(lake: Lake, feed: Feed) -> str:
+    """What to write into the feed file for the tables that it does not declare, as Markdown."""
+    lines = "\n".join(undeclared_tables.lines_to_paste(lake, feed))
+    return f"\n\n```yaml\n{lines}\n```"
 
 
 def _dismissed(feed: Feed, made: ClassifiedWindows, windows: Sequence[str]) -> int:

@@ -20,7 +20,7 @@ from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
 from orchestration.console import print_error, say, waiting
-from orchestration.runs import execute, planning, summary
+from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
@@ -42,6 +42,9 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     work = [plan for plan in plans if plan.windows]
     if not work:
         print(nothing_to_do(plans), end="")
+        for plan in plans:
+            for line in without_gold.still_waiting(lake, plan.feed, place.feeds):
+                say(line)
         return 2 if faults else 0
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
     say(f"the tables are in {lake.warehouse}")
@@ -55,6 +58,7 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     with waiting("starting"):
         outcomes = execute.run(work, lake, None if asked else rest)
     summary.show(outcomes, console)
+    without_gold.show_without_gold(lake, outcomes, place.feeds, console)
     if any(outcome.failed for outcome in outcomes):
         return 1
     return 2 if faults else 0

@@ -45,9 +45,7 @@ def of_tables(tables: Iterable[TableSeen]) -> Proposal:
                 f"table {name} has no key yet: {key.evidence}. Give it one, if the source has one."
             )
         elif not key.is_said:
-            notes.append(
-                f"the key of {name}, [{', '.join(key.columns)}], is {key.evidence}: check it."
-            )
+            notes.append(f"the key of {name}, [{', '.join(key.columns)}], is {key.evidence}.")
     if not entries:
         return Proposal()
     is_needed = any(one.is_needed for one in entries)

@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 from transforms.event import Event, StreamSchema, Value
 from transforms.proposing.entries import Sampled
 from transforms.proposing.keys import SampledChange
-from transforms.record import BronzeRecord
 
 TableKey: TypeAlias = tuple[str | None, str | None, str | None]
 """Catalog, schema and name, as the stream has them."""
@@ -46,9 +45,9 @@ class TableSeen:
     undescribed: int = 0
     changes: dict[object, SampledChange] = field(default_factory=dict)
 
-    def add(self, record: BronzeRecord, event: Event) -> None:
-        """Take in one event."""
-        self.objects.setdefault(record.object)
+    def take(self, object_name: str, event: Event) -> None:
+        """Take in one event, and in which object it stood."""
+        self.objects.setdefault(object_name)
         self.operations[event.operation or "unknown"] += 1
         if event.stream_schema is not None:
             self.describe(event.stream_schema)
@@ -120,7 +119,7 @@ def tables_seen(
         by_path = record.path_table == name and event.catalog is None is event.schema
         table = found.setdefault(key, TableSeen(*key[:2], name, named_by_path=by_path))
         table.named_by_path &= by_path
-        table.add(record, event)
+        table.take(record.object, event)
     return merged(found)
 
 

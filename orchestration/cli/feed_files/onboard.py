@@ -6,6 +6,7 @@ is recognised and proposed (``transforms/proposing``), the file (``new_file``), 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +84,15 @@ def _read_in_words(found: Sample) -> str:
     return f"{len(found.objects)} of {more}{objects} read, {found.size:,} bytes in all{part}"
 
 
+def next_command(request: Request, feed: Feed) -> str:
+    """What a person would call now."""
+    is_usual = str(request.feeds) in ("feeds", os.environ.get("WEIR_FEEDS"))
+    where = "" if is_usual else f" --feeds {request.feeds}"
+    if not request.writes:
+        return f"weir onboard {request.landing}{where}, which writes the file"
+    return f"weir run --feed {feed.name}{where}"
+
+
 def finish(request: Request, file: Path, draft: new_file.Draft, found: Sample) -> int:
     """Write or print the file, and show what a feed with it makes of the sample."""
     if request.writes:
@@ -101,5 +111,5 @@ def finish(request: Request, file: Path, draft: new_file.Draft, found: Sample) -
     shown.show(feed, seen, to_stdout=request.writes)
     if not seen.tables:
         say("Nothing of the sample would come to gold: mend what is named above first.")
-    say(f"Try next: weir run --feed {feed.name}" if request.writes else "Write it without --print.")
+    say(f"Try next: {next_command(request, feed)}")
     return 0

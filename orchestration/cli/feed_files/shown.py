@@ -37,7 +37,7 @@ def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
     line(
         f"Preview of gold, from {counted(found.records, 'record')} of the sample: {counts['events']:,} events"
         f" = {counts['changes']:,} changes + {counts['duplicates']:,} duplicates"
-        f" + {counts['quarantined']:,} quarantined + {counts['control'] + counts['held']:,} others."
+        f" + {counts['quarantined']:,} quarantined + {counts['control'] + counts['held']:,} other."
     )
     for table in found.tables[:_MOST_TABLES]:
         line("")

@@ -18,6 +18,8 @@ COMMANDS = {
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),
+    "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),
+    "feeds": ("check", "list"),
     "demo": ("--folder", "sample drops"),
     "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),

@@ -85,7 +85,7 @@ def test_the_file_is_written_once_and_says_where_the_drops_are(
     assert (feed.landing, feed.window) == (drops, "hour")
     assert feed.tables["pets"].key == ("id",)
     assert "gold.zoo.pets: 2 rows" in captured.out
-    assert captured.err.splitlines()[-1] == "Try next: weir run --feed zoo"
+    assert captured.err.splitlines()[-1] == f"Try next: weir run --feed zoo --feeds {feeds}"
     assert "a guess" in (feeds / "zoo.yaml").read_text()
     with pytest.raises(FeedMisdeclared, match="there is one already"):
         onboard(Request(drops, feeds, name="zoo"))
@@ -95,10 +95,14 @@ def test_the_file_is_written_once_and_says_where_the_drops_are(
 
 
 def test_a_relative_landing_stays_relative_to_the_feed_file(
-    drops: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    drops: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     onboard(Request("drops", Path("feeds")))
+    assert capsys.readouterr().err.splitlines()[-1] == "Try next: weir run --feed drops"
     assert "landing: ../drops" in (tmp_path / "feeds/drops.yaml").read_text()
     assert load_feed(tmp_path / "feeds/drops.yaml").landing == drops
 
@@ -225,3 +229,17 @@ def test_a_landing_that_is_no_address_is_refused(tmp_path: Path) -> None:
             onboard(Request(landing, tmp_path))
     with pytest.raises(FeedMisdeclared, match="a feed's name is"):
         onboard(Request(str(tmp_path), tmp_path, name="No!"))
+
+
+@pytest.mark.parametrize("name", ["shop", "clinic"])
+def test_the_page_shows_what_the_command_prints(
+    root: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (root / "docs/onboarding.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(root)
+    assert onboard(Request(f"demo/{name}", Path("feeds"), writes=False)) == 0
+    captured = capsys.readouterr()
+    assert f"```yaml\n{captured.out}```" in page
+    said = [line.rstrip() for line in captured.err.splitlines()[1:-1]]
+    if name == "shop":
+        assert [line for line in said if line not in page] == []

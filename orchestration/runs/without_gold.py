@@ -1,0 +1,115 @@
+"""What a run's summary says of tables that have events and no gold: their names, and the lines that declare them.
+
+Put here how it is told. Not here: what is proposed of such a table (``assets/silver/undeclared_tables``), and the rest
+of the summary (``summary``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from assets.bookkeeping import accounting
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver.undeclared_tables import lines_to_paste
+from assets.wording import counted
+from orchestration.runs.outcome import Outcome
+from orchestration.runs.summary import print_as_is
+from orchestration.runs.summary_lines import gold_tables
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+
+
+def show_without_gold(
+    lake: Lake, outcomes: Sequence[Outcome], feeds: Path, console: Console
+) -> None:
+    """Print what a person should do about tables that have no gold; nothing where all have it."""
+    for outcome in outcomes:
+        for line in without_gold(lake, outcome, feeds):
+            print_as_is(console, line, "yellow" if not line.startswith(" ") else None)
+
+
+def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
+    """The lines for one feed: that it has no gold, which tables wait, and what to paste."""
+    feed, waiting, refused = outcome.plan.feed, undeclared(outcome), refused_whole(outcome)
+    if (waiting or refused) and not any(gold_tables(outcome)):
+        yield f"{feed.name}: this run made no gold."
+    yield from _waiting(lake, feed, waiting, feeds)
+    for name, count in refused.items():
+        yield (
+            f"{feed.name}: {counted(count, 'event')} of {name} went to quarantine, and none to gold:"
+            f" `weir onboard {feed.landing} --print` proposes a declaration"
+        )
+
+
+def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
+    """The same lines where no run was needed, for tables that waited before."""
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    found: Counter[str] = Counter()
+    for row in accounts.rows(["source_table", "declared", "changes"]):
+        if row["declared"] is None and row["changes"]:
+            found[row["source_table"]] += row["changes"]
+    return _waiting(lake, feed, dict(sorted(found.items())), feeds)
+
+
+def _waiting(lake: Lake, feed: Feed, waiting: Mapping[str, int], feeds: Path) -> Iterator[str]:
+    """What to do about tables of which nobody says the key; ``waiting``: their changes, by the source's names."""
+    if not waiting:
+        return
+    names = ", ".join(f"{name} ({counted(count, 'change')})" for name, count in waiting.items())
+    yield f"{feed.name}: not declared, so that the changes wait in silver: {names}"
+    lines = lines_to_paste(lake, feed)
+    has_tables = bool(feed.tables) and FORMATS[feed.format].declares[0] == "tables"
+    if has_tables:
+        # The file has the key already: what is in it goes below the others.
+        lines = [line for line in lines if line != "tables:"]
+    where = f"{_file(feeds, feed)}{', below `tables`' if has_tables else ''}"
+    yield f"{feed.name}: look over these lines, paste them into {where}, and run again:"
+    yield from (f"    {line}" for line in lines)
+
+
+def undeclared(outcome: Outcome) -> dict[str, int]:
+    """The changes of tables that nobody declares, by the source's name."""
+    found: dict[str, int] = {}
+    for account in _accounts(outcome):
+        changes = account["changes"]
+        if (
+            account["declared"] is None
+            and account["source_table"]
+            and isinstance(changes, int)
+            and changes
+        ):
+            name = str(account["source_table"])
+            found[name] = found.get(name, 0) + changes
+    return dict(sorted(found.items()))
+
+
+def refused_whole(outcome: Outcome) -> dict[str, int]:
+    """The events of undeclared tables of which all went to quarantine, by the source's name."""
+    refused: dict[str, int] = {}
+    taken = set()
+    for account in _accounts(outcome):
+        name = str(account["source_table"] or "")
+        if account["declared"] is not None or not name or account["changes"]:
+            taken.add(name)
+        elif isinstance(account["quarantined"], int) and account["quarantined"]:
+            refused[name] = refused.get(name, 0) + account["quarantined"]
+    return {name: count for name, count in sorted(refused.items()) if name not in taken}
+
+
+def _accounts(outcome: Outcome) -> Iterator[Mapping[str, object]]:
+    for path, values in outcome.metadata:
+        accounts = values.get("accounts") if path[0] == "silver" else None
+        if isinstance(accounts, list):
+            yield from accounts
+
+
+def _file(feeds: Path, feed: Feed) -> str:
+    for end in (".yaml", ".yml"):
+        if (feeds / f"{feed.name}{end}").exists():
+            return str(feeds / f"{feed.name}{end}")
+    return f"feeds/{feed.name}.yaml"
