@@ -4,16 +4,17 @@ Put here what Dagster is shown of bronze. Not here: what is appended (``from_obj
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import monotonic
 
 import dagster as dg
 
-from assets import partitions
+from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bronze import from_objects, from_topics
 from assets.columns.bronze import BRONZE
 from assets.lake import Lake
+from assets.landing.objects import LandedObject
 from assets.layers import Layer
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
@@ -44,16 +45,18 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             context.log.warning(
                 f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
             )
-        return dg.MaterializeResult(
-            metadata={
-                "objects": len(found.new),
-                "bytes": size,
+        per_window.add(
+            context,
+            spec.key,
+            objects_of_windows(found.new),
+            {
                 "seconds": round(monotonic() - started, 1),
                 "replaced_objects": len(found.replaced),
                 "replaced": _listed(found.replaced),
                 "left_out": _listed(found.left_out),
-            }
+            },
         )
+        return dg.MaterializeResult(metadata={"objects": 0, "bytes": 0})
 
     return bronze
 
@@ -71,9 +74,12 @@ def _topics(
         f"bronze.{feed.name}: {counted(total, 'new record')}"
         + (f", in {counted(len(beyond), 'window')} beyond those of this run, too" if beyond else "")
     )
-    return dg.MaterializeResult(
-        metadata={
-            "records": total,
+    per_window.add(
+        context,
+        feed_key("bronze", feed),
+        {window: {"records": count} for window, count in found.records.items()},
+        {
+            "records_read": total,
             "seconds": round(monotonic() - started, 1),
             "offsets": _listed(found.offsets),
             "windows": _listed(
@@ -84,8 +90,19 @@ def _topics(
             ),
             "windows_beyond": _listed(beyond),
             "warnings": _listed(found.warnings),
-        }
+        },
     )
+    return dg.MaterializeResult(metadata={"records": 0})
+
+
+def objects_of_windows(objects: Iterable[LandedObject]) -> dict[str, dict[str, int]]:
+    """How many objects each window has, and of how many bytes."""
+    found: dict[str, dict[str, int]] = {}
+    for one in objects:
+        numbers = found.setdefault(one.window, {"objects": 0, "bytes": 0})
+        numbers["objects"] += 1
+        numbers["bytes"] += one.size
+    return found
 
 
 def _listed(lines: Sequence[str]) -> dg.MarkdownMetadataValue:

@@ -6,12 +6,14 @@ here: the counts themselves (``applied``), and the rules (``expectations/gold.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import dagster as dg
 
 from assets.gold.applied import Applied
 from assets.gold.changes import scoped_delete_effects
+from assets.gold.changes.changes_by_window import first_and_last
 from assets.wording import counted
 from expectations import gold as rules
 from transforms.feed.feed import Feed
@@ -46,12 +48,14 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
             context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
 
 
-def facts(done: Applied, seconds: float) -> dict[str, int | float | dg.JsonMetadataValue]:
-    """The metadata of a materialization, which the UI shows and the summary reads."""
+def facts(
+    done: Applied, seconds: float, windows: Sequence[str]
+) -> dict[str, int | float | str | dg.JsonMetadataValue]:
+    """What one fold of all windows of a run did: metadata of its last window, which the UI and the summary show."""
     return {
-        "dagster/row_count": done.rows,
+        "windows_of_run": first_and_last(windows),
         "seconds": round(seconds, 1),
-        "changes": done.changes,
+        "changes_applied": done.changes,
         "repeats_of_other_windows": done.repeats,
         "superseded": done.superseded,
         "keys_changed": done.keys,

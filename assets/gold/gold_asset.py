@@ -11,13 +11,14 @@ from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions
+from assets import checks, partitions, per_window
 from assets.asset_keys import feed_key, gold_key
 from assets.bookkeeping import progress_asset
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
+from assets.gold.changes.changes_by_window import changes_by_window, of_tables
 from assets.gold.gold_specs import beside, lineage_of, specs_of
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
@@ -46,6 +47,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             if {key, *(one.key for one in specs_of(feed, table))} & context.selected_asset_keys
             or any(one.asset_key == key for one in context.selected_asset_check_keys)
         ]
+        brought = changes_by_window(lake, feed, windows)
         failed: list[TableResult] = []
         checked: list[dg.AssetCheckResult] = []
         for one in apply_feed.apply_all(lake, feed, wanted, windows):
@@ -55,6 +57,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 failed.append(one)
                 continue
             report(context, feed, name, one.done)
+            numbers = of_tables(brought, [one.table.name])
+            key = gold_key(feed, one.table.name)
+            per_window.add(context, key, numbers, facts(one.done, one.seconds, windows))
             for result in results_of(context, feed, one, windows):
                 if isinstance(result, dg.AssetCheckResult):
                     checked.append(result)
@@ -85,7 +90,8 @@ def results_of(
     ]
     facts_of: dict[dg.AssetKey, dict[str, Any]] = {
         key: {
-            **facts(done, one.seconds),
+            "dagster/row_count": done.rows,
+            "changes": 0,
             # Dagster reads a column's lineage from a materialization only, not from the definition.
             "dagster/column_lineage": lineage_of(one.table, feed_key("silver", feed)),
         },

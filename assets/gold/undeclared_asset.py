@@ -10,7 +10,7 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import checks, partitions
+from assets import checks, partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bookkeeping import discovered_tables, progress_asset
 from assets.gold import gold_asset
@@ -18,6 +18,7 @@ from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
+from assets.gold.changes.changes_by_window import changes_by_window, of_tables
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
@@ -53,10 +54,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
         violations, samples = violations_of(done), samples_of(done)
+        numbers = of_tables(changes_by_window(lake, feed, windows), met.described)
+        per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
         checked = [*checks.results(key.path, rules.RULES, violations, windows, samples)]
         yield dg.MaterializeResult(
             metadata={
-                **facts(done, monotonic() - started),
+                "dagster/row_count": done.rows,
+                "changes": 0,
                 "described": dg.MetadataValue.md(_in_words(met.described)),
             },
             check_results=checked,

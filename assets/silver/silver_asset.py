@@ -6,10 +6,11 @@ Put here what Dagster is shown of silver. Not here: how silver is derived (``der
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
+from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions
+from assets import checks, partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
@@ -39,19 +40,22 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         started = monotonic()
         made = derive_windows.derive(lake, feed, windows)
         seconds = round(monotonic() - started, 1)
-        total = {name: sum(row[name] for row in made.accounts) for name in COUNTS}
-        context.log.info(summary(feed, total))
+        context.log.info(summary(feed, summed(made.accounts)))
+        of_windows = by_window(made.accounts)
+        per_window.add(
+            context,
+            silver_key,
+            {window: facts(accounts) for window, accounts in of_windows.items()},
+            {"seconds": seconds},
+        )
+        refused = {
+            window: {"dagster/partition_row_count": summed(accounts)["quarantined"]}
+            for window, accounts in of_windows.items()
+        }
+        per_window.add(context, quarantine_key, refused, {})
         yield dg.MaterializeResult(
             asset_key=silver_key,
-            metadata={
-                "dagster/partition_row_count": total["changes"]
-                + total["control"]
-                + total["derived"],
-                "seconds": seconds,
-                **{name: total[name] for name in COUNTS},
-                "accounting": dg.MetadataValue.md(as_table(made.accounts)),
-                "accounts": dg.MetadataValue.json([account(row) for row in made.accounts]),
-            },
+            metadata=facts([]),
             check_results=list(
                 checks.results(
                     silver_key.path,
@@ -63,7 +67,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             ),
         )
         yield dg.MaterializeResult(
-            asset_key=quarantine_key, metadata={"dagster/partition_row_count": total["quarantined"]}
+            asset_key=quarantine_key, metadata={"dagster/partition_row_count": 0}
         )
 
     return silver
@@ -88,6 +92,30 @@ def specs_of(feed: Feed) -> list[dg.AssetSpec]:
             metadata=table_metadata(feed, Layer.QUARANTINE, QUARANTINE),
         ),
     ]
+
+
+def by_window(accounts: Sequence[StoredAccount]) -> dict[str, list[StoredAccount]]:
+    """The accounts of each window."""
+    found: dict[str, list[StoredAccount]] = {}
+    for row in accounts:
+        found.setdefault(row["window"], []).append(row)
+    return found
+
+
+def summed(accounts: Sequence[StoredAccount]) -> dict[str, int]:
+    """The sums of the accounts' counts, by name."""
+    return {name: sum(row[name] for row in accounts) for name in COUNTS}
+
+
+def facts(accounts: Sequence[StoredAccount]) -> dict[str, int | dg.MetadataValue[Any]]:
+    """The metadata of one window's materialization: what became of its events, in numbers and as a table."""
+    total = summed(accounts)
+    return {
+        "dagster/partition_row_count": total["changes"] + total["control"] + total["derived"],
+        **total,
+        "accounting": dg.MetadataValue.md(as_table(accounts)),
+        "accounts": dg.MetadataValue.json([account(row) for row in accounts]),
+    }
 
 
 def summary(feed: Feed, total: Mapping[str, int]) -> str:

@@ -16,7 +16,7 @@ from transforms.errors import TablesFailed
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one feed's run: metadata by asset, check results, and the errors that ended it."""
+    """The outcome of one feed's run: metadata by asset and window, check results, and the errors that ended it."""
 
     plan: Plan
     metadata: list[tuple[tuple[str, ...], Mapping[str, object]]] = field(default_factory=list)
@@ -36,15 +36,12 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
 
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
     """Add to the outcome what a Dagster run's events say."""
-    seen = set()
     for event in result.all_events:
         if event.is_step_materialization:
             made = event.step_materialization_data.materialization
-            # A range has one such event per window, all with the same metadata.
-            if made.asset_key not in seen:
-                seen.add(made.asset_key)
-                values = {name: value.value for name, value in made.metadata.items()}
-                outcome.metadata.append((tuple(made.asset_key.path), values))
+            # A range has one such event per window, each with the window's own numbers (``assets/per_window``).
+            values = {name: value.value for name, value in made.metadata.items()}
+            outcome.metadata.append((tuple(made.asset_key.path), values))
         elif event.event_type_value == "ASSET_CHECK_EVALUATION":
             outcome.checks.append(event.asset_check_evaluation_data)
         elif event.is_step_failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -240,6 +241,38 @@ def test_a_run_of_everything_but_the_upkeep_finishes_its_windows(
     assert "progress/zoo/zoo_progress" in made_by(outcome)
     key = dg.AssetKey(["progress", "zoo", "zoo_progress"])
     assert instance.get_materialized_partitions(key) == {WINDOW}
+
+
+def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    bo = {"id": "2", "name": "Bo"}
+    quiet = "2025-11-20T05"
+    lines = [change("I", at, after=bo, table="pets") for at in (21, 22, 22)]
+    lay(Path(feed.landing), "2025-11-20/04/b.json", drop(*lines, "cut off"))
+    lay(Path(feed.landing), "2025-11-20/04/c.json", drop(change("D", 23, before=bo)))
+    _, result = run(lake, feed, instance, last=quiet)
+    assert result.success
+    numbers: dict[str, dict[str | None, dict[str, Any]]] = {}
+    for event in result.get_asset_materialization_events():
+        made = event.step_materialization_data.materialization
+        values = {name: value.value for name, value in made.metadata.items()}
+        numbers.setdefault(made.asset_key.path[-1], {})[made.partition] = values
+
+    def by_window(asset: str, name: str) -> list[object]:
+        return [numbers[asset][window].get(name) for window in (WINDOW, NEXT, quiet)]
+
+    assert by_window("zoo_bronze", "objects") == [1, 2, 0]
+    assert by_window("zoo_silver", "events") == [3, 5, 0]
+    assert by_window("zoo_silver", "changes") == [3, 3, 0]
+    assert by_window("zoo_silver", "duplicates") == [0, 1, 0]
+    assert by_window("zoo_quarantine", "dagster/partition_row_count") == [0, 1, 0]
+    assert by_window("pets", "changes") == [1, 3, 0]
+    assert by_window("keepers", "changes") == [1, 0, 0]
+    # One fold of all three windows: what it did stands once, with the last.
+    assert by_window("pets", "keys_changed") == [None, None, 2]
+    assert by_window("pets", "changes_applied") == [None, None, 1 + 3]
+    assert by_window("pets", "dagster/row_count") == [1, 1, 1]
 
 
 def test_no_other_run_writes_a_table_of_the_step_until_all_are_done(
