@@ -127,9 +127,7 @@ def test_every_command_is_listed_with_its_options_and_help(command: click.Comman
     page = commands.commands()
     for path, one in every(command, str(command.name)):
         (section,) = [
-            part
-            for part in page.split("\n## ")
-            if re.match(rf"`weir {re.escape(path)}`\n", part)
+            part for part in page.split("\n## ") if re.match(rf"`weir {re.escape(path)}`\n", part)
         ]
         assert one.help
         assert prose(one.help.splitlines()[0]) in section

@@ -78,13 +78,13 @@ def source_of(lake: Lake, feed: Feed, tables: dict[str, Table]) -> dict[str, Any
 def tables_of(lake: Lake, feed: Feed, table: Table, name: str) -> Iterator[dict[str, Any]]:
     """A gold table, and its history where it keeps one."""
     yield {
-        **place_of(lake, feed, name),
+        **dbt_place(lake, feed, name),
         "description": f"One row for each key of {table.name}: its current state.",
         "columns": [*declared(table), *own(table)],
     }
     if table.history:
         yield {
-            **place_of(lake, feed, name + HISTORY),
+            **dbt_place(lake, feed, name + HISTORY),
             "description": f"One row for each version of each row of {table.name}.",
             # It has no column that says when a row was loaded.
             "config": {"freshness": None},
@@ -95,7 +95,7 @@ def tables_of(lake: Lake, feed: Feed, table: Table, name: str) -> Iterator[dict[
         }
 
 
-def place_of(lake: Lake, feed: Feed, name: str) -> dict[str, Any]:
+def dbt_place(lake: Lake, feed: Feed, name: str) -> dict[str, Any]:
     """How dbt finds a table: Spark by its path, dbt-duckdb by the function that reads a Delta table there."""
     path = lake.path(Layer.GOLD, feed.name, name).replace("s3a://", "s3://", 1)
     # A quote is doubled for SQL, and braces for the adapter, which fills in names.
