@@ -15,12 +15,14 @@ ACCOUNTING_IS_EXACT = Rule(
     "Every source event is a change, a control row, a duplicate, quarantined, held or too late, and the tables hold"
     " what was counted.",
     "Run the window again; if it stays, report it: an event would be lost or counted twice.",
+    is_fixed=True,
 )
 NO_NULL_KEY = Rule(
     "no_null_key",
     "blocking",
     "Every change of a declared table has its whole key.",
     "Report it: such an event belongs into quarantine.",
+    is_fixed=True,
 )
 POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "position_rises_with_source_time",
@@ -96,6 +98,15 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     " still reach gold.",
 )
 
+IS_FRESH = Rule(
+    "is_fresh",
+    "warning",
+    "When a window ends, its newest event is no older than the feed's `checks: {is_fresh: {within: ...}}` says.",
+    "The extractor lags behind, or the source was quiet before the window's end. Whether windows come at all is not"
+    " asked here: `weir status --max-age` says it.",
+    is_asked=False,
+)
+
 COMMON = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
@@ -109,6 +120,7 @@ COMMON = (
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,
+    IS_FRESH,
 )
 """The rules of every format."""
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions
+from assets import partitions
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
-from assets.gold.apply_reports import facts, report, samples_of, violations_of
+from assets.gold.apply_reports import facts, report
+from assets.gold.gold_checks import check_specs, checked
 from assets.gold.gold_specs import asset_key, beside, lineage_of, specs_of
 from assets.lake import Lake
+from assets.quality.pages import build_pages_of
 from assets.window_asset import window_asset
-from expectations import gold as rules
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
 
@@ -31,7 +32,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.multi_asset(
         name=f"gold_{feed.name}",
         specs=[spec for table in tables.values() for spec in specs_of(feed, table)],
-        check_specs=[spec for key in tables for spec in checks.specs(key.path, rules.RULES)],
+        check_specs=[spec for table in tables.values() for spec in check_specs(feed, table)],
         can_subset=True,
         **window_asset(feed, "gold"),
     )
@@ -53,7 +54,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 failed.append(one)
                 continue
             report(context, feed, name, one.done)
-            yield from results_of(context, feed, one, windows)
+            yield from results_of(context, lake, feed, one, windows)
+        if any(suite.layer == "gold" for suite in feed.suites):
+            build_pages_of(lake, feed)
         end_if_failed(feed, failed)
 
     return gold
@@ -66,17 +69,15 @@ def end_if_failed(feed: Feed, failed: Sequence[TableResult]) -> None:
 
 
 def results_of(
-    context: dg.AssetExecutionContext, feed: Feed, one: TableResult, windows: Sequence[str]
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    feed: Feed,
+    one: TableResult,
+    windows: Sequence[str],
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """The materializations and check results of a table that was brought up to date, if the step selects them."""
     key, done = asset_key(feed, one.table), one.done
-    found = [
-        result
-        for result in checks.results(
-            key.path, rules.RULES, violations_of(done), windows, samples_of(done)
-        )
-        if dg.AssetCheckKey(key, result.check_name or "") in context.selected_asset_check_keys
-    ]
+    found = checked(lake, feed, one, windows, context.selected_asset_check_keys)
     facts_of: dict[dg.AssetKey, dict[str, Any]] = {
         key: {
             **facts(done, one.seconds),

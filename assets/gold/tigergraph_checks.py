@@ -19,6 +19,7 @@ from assets.layers import Layer
 from assets.window_asset import window_asset
 from assets.wording import counted
 from expectations import tigergraph as rules
+from expectations.feed_rules import as_set
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES, asset_name, gold_name
 
@@ -49,7 +50,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             ["gold", feed.name, asset_name(gold_name(table.name, feed.table_names))]
             for table in feed.tables.values()
         ],
-        check_specs=checks.specs(key, rules.RULES),
+        check_specs=checks.specs(key, as_set(rules.RULES, feed.checks)),
         kinds={"check"},
         description="Whether edges and vertices fit each other, and both directions of an edge.",
         **window_asset(feed, "graph"),
@@ -66,7 +67,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             metadata={"seconds": round(monotonic() - started, 1)},
             check_results=list(
-                checks.results(key, rules.RULES, found.violations, windows, found.samples)
+                checks.results(
+                    key,
+                    as_set(rules.RULES, feed.checks),
+                    found.violations,
+                    windows,
+                    found.samples,
+                )
             ),
         )
 

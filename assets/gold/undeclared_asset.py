@@ -20,7 +20,7 @@ from assets.gold.apply_reports import facts, report, samples_of, violations_of
 from assets.lake import Lake
 from assets.window_asset import window_asset
 from assets.wording import counted
-from expectations import gold as rules
+from expectations.feed_rules import gold_rules
 from transforms.feed.feed import Feed, Table
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
@@ -32,7 +32,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=key,
         deps=[["silver", feed.name]],
-        check_specs=checks.specs(key, rules.RULES),
+        check_specs=checks.specs(key, gold_rules(feed)),
         kinds={"gold", "deltalake"},
         description="The current state of every table that the stream describes and the feed file does not declare:"
         " gold tables of their own, with the key and types that the stream gives.",
@@ -54,7 +54,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 **facts(done, monotonic() - started),
                 "described": dg.MetadataValue.md(_in_words(met.described)),
             },
-            check_results=list(checks.results(key, rules.RULES, violations, windows, samples)),
+            check_results=list(checks.results(key, gold_rules(feed), violations, windows, samples)),
         )
 
     return undeclared

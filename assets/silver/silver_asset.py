@@ -9,15 +9,16 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import checks, partitions
+from assets import partitions
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.quality.suite_faults import refuse_unknown
 from assets.silver import derive_windows
+from assets.silver.silver_checks import silver_check_specs, silver_checked
 from assets.window_asset import table_metadata, window_asset
 from assets.wording import counted
-from expectations import silver as rules
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import COUNTS, OUTCOMES
 
@@ -29,13 +30,14 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.multi_asset(
         name=f"silver_{feed.name}",
         specs=specs_of(feed),
-        check_specs=checks.specs(silver_key, rules.rules_of(feed.format)),
+        check_specs=silver_check_specs(feed),
         **window_asset(feed, "silver"),
     )
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
+        refuse_unknown(feed)
         started = monotonic()
         made = derive_windows.derive(lake, feed, windows)
         seconds = round(monotonic() - started, 1)
@@ -52,11 +54,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "accounting": dg.MetadataValue.md(as_table(made.accounts)),
                 "accounts": dg.MetadataValue.json([account(row) for row in made.accounts]),
             },
-            check_results=list(
-                checks.results(
-                    silver_key, rules.rules_of(feed.format), made.violations, windows, made.samples
-                )
-            ),
+            check_results=silver_checked(lake, feed, made, windows),
         )
         yield dg.MaterializeResult(
             asset_key=quarantine_key, metadata={"dagster/partition_row_count": total["quarantined"]}

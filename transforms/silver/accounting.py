@@ -73,6 +73,7 @@ class Accounts:
         self.left_out = 0
         self.open_events = 0
         self._newest: dict[tuple[AccountKey, int | None, int], tuple[int, int]] = {}
+        self._newest_event: dict[AccountKey, int] = {}
         self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
 
     def add(
@@ -93,6 +94,11 @@ class Accounts:
         if seen > self._newest.get(where, (-LATEST, -LATEST)):
             self._newest[where] = seen
 
+    def note_time(self, account_key: AccountKey, made: int | None) -> None:
+        """Remember when the source made the newest change."""
+        if made is not None and made > self._newest_event.get(account_key, -LATEST):
+            self._newest_event[account_key] = made
+
     def add_stream(self, account_key: AccountKey, stream: str) -> None:
         """Remember that a row came from this stream; two are kept, enough to know that there are several."""
         known = self._streams[account_key]
@@ -106,11 +112,12 @@ class Accounts:
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
         streams = [[*account_key, sorted(known)] for account_key, known in self._streams.items()]
-        return json.dumps([counts, newest, streams, self.left_out, self.open_events])
+        times = [[*account_key, made] for account_key, made in self._newest_event.items()]
+        return json.dumps([counts, newest, streams, times, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
         """Add the accounts that ``text`` of another ``Accounts`` gave."""
-        counts, newest, streams, left_out, open_events = json.loads(text)
+        counts, newest, streams, times, left_out, open_events = json.loads(text)
         self.left_out += left_out
         self.open_events += open_events
         for account_key, count, facts, is_first, number in counts:
@@ -118,6 +125,8 @@ class Accounts:
         for account_key, epoch, segment, made, minus_read in newest:
             read = None if minus_read == -LATEST else -minus_read
             self.note(AccountKey(*account_key), LogPoint(epoch, segment, made, read))
+        for *account_key, made in times:
+            self.note_time(AccountKey(*account_key), made)
         for *account_key, known in streams:
             for stream in known:
                 self.add_stream(AccountKey(*account_key), stream)
@@ -130,6 +139,8 @@ class Accounts:
         for (account_key, epoch, segment), (made, minus_read) in self._newest.items():
             read = None if minus_read == -LATEST else -minus_read
             found[account_key].segments.append((epoch, segment, made, read))
+        for account_key, made in self._newest_event.items():
+            found[account_key].newest_event_at = made
         for account_key, known in self._streams.items():
             found[account_key].streams = sorted(known)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
@@ -153,6 +164,7 @@ class _Account:
         self.schemas: set[str] = set()
         self.segments: list[tuple[int | None, int, int, int | None]] = []
         self.streams: list[str] = []
+        self.newest_event_at: int | None = None
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
         if count is not None:
@@ -179,6 +191,7 @@ class _Account:
             "change_kinds": sorted(self.kinds),
             "streams": self.streams,
             "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
+            "newest_event_at": self.newest_event_at,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
         }

@@ -55,6 +55,8 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
     )
     if outcome is None and one.stream is not None:
         accounts.add_stream(group_key, one.stream)
+    if outcome is None and one.tally == CHANGE:
+        accounts.note_time(group_key, one.event_at)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         position: Any = one.position
         moment = LogPoint(position[0], one.segment, one.event_at, one.extracted_at)
