@@ -98,6 +98,13 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     " still reach gold.",
 )
 
+NO_CONFLICTING_PAYLOADS = Rule(
+    "no_conflicting_payloads",
+    "warning",
+    "No two events of a window say different things of one key at one place of the source's log.",
+    "One of them was altered on its way, or two sources write into one landing: compare the two records. Both were"
+    " applied, in an order made from their content.",
+)
 IS_FRESH = Rule(
     "is_fresh",
     "warning",
@@ -120,6 +127,7 @@ COMMON = (
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,
+    NO_CONFLICTING_PAYLOADS,
     IS_FRESH,
 )
 """The rules of every format."""

@@ -97,6 +97,7 @@ def derive_alone(
         falls=accounting.falls([*others, *accounts]),
         late=violations.mostly_late(accounts, others),
         stale=stale_lags(feed, accounts, datetime.now(UTC)),
+        conflicts=[line for account in made.accounts for line in account["seen"]],
     )
     counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
