@@ -7,6 +7,7 @@ name. Put here what an asset is called and where the UI puts it. Not here: what 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import dagster as dg
@@ -21,6 +22,12 @@ UPKEEP: Final = frozenset({"progress", "offsets", "compaction"})
 def feed_key(kind: str, feed: Feed) -> dg.AssetKey:
     """The key of the one asset of this kind that the feed has: ``bronze / shop / shop_bronze``."""
     return dg.AssetKey([kind, feed.name, f"{feed.name}_{kind}"])
+
+
+def table_name_of(path: Sequence[str]) -> str:
+    """The name that `weir query` has for what an asset makes: ``silver.shop``, ``gold.shop.customers``."""
+    kind, feed, *title = path
+    return ".".join((kind, feed) if title == [f"{feed}_{kind}"] else path)
 
 
 def gold_key(feed: Feed, table: str) -> dg.AssetKey:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import dagster as dg
 
 from assets.wording import counted
-from expectations import gx
-from expectations.rule import Rule
+from expectations.rule import Rule, judge
 
 
 def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec]:
@@ -35,7 +34,7 @@ def results(
     windows: Sequence[str],
     samples: Mapping[str, str] | None = None,
 ) -> Iterator[dg.AssetCheckResult]:
-    """One result per rule, as Great Expectations judges the counted violations.
+    """One result per rule, judged by the counted violations.
 
     A range of windows gets one result, without a partition, so the windows are in the metadata.
 
@@ -46,7 +45,7 @@ def results(
         windows: those of the run.
         samples: what a reader wants to see first, as Markdown, by the rule's name.
     """
-    for found in gx.judge("__".join(asset), rules, violations):
+    for found in judge(rules, violations):
         rule = found.rule
         seen = (samples or {}).get(rule.name)
         yield dg.AssetCheckResult(
@@ -65,6 +64,7 @@ def results(
             ),
             metadata={
                 "violations": found.violations,
+                **({"at most": rule.at_most} if rule.at_most else {}),
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
                 **({"found": dg.MetadataValue.md(seen)} if seen else {}),
             },

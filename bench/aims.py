@@ -14,6 +14,7 @@ from types import MappingProxyType
 from bench.finding import Finding
 
 DEFAULTS = "textbook, Spark's defaults"
+WINDOW = "the window itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Aim:
     - ``textbook``, ``defaults``: how many times faster than these it should be at least.
     - ``floor``: how many times slower than the floor it may be at most.
     - ``seconds``, ``jobs``: how many it may take at most, by the median of all turns.
+    - ``share``: which part of the time of a window, its own included, it may take at most.
     - ``each``: the seconds and jobs are for one unit of the line's size, and not for all.
     """
 
@@ -31,6 +33,7 @@ class Aim:
     floor: float | None = None
     seconds: float | None = None
     jobs: float | None = None
+    share: float | None = None
     each: bool = False
 
 
@@ -41,6 +44,7 @@ AIMS: Mapping[str, Aim] = MappingProxyType(
         "apply them again": Aim(textbook=1),
         "find nothing new": Aim(seconds=1),
         "small tables": Aim(textbook=3, seconds=1, jobs=4, each=True),
+        "checks of a window": Aim(share=0.2),
         "one small window": Aim(seconds=5),
         "one small window, weir run": Aim(seconds=25),
         "find nothing new, little": Aim(seconds=1),
@@ -73,6 +77,10 @@ def reached_aims(finding: Finding) -> Iterator[ReachedAim]:
     slower = finding.slower_than_floor
     if aim.floor is not None and slower is not None:
         yield ReachedAim(f"{aim.floor:g} times the floor", slower, slower <= aim.floor)
+    window = finding.ratio(WINDOW, "weir")
+    if aim.share is not None and window is not None:
+        share = 1 / (1 + window)
+        yield ReachedAim(f"{aim.share:.0%} of a window's time", share, share <= aim.share)
     samples = finding.samples["weir"]
     parts = finding.size if aim.each else 1
     per = f" {finding.unit.removesuffix('s')}" if aim.each else ""

@@ -13,6 +13,7 @@ ONE_ROW_PER_KEY = Rule(
     "blocking",
     "No key that the run touched has two rows.",
     "Something else wrote to the table: remove the foreign rows, or drop the table and run again.",
+    is_fixed=True,
 )
 NO_LATE_EVENT = Rule(
     "no_late_event",

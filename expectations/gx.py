@@ -1,68 +1,25 @@
-"""Great Expectations judges the counted violations: the only module that imports it.
+"""Great Expectations, imported on first use: the import takes seconds, which a run without need of it does not spend.
 
-The counting itself happens in the pass that writes a table, so a suite costs no Spark job: Great Expectations sees one
-row, with a column per rule. The import takes seconds, which is why it happens on first use.
+Needed is it for the expectations that feed files declare, and for Data Docs. The built-in rules are counted in the
+passes that write the tables, and judged without it (``rule``).
 
-Put here everything that has to know Great Expectations. Not here: the rules themselves (``silver``, ``gold``,
-``tigergraph``).
+Put here how it is imported. Not here: what is asked of it (``suites``, ``data_docs``).
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-import pandas as pd
-
-from expectations.rule import Rule, RuleResult
-
-
-def judge(
-    suite_name: str, rules: Sequence[Rule], violations: Mapping[str, int]
-) -> list[RuleResult]:
-    """One result per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
-    gx = import_gx()
-    from great_expectations.expectations.core.expect_column_max_to_be_between import (
-        ExpectColumnMaxToBeBetween,
-    )
-    from great_expectations.expectations.metadata_types import FailureSeverity
-
-    severity = {
-        "blocking": FailureSeverity.CRITICAL,
-        "failing": FailureSeverity.CRITICAL,
-        "warning": FailureSeverity.WARNING,
-    }
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    batch = (
-        context.data_sources.add_pandas(name="counted")
-        .add_dataframe_asset(name=suite_name)
-        .add_batch_definition_whole_dataframe("violations")
-    )
-    suite = context.suites.add(gx.ExpectationSuite(name=suite_name))
-    for rule in rules:
-        truth = ExpectColumnMaxToBeBetween(
-            column=rule.name, max_value=0, severity=severity[rule.severity], notes=rule.says
-        )
-        suite.add_expectation(truth)
-    validation = gx.ValidationDefinition(name=suite_name, data=batch, suite=suite)
-    counted = pd.DataFrame({rule.name: [violations[rule.name]] for rule in rules})
-    result = context.validation_definitions.add(validation).run(
-        batch_parameters={"dataframe": counted}
-    )
-    passed = {
-        row.expectation_config.kwargs["column"]: bool(row.success)
-        for row in result.results
-        if row.expectation_config
-    }
-    return [RuleResult(rule, violations[rule.name], passed[rule.name]) for rule in rules]
-
 
 def import_gx() -> ModuleType:
-    """Great Expectations, imported on the first call; from more than one thread, too."""
+    """Great Expectations, imported on the first call; from more than one thread, too. It reports to nobody."""
+    # Unless somebody has chosen otherwise, it would tell its maker over the network that it is used.
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     with _IMPORTING, _known_main():
         import great_expectations
     return great_expectations

@@ -5,6 +5,7 @@ Put here what every rule has in common. Not here: which rules there are (``silve
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,12 +18,20 @@ Severity = Literal["blocking", "failing", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One truth. ``says``: the truth as a sentence. ``remedy``: what to do where it does not hold."""
+    """One truth.
+
+    ``says``: the truth as a sentence. ``remedy``: what to do where it does not hold. ``at_most``: so many violations
+    still pass. ``is_fixed``: no feed file may set it, for what breaks it makes the tables wrong. ``is_asked``: it is
+    judged without being declared; the others are off until a feed file sets them.
+    """
 
     name: str
     severity: Severity
     says: str
     remedy: str
+    at_most: int = 0
+    is_fixed: bool = False
+    is_asked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +40,13 @@ class RuleResult:
 
     rule: Rule
     violations: int
-    passed: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are no more violations than the rule lets pass."""
+        return self.violations <= self.rule.at_most
+
+
+def judge(rules: Sequence[Rule], violations: Mapping[str, int]) -> list[RuleResult]:
+    """One result per rule. A rule whose violations were not counted is a ``KeyError``: silence is no pass."""
+    return [RuleResult(rule, violations[rule.name]) for rule in rules]

@@ -15,12 +15,14 @@ ACCOUNTING_IS_EXACT = Rule(
     "Every source event is a change, a control row, a duplicate, quarantined, held or too late, and the tables hold"
     " what was counted.",
     "Run the window again; if it stays, report it: an event would be lost or counted twice.",
+    is_fixed=True,
 )
 NO_NULL_KEY = Rule(
     "no_null_key",
     "blocking",
     "Every change of a declared table has its whole key.",
     "Report it: such an event belongs into quarantine.",
+    is_fixed=True,
 )
 POSITION_RISES_WITH_SOURCE_TIME = Rule(
     "position_rises_with_source_time",
@@ -96,6 +98,22 @@ NO_TRANSACTION_IS_OVERDUE = Rule(
     " still reach gold.",
 )
 
+NO_CONFLICTING_PAYLOADS = Rule(
+    "no_conflicting_payloads",
+    "warning",
+    "No two events of a window say different things of one key at one place of the source's log.",
+    "One of them was altered on its way, or two sources write into one landing: compare the two records. Both were"
+    " applied, in an order made from their content.",
+)
+IS_FRESH = Rule(
+    "is_fresh",
+    "warning",
+    "When a window ends, its newest event is no older than the feed's `checks: {is_fresh: {within: ...}}` says.",
+    "The extractor lags behind, or the source was quiet before the window's end. Whether windows come at all is not"
+    " asked here: `weir status --max-age` says it.",
+    is_asked=False,
+)
+
 COMMON = (
     ACCOUNTING_IS_EXACT,
     NO_NULL_KEY,
@@ -109,6 +127,8 @@ COMMON = (
     NOTHING_HELD,
     EVERY_TRANSACTION_IS_COMMITTED,
     NO_TRANSACTION_IS_OVERDUE,
+    NO_CONFLICTING_PAYLOADS,
+    IS_FRESH,
 )
 """The rules of every format."""
 

@@ -21,6 +21,7 @@ NO_DANGLING_EDGE = Rule(
     "blocking",
     "No edge is older than the delete of a vertex at which it begins or ends.",
     "Report it: the delete should have taken the edge along.",
+    is_fixed=True,
 )
 NO_EDGE_AWAITS_ITS_VERTEX = Rule(
     "no_edge_awaits_its_vertex",

@@ -38,7 +38,7 @@ SLOW = {
     "test_thousands_of_tables_that_stop_are_one_line": 0,
     "test_the_ledger_of_many_commits_stays_few_files": 0,
     # Processes that import Dagster or Great Expectations anew, or make an environment.
-    "test_it_judges_in_a_process_whose_main_module_has_no_file": 0,
+    "test_what_judges_built_in_rules_and_reads_feed_files_does_not_import_it": 0,
     "test_threads_may_import_it_side_by_side_where_the_main_module_has_no_file": 0,
     "test_it_loads_with_no_environment_and_from_any_folder": 0,
     "test_a_reader_who_has_seen_enough_gets_no_stack": 0,

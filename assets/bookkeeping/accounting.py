@@ -72,6 +72,7 @@ ACCOUNTING = T.StructType(
         T.StructField("undeclared_columns", T.ArrayType(T.StringType()), True),
         T.StructField("change_kinds", T.ArrayType(T.StringType()), True),
         T.StructField("segments", T.ArrayType(SEGMENT), True),
+        T.StructField("newest_event_at", T.TimestampType(), True),
         T.StructField("warnings", T.MapType(T.StringType(), T.LongType()), False),
         T.StructField("stream_schemas", T.ArrayType(STREAM_SCHEMA), True),
         T.StructField("declaration", T.StringType(), False),
@@ -83,9 +84,10 @@ records (one may hold many events), ``derived`` and ``derived_quarantined`` of r
 ``undeclared_columns``: those that changes of a declared table mention and the feed file does not.
 ``change_kinds``: labels of the kinds of change that the window has for the table (``transforms/change_kinds.py``), and,
 where scoped changes may reach other streams, one label that lists the streams of the changes.
-``segments``: the newest times seen in each of the source's log files. ``warnings``: how many events have each of the
-format's. ``stream_schemas``: what the stream says of a table that the feed does not declare. ``declaration``: the
-digest of what the feed declared when the window was derived.
+``segments``: the newest times seen in each of the source's log files. ``newest_event_at``: when the source made the
+newest of the changes; null where its events have no times, and in rows that an earlier version of Weir wrote.
+``warnings``: how many events have each of the format's. ``stream_schemas``: what the stream says of a table that the
+feed does not declare. ``declaration``: the digest of what the feed declared when the window was derived.
 """
 
 ANNOUNCED = ""

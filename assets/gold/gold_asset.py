@@ -11,18 +11,19 @@ from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions, per_window
+from assets import partitions, per_window
 from assets.asset_keys import feed_key, gold_key
 from assets.bookkeeping import progress_asset
 from assets.gold import table_faults
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
-from assets.gold.apply_reports import facts, report, samples_of, violations_of
+from assets.gold.apply_reports import facts, report
 from assets.gold.changes.changes_by_window import changes_by_window, of_tables
+from assets.gold.gold_checks import check_specs, checked
 from assets.gold.gold_specs import beside, lineage_of, specs_of
 from assets.lake import Lake
+from assets.quality.pages import build_pages_of
 from assets.window_asset import of_feed, window_step
-from expectations import gold as rules
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
 
@@ -33,7 +34,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec) for table in tables.values() for spec in specs_of(feed, table)],
-        check_specs=[spec for key in tables for spec in checks.specs(key.path, rules.RULES)],
+        check_specs=[spec for table in tables.values() for spec in check_specs(feed, table)],
         can_subset=True,
         **window_step(feed, "gold"),
     )
@@ -49,7 +50,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         ]
         brought = changes_by_window(lake, feed, windows)
         failed: list[TableResult] = []
-        checked: list[dg.AssetCheckResult] = []
+        found: list[dg.AssetCheckResult] = []
         for one in apply_feed.apply_all(lake, feed, wanted, windows):
             name = gold_name(one.table.name, feed.table_names)
             if one.error is not None:
@@ -60,12 +61,14 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             numbers = of_tables(brought, [one.table.name])
             key = gold_key(feed, one.table.name)
             per_window.add(context, key, numbers, facts(one.done, one.seconds, windows))
-            for result in results_of(context, feed, one, windows):
+            for result in results_of(context, lake, feed, one, windows):
                 if isinstance(result, dg.AssetCheckResult):
-                    checked.append(result)
+                    found.append(result)
                 yield result
+        if any(suite.layer == "gold" for suite in feed.suites):
+            build_pages_of(lake, feed)
         end_if_failed(feed, failed)
-        progress_asset.finish_with_last(context, lake, feed, checked)
+        progress_asset.finish_with_last(context, lake, feed, found)
 
     return gold
 
@@ -77,17 +80,15 @@ def end_if_failed(feed: Feed, failed: Sequence[TableResult]) -> None:
 
 
 def results_of(
-    context: dg.AssetExecutionContext, feed: Feed, one: TableResult, windows: Sequence[str]
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    feed: Feed,
+    one: TableResult,
+    windows: Sequence[str],
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """The materializations and check results of a table that was brought up to date, if the step selects them."""
     key, done = gold_key(feed, one.table.name), one.done
-    found = [
-        result
-        for result in checks.results(
-            key.path, rules.RULES, violations_of(done), windows, samples_of(done)
-        )
-        if dg.AssetCheckKey(key, result.check_name or "") in context.selected_asset_check_keys
-    ]
+    found = checked(lake, feed, one, windows, context.selected_asset_check_keys)
     facts_of: dict[dg.AssetKey, dict[str, Any]] = {
         key: {
             "dagster/row_count": done.rows,

@@ -21,6 +21,7 @@ from assets.layers import Layer
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations import tigergraph as rules
+from expectations.feed_rules import as_set
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 
@@ -38,7 +39,7 @@ class Violations:
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The checks of one feed's graph, downstream of all its gold tables."""
-    key = feed_key("graph", feed)
+    key, in_force = feed_key("graph", feed), as_set(rules.RULES, feed.checks)
     spec = dg.AssetSpec(
         key,
         deps=gold_keys(feed),
@@ -48,7 +49,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec)],
-        check_specs=checks.specs(key.path, rules.RULES),
+        check_specs=checks.specs(key.path, in_force),
         **window_step(feed, "graph"),
     )
     def graph(
@@ -60,7 +61,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         for name, number in found.violations.items():
             if number:
                 context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
-        checked = [*checks.results(key.path, rules.RULES, found.violations, windows, found.samples)]
+        checked = [*checks.results(key.path, in_force, found.violations, windows, found.samples)]
         yield dg.MaterializeResult(
             metadata={"seconds": round(monotonic() - started, 1)}, check_results=checked
         )

@@ -22,14 +22,14 @@ from assets.gold.changes.changes_by_window import changes_by_window, of_tables
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
-from expectations import gold as rules
+from expectations.feed_rules import gold_rules
 from transforms.feed.feed import Feed, Table
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's catch-all asset."""
-    key = feed_key("undeclared", feed)
+    key, rules = feed_key("undeclared", feed), gold_rules(feed)
     spec = dg.AssetSpec(
         key,
         deps=[feed_key("silver", feed)],
@@ -40,7 +40,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec)],
-        check_specs=checks.specs(key.path, rules.RULES),
+        check_specs=checks.specs(key.path, rules),
         **window_step(feed, "undeclared"),
     )
     def undeclared(
@@ -56,7 +56,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         violations, samples = violations_of(done), samples_of(done)
         numbers = of_tables(changes_by_window(lake, feed, windows), met.described)
         per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
-        checked = [*checks.results(key.path, rules.RULES, violations, windows, samples)]
+        checked = [*checks.results(key.path, rules, violations, windows, samples)]
         yield dg.MaterializeResult(
             metadata={
                 "dagster/row_count": done.rows,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -29,6 +30,7 @@ from assets.silver import (
     violations,
 )
 from assets.silver.classified_windows import ClassifiedWindows
+from assets.silver.freshness import stale_lags
 from assets.silver.violations import Findings
 from expectations import silver as rules
 from transforms.feed.feed import Feed
@@ -101,6 +103,8 @@ def derive_alone(
         refused=refused,
         falls=accounting.falls([*others, *accounts]),
         late=violations.mostly_late(accounts, others),
+        stale=stale_lags(feed, accounts, datetime.now(UTC)),
+        conflicts=[line for account in made.accounts for line in account["seen"]],
     )
     counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed

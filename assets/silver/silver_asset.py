@@ -10,16 +10,17 @@ from typing import Any
 
 import dagster as dg
 
-from assets import checks, partitions, per_window
+from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.quality.suite_faults import refuse_unknown
 from assets.silver import derive_windows
+from assets.silver.silver_checks import silver_check_specs, silver_checked
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
-from expectations import silver as rules
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import COUNTS, OUTCOMES
 
@@ -30,13 +31,14 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec) for spec in specs_of(feed)],
-        check_specs=checks.specs(silver_key.path, rules.rules_of(feed.format)),
+        check_specs=silver_check_specs(feed),
         **window_step(feed, "silver"),
     )
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
+        refuse_unknown(feed)
         started = monotonic()
         made = derive_windows.derive(lake, feed, windows)
         seconds = round(monotonic() - started, 1)
@@ -56,15 +58,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         yield dg.MaterializeResult(
             asset_key=silver_key,
             metadata=facts([]),
-            check_results=list(
-                checks.results(
-                    silver_key.path,
-                    rules.rules_of(feed.format),
-                    made.violations,
-                    windows,
-                    made.samples,
-                )
-            ),
+            check_results=silver_checked(lake, feed, made, windows),
         )
         yield dg.MaterializeResult(
             asset_key=quarantine_key, metadata={"dagster/partition_row_count": 0}

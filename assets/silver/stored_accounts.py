@@ -23,6 +23,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
         {
             **{name: account[name] for name in _SAME},
             "change_kinds": _change_kinds(feed, account),
+            "newest_event_at": moment_of(account["newest_event_at"]),
             "segments": [
                 {
                     **{"epoch": epoch, "segment": segment},
@@ -53,5 +54,6 @@ def _change_kinds(feed: Feed, account: Account) -> list[str]:
 _SAME = tuple(
     field.name
     for field in ACCOUNTING.fields
-    if field.name not in ("change_kinds", "segments", "stream_schemas", "declaration")
+    if field.name
+    not in ("change_kinds", "segments", "newest_event_at", "stream_schemas", "declaration")
 )

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assets.bookkeeping.accounting import StoredAccount
+from assets.silver.freshness import WindowLag
 from expectations import silver as rules
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver import accounting
+from transforms.silver import accounting, conflicts
 
 STORED = ("changes", "control", "held", "derived")
 """The outcomes of which silver keeps a row."""
@@ -30,7 +31,8 @@ class Findings:
     ``accounts``: one row per window and table. ``landed``: how many records bronze has of these windows; ``written``
     and ``refused``: how many rows the commits of silver and of quarantine say that they wrote. ``falls``: the log files
     that end before an earlier one does (``log_resets.falls``). ``late``: those of the accounts in which most events
-    come too late (``mostly_late``).
+    come too late (``mostly_late``). ``stale``: the windows whose newest event was too old (``freshness.stale_lags``).
+    ``conflicts``: where some of the events stand that contradict others.
     """
 
     accounts: Sequence[StoredAccount]
@@ -39,6 +41,8 @@ class Findings:
     refused: int
     falls: Sequence[StoredAccount]
     late: Sequence[StoredAccount]
+    stale: Sequence[WindowLag] = ()
+    conflicts: Sequence[str] = ()
 
 
 def count_of_rules(feed: Feed, findings: Findings) -> dict[str, int]:
@@ -62,6 +66,10 @@ def count_of_rules(feed: Feed, findings: Findings) -> dict[str, int]:
         rules.NOTHING_TOO_LATE.name: total["too_late"],
         rules.MOST_EVENTS_ARE_IN_TIME.name: sum(row["too_late"] for row in findings.late),
         rules.NOTHING_HELD.name: total["held"],
+        rules.IS_FRESH.name: len(findings.stale),
+        rules.NO_CONFLICTING_PAYLOADS.name: sum(
+            (row["warnings"] or {}).get(conflicts.WORD, 0) for row in accounts
+        ),
         **warnings_of(feed, accounts),
         rules.EVERY_TRANSACTION_IS_COMMITTED.name: 0,
         rules.NO_TRANSACTION_IS_OVERDUE.name: 0,
@@ -140,6 +148,8 @@ def samples(findings: Findings) -> dict[str, str]:
         f"- {row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
     ]
     return {
+        rules.NO_CONFLICTING_PAYLOADS.name: "\n".join(findings.conflicts),
+        rules.IS_FRESH.name: "\n".join(one.in_words() for one in findings.stale),
         rules.MOST_EVENTS_ARE_IN_TIME.name: "\n".join(too_late),
         rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
         rules.COLUMNS_ARE_DECLARED.name: "\n".join(

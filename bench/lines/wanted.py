@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
-from bench.lines import demo, late_events, nothing_new, one_table, small_tables, small_window
+from bench.lines import (
+    checks,
+    demo,
+    late_events,
+    nothing_new,
+    one_table,
+    small_tables,
+    small_window,
+)
 from bench.made.restoring import Workspace
 from bench.measuring import Line
 from bench.others import environments
 from bench.sizes import Sizes
 
 LINES = (
-    *("ingest", "apply", "again", "nothing", "tables", "late"),
+    *("ingest", "apply", "again", "nothing", "tables", "late", "checks"),
     *("window", "process", "lake", "demo"),
 )
 ASKED_FOR = ("others",)
@@ -42,6 +50,8 @@ def wanted_lines(
         yield small_tables.line_of_small_tables(work, sizes)
     if "late" in wanted:
         yield from late_events.lines_of_late_events(work, sizes)
+    if "checks" in wanted:
+        yield checks.line_of_checks(work, sizes)
     if set(wanted) & {*small_window.NAMES}:
         yield from small_window.lines_of_small_window(work, sizes, wanted)
     if "lake" in wanted:

@@ -25,6 +25,7 @@ COMMANDS: tuple[click.Command, ...] = (
     asking.verify_command,
     asking.status_command,
     asking.dbt_sources_command,
+    making.data_docs_command,
     making.rebuild_command,
     making.demo_command,
     deciding.epoch_command,

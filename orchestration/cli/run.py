@@ -20,6 +20,7 @@ from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
 from orchestration.console import print_error, say, waiting
+from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
@@ -46,6 +47,7 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
             for line in without_gold.still_waiting(lake, plan.feed, place.feeds):
                 say(line)
         return 2 if faults else 0
+    refuse_unknown_expectations([plan.feed for plan in work])
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
     say(f"the tables are in {lake.warehouse}")
     console = Console(width=None if sys.stdout.isatty() else 120)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestration.feeds.epochs import DeclaredEpoch
 from orchestration.feeds.retention import DeclaredCompaction
+from orchestration.feeds.running.checks import DeclaredCheck
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
 from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
 
@@ -137,6 +138,8 @@ class DeclaredFeed(_Declared):
     """When old changes become base rows."""
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
     """What happens when the source's schema changes."""
+    checks: dict[_Text, DeclaredCheck] = Field(default_factory=dict)
+    expectations: dict[_Text, object] = Field(default_factory=dict)
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
@@ -151,5 +154,6 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,
     "tables.schema_changes": DeclaredTablePolicies,
+    "checks": DeclaredCheck,
 }
 """The parts of a file that have keys of their own, by the key that they are found under, by name or number."""

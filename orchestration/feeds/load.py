@@ -27,6 +27,8 @@ from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, fault
 from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
 from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
+from orchestration.feeds.running.checks import settings_from
+from orchestration.feeds.running.declared_expectations import check_suites, suites_from
 from orchestration.feeds.schema_changes import (
     check_changes,
     check_earlier_names,
@@ -119,6 +121,8 @@ class _FeedFile:
         yield lambda: dict(accepted_losses_from(declared, said))
         yield lambda: timeout_from(declared.transaction_timeout, said)
         yield lambda: retention_from(declared.compaction, declared.window, said)
+        yield lambda: settings_from(declared.checks, declared.format, said)
+        yield lambda: suites_from(declared.expectations, str(self.file), said)
         for name in declared.tables:
             yield partial(self._table, declared, name)
         for number in range(len(declared.epochs)):
@@ -150,6 +154,8 @@ class _FeedFile:
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
             retention=retention_from(declared.compaction, declared.window, self._misdeclared),
             policies=policies_from(declared.schema_changes, Policies()),
+            checks=settings_from(declared.checks, declared.format, self._misdeclared),
+            suites=suites_from(declared.expectations, str(self.file), self._misdeclared),
         )
         if self._objects(declared.format) != ("tables",):
             feed = replace(
@@ -162,6 +168,7 @@ class _FeedFile:
             )
             feed = replace(feed, tables=FORMATS[feed.format].tables(feed))
         check_gold_names(str(self.file), feed)
+        check_suites(feed, self._misdeclared)
         return feed
 
     def _objects(self, format_name: str) -> tuple[str, ...]:

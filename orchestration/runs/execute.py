@@ -6,14 +6,12 @@ Put here how a Dagster run is started. Not here: which windows it has (``plannin
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 
 import dagster as dg
 
 from assets.gold.table_faults import in_words
 from assets.lake import Lake
-from expectations import gx
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
@@ -31,8 +29,6 @@ def run(
 
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     """
-    # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
-    threading.Thread(target=gx.import_gx, daemon=True).start()
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
     with instance() as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]

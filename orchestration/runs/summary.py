@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from assets.asset_keys import table_name_of
 from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
@@ -77,7 +78,7 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
     left = {f"gold.{feed}" for feed, check in failed if check.asset_key.path[0] == "silver"}
     for word, color, not_passed in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in not_passed:
-            where = ".".join(check.asset_key.path)
+            where = table_name_of(check.asset_key.path)
             print_as_is(console, f"  {word}: {where}: {check.check_name}", color)
             for line in (check.description or "").splitlines():
                 print_as_is(console, f"    {line}")

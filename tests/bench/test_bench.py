@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from assets.layers import Layer
+from bench.aims import WINDOW
 from bench.lines import nothing_new
 from bench.lines.agreement import fingerprint
 from bench.lines.wanted import wanted_lines
@@ -93,3 +94,18 @@ def test_an_ordinary_day_is_timed_to_its_end(
     gold = next(tmp_path.glob("run_*/gold/bench/item"))
     newest = spark.read.format("delta").load(str(gold))
     assert newest.where(F.col("_weir_position")[2] == LOG).count() > 0
+
+
+# Great Expectations and what it imports use names that Python is about to drop.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_checks_of_a_window_are_timed_beside_the_window(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    (line,) = wanted_lines(work, SIZES, ["checks"])
+    assert {*line.competitors} == {"weir", WINDOW}
+    for name, prepare in line.competitors.items():
+        assert timed(spark, prepare(), name).seconds > 0
+    timed(spark, line.competitors["weir"](), "checks")
+    stored = sorted(one.stem for one in tmp_path.glob("run_*/_quality/bench/validations/**/*.json"))
+    assert stored == ["gold.bench.item", "silver.bench"]

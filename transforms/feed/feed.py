@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
+from transforms.feed.checks import CheckSetting, DeclaredSuite
 from transforms.feed.decisions import Decisions
 from transforms.feed.graph_types import EdgeType, Predicate, VertexType
 from transforms.feed.schema_policies import Policies
@@ -102,6 +103,7 @@ class Feed:
     format makes of it. ``types``: the predicates that the tables of nodes have, by the type of the nodes. ``baseline``:
     by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
     (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
+    ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations that it adds.
     """
 
     name: str
@@ -122,6 +124,8 @@ class Feed:
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
+    checks: Mapping[str, CheckSetting] = field(default_factory=dict)
+    suites: tuple[DeclaredSuite, ...] = ()
 
     @property
     def reads_topics(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from transforms.silver.conforming.changes import DERIVED, KEY_CHANGE
@@ -73,6 +74,9 @@ class Accounts:
         self.left_out = 0
         self.open_events = 0
         self._newest: dict[tuple[AccountKey, int | None, int], tuple[int, int]] = {}
+        self._newest_event: dict[AccountKey, int] = {}
+        self._warned: defaultdict[tuple[AccountKey, str], list[str]] = defaultdict(list)
+        self._warnings: Counter[tuple[AccountKey, str]] = Counter()
         self._streams: defaultdict[AccountKey, set[str]] = defaultdict(set)
 
     def add(
@@ -93,6 +97,23 @@ class Accounts:
         if seen > self._newest.get(where, (-LATEST, -LATEST)):
             self._newest[where] = seen
 
+    def note_time(self, account_key: AccountKey, made: int | None) -> None:
+        """Remember when the source made the newest change."""
+        if made is not None and made > self._newest_event.get(account_key, -LATEST):
+            self._newest_event[account_key] = made
+
+    def warn(self, account_key: AccountKey, word: str, seen: str) -> None:
+        """Count a warning that no event gives rise to by itself; ``seen``: what a reader wants to see of it."""
+        self._warnings[account_key, word] += 1
+        self._show((account_key, word), [seen])
+
+    def _show(self, of: tuple[AccountKey, str], lines: Iterable[str]) -> None:
+        shown = self._warned[of]
+        shown += lines
+        # The same ones, whichever task comes first.
+        shown.sort()
+        del shown[SHOWN:]
+
     def add_stream(self, account_key: AccountKey, stream: str) -> None:
         """Remember that a row came from this stream; two are kept, enough to know that there are several."""
         known = self._streams[account_key]
@@ -106,11 +127,16 @@ class Accounts:
         counts = [[*key, number] for key, number in self._counts.items()]
         newest = [[*key, *seen] for key, seen in self._newest.items()]
         streams = [[*account_key, sorted(known)] for account_key, known in self._streams.items()]
-        return json.dumps([counts, newest, streams, self.left_out, self.open_events])
+        times = [[*account_key, made] for account_key, made in self._newest_event.items()]
+        warned = [
+            [*account_key, word, number, self._warned[account_key, word]]
+            for (account_key, word), number in self._warnings.items()
+        ]
+        return json.dumps([counts, newest, streams, times, warned, self.left_out, self.open_events])
 
     def read(self, text: str) -> None:
         """Add the accounts that ``text`` of another ``Accounts`` gave."""
-        counts, newest, streams, left_out, open_events = json.loads(text)
+        counts, newest, streams, times, warned, left_out, open_events = json.loads(text)
         self.left_out += left_out
         self.open_events += open_events
         for account_key, count, facts, is_first, number in counts:
@@ -118,6 +144,11 @@ class Accounts:
         for account_key, epoch, segment, made, minus_read in newest:
             read = None if minus_read == -LATEST else -minus_read
             self.note(AccountKey(*account_key), LogPoint(epoch, segment, made, read))
+        for *account_key, word, number, lines in warned:
+            self._warnings[AccountKey(*account_key), word] += number
+            self._show((AccountKey(*account_key), word), lines)
+        for *account_key, made in times:
+            self.note_time(AccountKey(*account_key), made)
         for *account_key, known in streams:
             for stream in known:
                 self.add_stream(AccountKey(*account_key), stream)
@@ -130,11 +161,19 @@ class Accounts:
         for (account_key, epoch, segment), (made, minus_read) in self._newest.items():
             read = None if minus_read == -LATEST else -minus_read
             found[account_key].segments.append((epoch, segment, made, read))
+        for (account_key, word), number in self._warnings.items():
+            found[account_key].warnings[word] += number
+            found[account_key].seen += self._warned[account_key, word]
+        for account_key, made in self._newest_event.items():
+            found[account_key].newest_event_at = made
         for account_key, known in self._streams.items():
             found[account_key].streams = sorted(known)
         ordered = sorted(found, key=lambda one: [part or "" for part in one])
         return [{**account_key._asdict(), **found[account_key].row()} for account_key in ordered]
 
+
+SHOWN: Final = 10
+"""So many of an account's samples are kept of each warning."""
 
 LATEST: Final = 2**63
 """Later than every moment."""
@@ -153,6 +192,8 @@ class _Account:
         self.schemas: set[str] = set()
         self.segments: list[tuple[int | None, int, int, int | None]] = []
         self.streams: list[str] = []
+        self.newest_event_at: int | None = None
+        self.seen: list[str] = []
 
     def add(self, count: str | None, facts: str | None, number: int, *, is_first: bool) -> None:
         if count is not None:
@@ -179,6 +220,8 @@ class _Account:
             "change_kinds": sorted(self.kinds),
             "streams": self.streams,
             "segments": sorted(self.segments, key=lambda one: (one[0] or 0, *one[1:3])),
+            "newest_event_at": self.newest_event_at,
+            "seen": self.seen,
             "warnings": dict(sorted(self.warnings.items())),
             "stream_schemas": [json.loads(text) for text in sorted(self.schemas)],
         }

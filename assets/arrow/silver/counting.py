@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from assets.columns.silver import ACCOUNT, OUTPUT
+from transforms.silver import conflicts
 from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
 
@@ -55,10 +56,18 @@ def count_row(accounts: Accounts, one: Row | OutputRow, outcome: str | None) -> 
     )
     if outcome is None and one.stream is not None:
         accounts.add_stream(group_key, one.stream)
+    if outcome is None and one.tally == CHANGE:
+        accounts.note_time(group_key, one.event_at)
     if outcome is None and one.segment is not None and one.tally == CHANGE:
         position: Any = one.position
         moment = LogPoint(position[0], one.segment, one.event_at, one.extracted_at)
         accounts.note(group_key, moment)
+
+
+def count_conflict(accounts: Accounts, one: Row, other: Row) -> None:
+    """Count a row that contradicts another one, and keep where both stand."""
+    group_key = AccountKey(other.window, other.table, other.source_table, other.declared)
+    accounts.warn(group_key, conflicts.WORD, conflicts.in_words(one, other))
 
 
 def account_batch(accounts: Accounts) -> pa.RecordBatch:

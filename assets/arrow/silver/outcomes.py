@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from assets.arrow.record_batches import with_clear_errors
-from assets.arrow.silver.counting import account_batch, count_row
+from assets.arrow.silver.counting import account_batch, count_conflict, count_row
 from assets.arrow.silver.output_rows import output_batch
 from assets.arrow.silver.packed_rows import unpacked
 from assets.columns.silver import CHANGES, COVERED, REFUSED
@@ -26,6 +26,7 @@ from transforms.silver.accounting import (
     QUARANTINED,
     Accounts,
 )
+from transforms.silver.conflicts import Conflicts
 from transforms.silver.conforming.changes import Row
 from transforms.silver.too_late import is_covered
 
@@ -44,17 +45,24 @@ class Classify:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
-        deliveries, accounts = duplicates.Deliveries(), Accounts()
+        seen, accounts = _Seen(duplicates.Deliveries(), Conflicts()), Accounts()
         with with_clear_errors(self.feed):
             for batch in batches:
                 if batch.num_rows:
-                    yield _classified(batch, deliveries, accounts, self.horizons)
+                    yield _classified(batch, seen, accounts, self.horizons)
             yield account_batch(accounts)
+
+
+class _Seen(NamedTuple):
+    """What is remembered of the rows before: which events there were, and what the last one said."""
+
+    deliveries: duplicates.Deliveries
+    conflicts: Conflicts
 
 
 def _classified(
     batch: pa.RecordBatch,
-    deliveries: duplicates.Deliveries,
+    seen: _Seen,
     accounts: Accounts,
     horizons: Mapping[str, Horizon],
 ) -> pa.RecordBatch:
@@ -73,7 +81,7 @@ def _classified(
         position: Any = row.position
         if row.fault is not None:
             outcome, kind = QUARANTINED, REFUSED
-        elif deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
+        elif seen.deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
             count_row(accounts, row, DUPLICATE)
             continue
         elif row.effect not in CONTROL and is_covered(
@@ -83,6 +91,10 @@ def _classified(
             accounts.left_out += 1
         if kind != COVERED:
             count_row(accounts, row, outcome)
+        if kind == CHANGES:
+            other = seen.conflicts.other_of(group, row)
+            if other is not None:
+                count_conflict(accounts, other, row)
         if kind == CHANGES and row.transaction is not None and not commit:
             accounts.open_events += 1
         rows.append(row)

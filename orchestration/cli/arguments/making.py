@@ -1,4 +1,4 @@
-"""The commands that make tables: ``weir run``, ``weir compact``, ``weir rebuild`` and ``weir demo``.
+"""The commands that make tables: ``weir run``, ``weir compact``, ``weir rebuild``, ``weir data-docs``, ``weir demo``.
 
 Put here the arguments and the help of a command that writes. Not here: commands that only read (``asking``), and those
 that record a decision (``deciding``).
@@ -62,6 +62,20 @@ def rebuild_command(feed: str, place: Place) -> None:
     from orchestration.cli import rebuild
 
     sys.exit(rebuild.rebuild(place, feed))
+
+
+@click.command("data-docs", short_help="Make the pages of what checks have found.")
+@in_place
+@FEED
+def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
+    """Make the pages of what checks have found, by Great Expectations' Data Docs, and print where they are.
+
+    Runs of feeds that declare `expectations` make their pages themselves. Runs of others only keep the results, for
+    Great Expectations takes seconds to start.
+    """
+    from orchestration.cli import data_docs
+
+    sys.exit(data_docs.data_docs(place, only))
 
 
 @click.command("demo", short_help="Lay out sample drops, bring them to gold, and say what to try.")

@@ -16,6 +16,7 @@ COMMANDS = {
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
+    "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),
     "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),

@@ -1,0 +1,79 @@
+"""The folder of a feed's results of checks, ``<warehouse>/_quality/<feed>``: stored results, and Data Docs.
+
+In an object store it is a prefix. Put here where these
+files are, and how one is written or read. Not here: what is in them (``expectations/validation_results``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from botocore.exceptions import ClientError
+
+from assets.delta.store_faults import naming_store_faults
+from assets.s3 import s3_client
+
+FOLDER = "_quality"
+
+
+@dataclass(frozen=True, slots=True)
+class QualityFolder:
+    """One feed's folder in this warehouse."""
+
+    warehouse: str
+    feed: str
+
+    @property
+    def root(self) -> str:
+        """Where it is."""
+        return f"{self.warehouse.rstrip('/')}/{FOLDER}/{self.feed}"
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is in an object store."""
+        return "://" in self.root and not self.root.startswith("file://")
+
+    def page(self, path: str) -> str:
+        """Where the page of a stored result is, or will be."""
+        address = self.root.replace("s3a://", "s3://", 1)
+        return f"{address}/data_docs/validations/{path}.html"
+
+    @property
+    def index(self) -> str:
+        """The first page of Data Docs."""
+        return f"{self.root.replace('s3a://', 's3://', 1)}/data_docs/index.html"
+
+    def write(self, path: str, text: str) -> None:
+        """Put a file there, in place of what there was."""
+        with naming_store_faults(FOLDER, self.warehouse):
+            if self.is_remote:
+                bucket, key = self.object(path)
+                s3_client().put_object(Bucket=bucket, Key=key, Body=text.encode())
+                return
+            file = self.file(path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+    def read(self, path: str) -> str | None:
+        """A file's text; None where there is none."""
+        with naming_store_faults(FOLDER, self.warehouse):
+            if not self.is_remote:
+                file = self.file(path)
+                return file.read_text(encoding="utf-8") if file.exists() else None
+            bucket, key = self.object(path)
+            try:
+                return s3_client().get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") == "NoSuchKey":
+                    return None
+                raise
+
+    def file(self, path: str) -> Path:
+        """A file of a folder that is on this machine."""
+        return Path(self.root.removeprefix("file://"), path)
+
+    def object(self, path: str) -> tuple[str, str]:
+        """The bucket and the key of a file in an object store."""
+        bucket, _, prefix = self.root.partition("://")[2].partition("/")
+        return bucket, f"{prefix}/{path}"

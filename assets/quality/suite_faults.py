@@ -1,0 +1,43 @@
+"""What Great Expectations finds wrong with the expectations that a feed declares, before any of them is asked.
+
+Put here what needs it imported to be known. Not here: what is checked as the feed file is read
+(``orchestration/feeds/running``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assets.columns.silver import CHANGE
+from expectations.suites.declared import fault_of
+from transforms.errors import FeedMisdeclared
+from transforms.feed.checks import DeclaredSuite
+from transforms.feed.feed import Feed
+
+
+def faults_of_suites(feed: Feed) -> list[FeedMisdeclared]:
+    """An error for each that there is not, or that has no such arguments; it takes seconds where there are any."""
+    found = []
+    for suite in feed.suites:
+        types = _types(feed, suite)
+        for one in suite.expectations:
+            fault = fault_of(one, types)
+            if fault is not None:
+                found.append(FeedMisdeclared(suite.file, one.key, fault.said, fault.known))
+    return found
+
+
+def refuse_unknown(feed: Feed) -> None:
+    """Raise where one of the feed's expectations cannot be asked.
+
+    Raises:
+        FeedMisdeclared: there is one; the first.
+    """
+    for fault in faults_of_suites(feed):
+        raise fault
+
+
+def _types(feed: Feed, suite: DeclaredSuite) -> Mapping[str, str]:
+    if suite.table is None:
+        return {one.name: one.dataType.simpleString() for one in CHANGE.fields}
+    return feed.tables[suite.table].columns

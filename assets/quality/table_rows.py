@@ -1,0 +1,149 @@
+"""The rows of a table that Great Expectations is asked about: in this process where they are few, else by Spark.
+
+Put here which rows those are, and how they become a frame. Not here: what is asked of them (``declared_checks``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from assets.columns.gold import key_columns
+from assets.delta import delta_rs
+from assets.delta.local_table import MOST_BYTES, MOST_ROWS, LocalTable
+from assets.delta.table_files import Files
+from assets.lake import Lake
+from assets.layers import Layer
+from expectations.suites.asked import Rows
+from expectations.suites.declared import ONLY_PANDAS, ONLY_SPARK
+from transforms.feed.checks import DeclaredExpectation
+from transforms.feed.feed import Feed, Table
+
+OWN: Final = "_weir_"
+"""What Weir's columns of gold begin with: they are in the frame where an expectation names them."""
+
+COORDINATES: Final = ("window", "table", "key_text", "event_id", "object", "line")
+"""What tells a reader which row of silver breaks an expectation."""
+
+_INTEGERS: Final = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
+"""Types of pandas that can be null: by default whole numbers with nulls become floating, which changes large ones."""
+
+
+@contextmanager
+def rows_of_gold(
+    lake: Lake, feed: Feed, table: Table, name: str, asked: Sequence[DeclaredExpectation]
+) -> Iterator[Rows]:
+    """The rows of a gold table as it is now; they are freed when the context ends."""
+    key = [one for one in key_columns(table) if not one.startswith(OWN)]
+    with _rows(lake, (Layer.GOLD, feed.name, name), None, key, asked) as rows:
+        yield rows
+
+
+@contextmanager
+def rows_of_silver(
+    lake: Lake, feed: Feed, windows: Sequence[str], asked: Sequence[DeclaredExpectation]
+) -> Iterator[Rows]:
+    """The changes of these windows; they are freed when the context ends."""
+    with _rows(lake, (Layer.SILVER, feed.name, None), windows, COORDINATES, asked) as rows:
+        yield rows
+
+
+def version_of_gold(lake: Lake, feed: Feed, name: str) -> int:
+    """The number of the table's newest commit; -1 where there is no such table."""
+    table = lake.local_table(Layer.GOLD, feed.name, name).table
+    return -1 if table is None else int(table.version())
+
+
+class _File(NamedTuple):
+    """A data file: its path below the table, its bytes, its rows, and the window that it is of."""
+
+    path: str
+    size: int
+    rows: int
+    window: str | None
+
+
+@contextmanager
+def _rows(
+    lake: Lake,
+    place: tuple[Layer, str, str | None],
+    windows: Sequence[str] | None,
+    key: Sequence[str],
+    asked: Sequence[DeclaredExpectation],
+) -> Iterator[Rows]:
+    local = lake.local_table(*place)
+    assert local.table is not None  # the step that asks has written it
+    stored = pa.schema(local.table.schema().to_arrow())
+    wanted = pa.schema([one for one in stored if _is_wanted(one, key, asked)])
+    types = {one.name: one.dataType.simpleString() for one in from_arrow_schema(wanted).fields}
+    files = _files(local, windows)
+    kinds = {one.kind for one in asked}
+    is_small = sum(one.size for one in files) <= MOST_BYTES
+    is_few = sum(one.rows for one in files) <= MOST_ROWS
+    if (is_small and is_few and not kinds & ONLY_SPARK) or kinds <= ONLY_PANDAS:
+        yield Rows(_read(local, files, wanted), False, types, [*key])
+        return
+    frame = lake.table(*place).read()
+    if windows is not None:
+        frame = frame.where(F.col("window").isin(*windows))
+    # Great Expectations asks for several jobs: what it is asked about is read once.
+    kept = frame.select(*(f"`{one}`" for one in wanted.names)).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield Rows(kept, True, types, [*key])
+    finally:
+        kept.unpersist()
+
+
+def _is_wanted(column: pa.Field, key: Sequence[str], asked: Sequence[DeclaredExpectation]) -> bool:
+    """Whether the frame has the column: all that hold single values and are no columns of Weir's own, and those named.
+
+    Lists and maps are what Great Expectations cannot sort, count or show.
+    """
+    name = column.name
+    if name in key or any(name in _named(one) for one in asked):
+        return True
+    return not name.startswith(OWN) and not pa.types.is_nested(column.type)
+
+
+def _named(one: DeclaredExpectation) -> str:
+    """All that is written in an expectation, as one text in which its columns stand."""
+    return f"{one.column} {one.arguments}"
+
+
+def _files(local: LocalTable, windows: Sequence[str] | None) -> list[_File]:
+    """The table's files, or those of some windows."""
+    assert local.table is not None
+    listed = pa.table(local.table.get_add_actions(flatten=True))
+    columns = [listed[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
+    has_windows = "partition.window" in listed.column_names
+    of = listed["partition.window"].to_pylist() if has_windows else [None] * listed.num_rows
+    found = [
+        _File(path, size, rows or 0, window)
+        for path, size, rows, window in zip(*columns, of, strict=True)
+    ]
+    return [one for one in found if windows is None or one.window in windows]
+
+
+def _read(local: LocalTable, files: Sequence[_File], wanted: pa.Schema) -> pd.DataFrame:
+    assert local.table is not None
+    reader = Files.of(local.table, local.path, local.warehouse)
+    parts = [wanted.empty_table()]
+    for one in files:
+        rows = reader.read(one.path, one.size, [name for name in wanted.names if name != "window"])
+        if one.window is not None:
+            rows = rows.append_column("window", pa.repeat(one.window, rows.num_rows))
+        parts.append(delta_rs.conformed(rows, wanted))
+    return pa.concat_tables(parts).to_pandas(types_mapper=_INTEGERS.get)

@@ -1,0 +1,102 @@
+"""Data Docs: Great Expectations' own pages of the results that runs have stored, and of the suites behind them.
+
+Put here what renders them. Not here: what a stored result is (``validation_results``), and where a feed's folder is
+(``assets/quality``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from expectations import gx
+from expectations.rule_pages import know_rules
+
+LISTED: Final = 100
+"""So many of the newest results are on the first page, which reads each of them."""
+
+KEPT: Final = 1000
+"""So many of a feed's newest results are kept; older ones are removed when pages are made."""
+
+
+def build_pages(name: str, folder: str) -> int:
+    """Make the pages of results that have none yet, and the first page again; how many results were new.
+
+    ``name``: what the pages are headed; ``folder``: where the results are, and where the pages go.
+    """
+    context = _context(folder)
+    results = context.validation_results_store
+    stored = sorted(results.list_keys(), key=lambda key: key.run_id.run_time)
+    for old in stored[:-KEPT]:
+        results.remove_key(old)
+    builder = _builder(context, name, folder)
+    shown = _shown(builder)
+    new = [key for key in stored[-KEPT:] if key.to_tuple() not in shown]
+    if not new:
+        return 0
+    newest = {key.expectation_suite_identifier: key for key in new}
+    for suite, key in newest.items():
+        context.suites.add_or_update(_suite(suite.name, results.get(key)))
+    builder.build(resource_identifiers=[*new, *newest])
+    return len(new)
+
+
+def _shown(builder: Any) -> set[tuple[str, ...]]:
+    """Which results have a page."""
+    from great_expectations.data_context.types.resource_identifiers import (
+        ValidationResultIdentifier,
+    )
+
+    pages = builder.target_store.store_backends[ValidationResultIdentifier]
+    return {tuple(key) for key in pages.list_keys()}
+
+
+def _suite(name: str, result: Any) -> Any:
+    module = gx.import_gx()
+    return module.ExpectationSuite(
+        name=name, expectations=[one.expectation_config.to_domain_obj() for one in result.results]
+    )
+
+
+def _context(folder: str) -> Any:
+    module = gx.import_gx()
+    know_rules()
+    from great_expectations.data_context.types.base import DataContextConfig
+
+    stores = {
+        "expectations": {
+            "class_name": "ExpectationsStore",
+            "store_backend": _backend(f"{folder}/expectations", ".json"),
+        },
+        "results": {
+            "class_name": "ValidationResultsStore",
+            "store_backend": _backend(f"{folder}/validations", ".json"),
+        },
+    }
+    config = DataContextConfig(
+        expectations_store_name="expectations",
+        validation_results_store_name="results",
+        stores=stores,
+        analytics_enabled=False,
+    )
+    return module.get_context(mode="ephemeral", project_config=config)
+
+
+def _builder(context: Any, name: str, folder: str) -> Any:
+    from great_expectations.render.renderer.site_builder import SiteBuilder
+
+    return SiteBuilder(
+        data_context=context,
+        store_backend=_backend(f"{folder}/data_docs"),
+        site_name=name,
+        show_how_to_buttons=False,
+        site_index_builder={
+            "class_name": "DefaultSiteIndexBuilder",
+            "validation_results_limit": LISTED,
+        },
+    )
+
+
+def _backend(folder: str, ending: str | None = None) -> dict[str, str]:
+    """Great Expectations' settings for the files of one folder."""
+    where = {"class_name": "TupleFilesystemStoreBackend", "base_directory": folder}
+    return where | ({"filepath_suffix": ending} if ending else {})

@@ -1,0 +1,52 @@
+"""The built-in rules of a feed: those that its format has, as its file sets them.
+
+Put here which rules are judged, and how severely. Not here: the rules (``silver``, ``gold``, ``tigergraph``), and
+reading the feed file (``orchestration/feeds/running``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from expectations import gold, silver, tigergraph
+from expectations.rule import Rule, Severity
+from transforms.feed.checks import CheckSetting
+from transforms.feed.feed import Feed
+
+SEVERITIES: Final[Mapping[str, Severity]] = {
+    "block": "blocking",
+    "fail": "failing",
+    "warn": "warning",
+}
+"""What a feed file calls a severity, and what a rule does."""
+
+
+def known_rules(format_name: str) -> dict[str, Rule]:
+    """Every rule that may be judged of a feed of this format, by name."""
+    of_graph = tigergraph.RULES if format_name == "tigergraph" else ()
+    return {rule.name: rule for rule in (*silver.rules_of(format_name), *gold.RULES, *of_graph)}
+
+
+def silver_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of the feed's silver."""
+    return as_set(silver.rules_of(feed.format), feed.checks)
+
+
+def gold_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of each of its gold tables."""
+    return as_set(gold.RULES, feed.checks)
+
+
+def as_set(rules: Iterable[Rule], settings: Mapping[str, CheckSetting]) -> tuple[Rule, ...]:
+    """The rules as a feed file's ``checks`` set them; those that are off are left out."""
+    found = []
+    for rule in rules:
+        setting = settings.get(rule.name)
+        if setting is None:
+            found += [rule] if rule.is_asked else []
+        elif setting.severity != "off":
+            severity = SEVERITIES[setting.severity] if setting.severity else rule.severity
+            found.append(replace(rule, severity=severity, at_most=setting.at_most))
+    return tuple(found)

@@ -1,0 +1,40 @@
+"""``weir data-docs``: the pages of what checks have found, made by Great Expectations.
+
+Put here what the command prints. Not here: when runs make pages by themselves (``assets/quality/pages``), and what is
+on them (``expectations/data_docs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assets.quality.pages import build_pages_of
+from assets.wording import counted
+from orchestration.cli import session
+from orchestration.cli.options import Place
+from orchestration.console import print_error, waiting
+
+
+def data_docs(place: Place, only: Sequence[str]) -> int:
+    """Make the pages of results that have none yet, and print where they are.
+
+    Returns the exit code: 0, or 1 where those of a feed could not be made; the others are done.
+    """
+    chosen = session.choose(place.feeds, only)
+    lake = session.reached(place.warehouse, chosen)
+    failed = False
+    for feed in chosen:
+        try:
+            with waiting(f"making the pages of {feed.name}"):
+                made, index = build_pages_of(lake, feed)
+        except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
+            failed = True
+            print_error(feed.name, fault)
+        else:
+            said = (
+                f"{counted(made, 'new result')}, {index}"
+                if index
+                else "no run has kept a result yet"
+            )
+            print(f"{feed.name}: {said}")
+    return 1 if failed else 0

@@ -1,0 +1,45 @@
+"""The table of built-in rules in docs/checks.md, made from the code: ``python -m tests.expectations.rules_in_docs``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from expectations import gold, silver, tigergraph
+from expectations.rule import Rule
+from transforms.formats import FORMATS
+
+WORDS = {"blocking": "block", "failing": "fail", "warning": "warn"}
+
+
+def table() -> str:
+    """One line per rule: its name, where it is judged, its severity, and what it says."""
+    own: dict[str, list[str]] = {}
+    says: dict[str, str] = {}
+    for name, source in sorted(FORMATS.items()):
+        for warning in source.warnings:
+            own.setdefault(warning.rule, []).append(f"`{name}`")
+            says[warning.rule] = warning.says
+    lines = [
+        *_lines("silver", silver.COMMON),
+        *(
+            f"| `{rule}` | silver, of {', '.join(formats)} | warn | {says[rule]} |"
+            for rule, formats in own.items()
+        ),
+        *_lines("each gold table", gold.RULES),
+        *_lines("the graph, of `tigergraph`", tigergraph.RULES),
+    ]
+    return "\n".join(["| check | of | severity | says |", "|---|---|---|---|", *lines])
+
+
+def _lines(of: str, rules: Iterable[Rule]) -> list[str]:
+    return [f"| `{rule.name}` | {of} | {_severity(rule)} | {rule.says} |" for rule in rules]
+
+
+def _severity(rule: Rule) -> str:
+    if not rule.is_asked:
+        return f"off, then {WORDS[rule.severity]}"
+    return f"{WORDS[rule.severity]}, always" if rule.is_fixed else WORDS[rule.severity]
+
+
+if __name__ == "__main__":
+    print(table())

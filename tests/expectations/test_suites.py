@@ -1,0 +1,215 @@
+"""Declared expectations: what a feed file's texts become, what is wrong with them, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+
+from expectations.suites import declared
+from expectations.suites.arguments import BY_VALUE, typed_arguments
+from expectations.suites.asked import Answer, Rows, ask
+from expectations.suites.declared import fault_of
+from transforms.feed.checks import DeclaredExpectation
+
+# Great Expectations and what it imports use names that Python is about to drop.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+TYPES = {
+    "id": "bigint",
+    "name": "string",
+    "price": "decimal(10,2)",
+    "day": "date",
+    "at": "timestamp",
+    "ok": "boolean",
+}
+FRAME = pd.DataFrame(
+    {
+        "id": pd.array([1, 2, 3, 9_007_199_254_740_993], dtype=pd.Int64Dtype()),
+        "name": ["no", "yes", "007", None],
+        "price": [Decimal("1.10"), Decimal("2.20"), Decimal("-3.00"), None],
+        "day": [date(2025, 11, 19), date(2025, 11, 20), None, date(2025, 11, 21)],
+        "at": pd.to_datetime(
+            ["2025-11-19 22:00", "2025-11-20 00:00", None, "2025-11-21 00:00"], utc=True
+        ),
+        "ok": pd.array([True, False, None, True], dtype=pd.BooleanDtype()),
+    }
+)
+
+
+def expectation(
+    kind: str, column: str | None = None, /, severity: str = "warn", **arguments: object
+) -> DeclaredExpectation:
+    return DeclaredExpectation(kind, kind, column, arguments, severity, "expectations")  # type: ignore[arg-type]
+
+
+def answer(one: DeclaredExpectation) -> Answer:
+    assert fault_of(one, TYPES) is None
+    (found,), _ = ask("zoo", [one], Rows(FRAME, False, TYPES, ["id"]))
+    assert found.error is None
+    return found
+
+
+CASES: Mapping[str, tuple[DeclaredExpectation, DeclaredExpectation, list[object]]] = {
+    "texts stay texts": (
+        expectation("expect_column_values_to_be_in_set", "name", value_set=["no", "yes", "007"]),
+        expectation("expect_column_values_to_be_in_set", "name", value_set=["no", "yes", "7"]),
+        ["007"],
+    ),
+    "nulls": (
+        expectation("expect_column_values_to_not_be_null", "id"),
+        expectation("expect_column_values_to_not_be_null", "name"),
+        [None],
+    ),
+    "a part may break it": (
+        expectation("expect_column_values_to_not_be_null", "name", mostly="0.75"),
+        expectation("expect_column_values_to_not_be_null", "name", mostly="0.8"),
+        [None],
+    ),
+    "decimals": (
+        expectation("expect_column_values_to_be_between", "price", min_value="-3.00"),
+        expectation("expect_column_values_to_be_between", "price", min_value="0"),
+        [-3.0],
+    ),
+    "dates": (
+        expectation("expect_column_values_to_be_between", "day", min_value="2025-11-19"),
+        expectation("expect_column_values_to_be_between", "day", min_value="2025-11-20"),
+        ["2025-11-19"],
+    ),
+    "moments": (
+        expectation("expect_column_values_to_be_between", "at", min_value="2025-11-19T22:00:00Z"),
+        expectation("expect_column_values_to_be_between", "at", min_value="2025-11-19T23:00:00Z"),
+        ["2025-11-19T22:00:00+00:00"],
+    ),
+    "a regex of digits": (
+        expectation("expect_column_values_to_match_regex", "name", regex="o|s|7"),
+        expectation("expect_column_values_to_match_regex", "name", regex="7"),
+        ["no", "yes"],
+    ),
+    "lengths": (
+        expectation("expect_column_value_lengths_to_be_between", "name", min_value="2"),
+        expectation("expect_column_value_lengths_to_be_between", "name", min_value="3"),
+        ["no"],
+    ),
+    "booleans": (
+        expectation("expect_column_values_to_be_in_set", "ok", value_set=["true", "false"]),
+        expectation("expect_column_values_to_be_in_set", "ok", value_set=["true"]),
+        [False],
+    ),
+    "a condition": (
+        expectation(
+            "expect_column_values_to_be_between",
+            "price",
+            min_value="0",
+            row_condition='col("id") < 3',
+        ),
+        expectation(
+            "expect_column_values_to_be_between",
+            "price",
+            min_value="0",
+            row_condition='col("id") < 4',
+        ),
+        [-3.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_expectation_passes_and_fails_with_samples_and_their_keys(case: str) -> None:
+    holds, broken, values = CASES[case]
+    assert answer(holds).passed
+    found = answer(broken)
+    assert not found.passed
+    assert found.broken == len(values)
+    assert [one.get(broken.column or "") for one in found.samples] == values
+    assert all(one["id"] is not None for one in found.samples)
+
+
+def test_whole_numbers_beyond_floating_ones_are_shown_as_they_are() -> None:
+    found = answer(expectation("expect_column_values_to_be_between", "id", max_value="3"))
+    assert [one["id"] for one in found.samples] == [9_007_199_254_740_993]
+
+
+def test_an_expectation_of_the_table_says_what_it_found() -> None:
+    found = answer(expectation("expect_table_row_count_to_be_between", min_value="5"))
+    assert (found.passed, found.observed, found.samples) == (False, "4", [])
+
+
+def test_what_cannot_be_asked_is_no_pass_and_says_why() -> None:
+    one = expectation("expect_column_values_to_be_between", "colour", min_value="1")
+    (found,), _ = ask("zoo", [one], Rows(FRAME, False, TYPES, ["id"]))
+    assert not found.passed
+    assert "colour" in str(found.error)
+
+
+FAULTS: Mapping[str, DeclaredExpectation] = {
+    "did you mean expect_column_values_to_be_unique": expectation(
+        "expect_column_values_to_be_uniqe", "id"
+    ),
+    "has no argument min_vlue; did you mean min_value": expectation(
+        "expect_column_values_to_be_between", "id", min_vlue="3"
+    ),
+    "cannot both be None": expectation("expect_column_values_to_be_between", "id"),
+    "needs the argument column": expectation("expect_column_values_to_not_be_null"),
+    "'three' is no value of type bigint": expectation(
+        "expect_column_values_to_be_between", "id", min_value="three"
+    ),
+    "'soon' is no value of type date": expectation(
+        "expect_column_values_to_be_between", "day", min_value="soon"
+    ),
+    "a database only": expectation(
+        "expect_column_values_to_match_like_pattern", "name", like_pattern="a%"
+    ),
+    "mostly": expectation("expect_column_values_to_not_be_null", "id", mostly="7"),
+}
+
+
+@pytest.mark.parametrize("said", FAULTS)
+def test_a_fault_says_what_is_wrong_and_what_was_meant(said: str) -> None:
+    fault = fault_of(FAULTS[said], TYPES)
+    assert fault is not None
+    assert said in fault.said
+
+
+def test_what_pandas_and_spark_can_answer_is_what_great_expectations_has_for_them() -> None:
+    known = declared.known_kinds()
+    from great_expectations.expectations import registry
+
+    metrics = registry._registered_metrics
+
+    def engines(kind: str) -> set[str]:
+        made = registry.get_expectation_impl(kind)
+        needed = [getattr(made, "map_metric", None), *getattr(made, "metric_dependencies", ())]
+        found: set[str] | None = None
+        for name in filter(None, needed):
+            there: set[str] = set()
+            for ending in ("", ".condition"):
+                there |= {*metrics.get(name + ending, {"providers": {}})["providers"]}
+            found = there if found is None else found & there
+        return {"PandasExecutionEngine", "SparkDFExecutionEngine"} if found is None else found
+
+    every = {*known, *declared.NEEDS_DATABASE}
+    pandas = {kind for kind in every if "PandasExecutionEngine" in engines(kind)}
+    spark = {kind for kind in every if "SparkDFExecutionEngine" in engines(kind)}
+    # It counts the rows of another table, of the same database.
+    other = {"expect_table_row_count_to_equal_other_table"}
+    assert not (((every - pandas - spark) | other) ^ declared.NEEDS_DATABASE)
+    assert not ((pandas - spark) ^ declared.ONLY_PANDAS)
+    assert not ((spark - pandas) ^ declared.ONLY_SPARK)
+    assert every >= BY_VALUE
+
+
+def test_arguments_are_what_their_column_is() -> None:
+    kind = "expect_column_values_to_be_between"
+    given = {"min_value": "2025-11-20", "strict_min": "true", "mostly": "0.9"}
+    assert typed_arguments(kind, given, "date") == {
+        "min_value": date(2025, 11, 20),
+        "strict_min": True,
+        "mostly": 0.9,
+    }
+    assert typed_arguments(kind, {"min_value": "2025-11-20"}, "timestamp") == {
+        "min_value": datetime(2025, 11, 20, tzinfo=UTC)
+    }
