@@ -22,6 +22,7 @@ from assets.upkeep import upkeep_asset
 from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
+from orchestration.watching.report import report_asset
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.source_format import ExtraAsset
@@ -46,7 +47,7 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         progress_asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
-    return [landing, *chain, *extras, upkeep_asset.build(feed)]
+    return [landing, *chain, *extras, report_asset.build(feed), upkeep_asset.build(feed)]
 
 
 def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:

@@ -22,6 +22,7 @@ COMMANDS: tuple[click.Command, ...] = (
     asking.explain_command,
     asking.verify_command,
     asking.status_command,
+    asking.report_command,
     making.rebuild_command,
     making.demo_command,
     deciding.epoch_command,

@@ -34,6 +34,7 @@ ASSETS = (
     ("gold", "zoo", "keepers"),
     ("gold", "zoo", "keepers__tombstones"),
     ("progress", "zoo"),
+    ("report", "zoo"),
 )
 
 LAUNCH = """

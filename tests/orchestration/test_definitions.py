@@ -62,6 +62,7 @@ MADE_OF_TPCH = (
     "gold/tpch/public__region",
     "gold/tpch/public__region__tombstones",
     "progress/tpch",
+    "report/tpch",
 )
 
 
@@ -96,6 +97,7 @@ def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
         "gold/shop/order_details",
         "gold/shop/order_details__tombstones",
         "progress/shop",
+        "report/shop",
         "compaction/shop",
         "landing/tpch",
         "compaction/tpch",
@@ -198,6 +200,8 @@ def test_each_table_is_in_one_pool_of_its_feed_which_lets_in_one_run_at_a_time(
         "gold/shop/order_details": {"gold_shop"},
         "gold/shop/order_details__tombstones": {"gold_shop"},
         "progress/shop": {"progress_shop"},
+        "report/shop": {"report_shop"},
+        "report/tpch": {"report_tpch"},
         "compaction/shop": {"silver_shop"},
         "compaction/tpch": {"silver_tpch"},
         "bronze/tpch": {"bronze_tpch"},
