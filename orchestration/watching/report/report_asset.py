@@ -15,6 +15,7 @@ from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
 from assets.window_asset import window_asset
 from orchestration.watching import pages
+from orchestration.watching.metrics import metrics_files
 from orchestration.watching.report import stored
 from transforms.feed.feed import Feed
 
@@ -32,9 +33,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def report(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started, now = monotonic(), datetime.now(UTC)
         address = stored.address_of(lake, feed)
+        ended = EndedRun(context.run_id, now, partitions.keys_of(context))
+        unwritten = metrics_files.write(lake, feed, ended, context.instance)
+        if unwritten:
+            context.log.warning(unwritten)
         try:
             sizes = gold_sizes.sizes_now(lake, feed)
-            ended = EndedRun(context.run_id, now, partitions.keys_of(context))
             gold_sizes.note(lake, feed, ended, sizes)
             pages.store(address, stored.make(lake, feed, now, sizes), pages.HTML)
         except (
