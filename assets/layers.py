@@ -39,3 +39,5 @@ class Layer(StrEnum):
     """What each commit of bronze brought."""
     LANDED = "landed"
     """Which object generations a run found in the landing before bronze had them, of feeds with transactions."""
+    RUNS = "runs"
+    """How many rows gold had after each run."""

@@ -24,6 +24,7 @@ from assets.window_asset import of_feed
 from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
+from orchestration.watching.report import report_asset
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.source_format import ExtraAsset
@@ -47,7 +48,13 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         progress_asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
-    return [of_feed(feed, landing), *chain, *extras, upkeep_asset.build(feed)]
+    return [
+        of_feed(feed, landing),
+        *chain,
+        *extras,
+        report_asset.build(feed),
+        upkeep_asset.build(feed),
+    ]
 
 
 def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:

@@ -6,7 +6,7 @@ Put here what reads or writes users' tables without Spark. Not here: Weir's own 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,27 +84,30 @@ class LocalTable:
             [columns.empty_table(), *(delta_rs.conformed(one, columns) for one in parts)]
         )
 
-    def each(self, columns: pa.Schema, windows: Container[str] | None = None) -> Iterator[pa.Table]:
+    def each(
+        self, columns: pa.Schema, windows: Collection[str] | None = None
+    ) -> Iterator[pa.Table]:
         """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
 
-        ``windows``: only the files of these are read, where the columns have ``window``.
+        ``windows``: only the files of these, of a table that is partitioned by them; None for all files.
         """
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
             files = Files.of(self.table, self.path, self.warehouse)
             listed = pa.table(self.table.get_add_actions(flatten=True))
-            by_window = "window" in columns.names and "partition.window" in listed.column_names
+            is_cut = "partition.window" in listed.column_names
+            if is_cut and windows is not None:
+                listed = listed.filter(pc.is_in(listed["partition.window"], pa.array([*windows])))
+            by_window = is_cut and "window" in columns.names
             wanted = [name for name in columns.names if not (by_window and name == "window")]
             for at, (name, size) in enumerate(
                 zip(*(listed[one].to_pylist() for one in ("path", "size_bytes")), strict=True)
             ):
-                window = listed["partition.window"][at] if by_window else None
-                if window is not None and windows is not None and window.as_py() not in windows:
-                    continue
                 rows = files.read(name, size, wanted)
-                if window is not None:
-                    rows = rows.append_column("window", pa.repeat(window, rows.num_rows))
+                if by_window:
+                    window = pa.repeat(listed["partition.window"][at], rows.num_rows)
+                    rows = rows.append_column("window", window)
                 yield delta_rs.conformed(rows, columns)
 
     @property

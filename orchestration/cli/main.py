@@ -26,6 +26,7 @@ COMMANDS: tuple[click.Command, ...] = (
     asking.status_command,
     asking.dbt_sources_command,
     making.data_docs_command,
+    asking.report_command,
     making.rebuild_command,
     making.demo_command,
     deciding.epoch_command,

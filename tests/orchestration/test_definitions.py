@@ -62,6 +62,7 @@ MADE_OF_TPCH = (
     "gold/tpch/public__region",
     "gold/tpch/public__region__tombstones",
     "progress/tpch/tpch_progress",
+    "report/tpch/tpch_report",
 )
 
 
@@ -96,6 +97,7 @@ def test_a_feed_is_a_chain_of_assets_with_one_gold_table_per_declared_table(
         "gold/shop/order_details",
         "gold/shop/order_details__tombstones",
         "progress/shop/shop_progress",
+        "report/shop/shop_report",
         "compaction/shop/shop_compaction",
         "landing/tpch/tpch_landing",
         "compaction/tpch/tpch_compaction",
@@ -234,6 +236,8 @@ def test_each_table_is_in_one_pool_of_its_feed_which_lets_in_one_run_at_a_time(
         "gold/shop/order_details": {"gold_shop"},
         "gold/shop/order_details__tombstones": {"gold_shop"},
         "progress/shop/shop_progress": {"progress_shop"},
+        "report/shop/shop_report": {"report_shop"},
+        "report/tpch/tpch_report": {"report_tpch"},
         "compaction/shop/shop_compaction": {"silver_shop"},
         "compaction/tpch/tpch_compaction": {"silver_tpch"},
         "bronze/tpch/tpch_bronze": {"bronze_tpch"},

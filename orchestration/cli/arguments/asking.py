@@ -1,4 +1,4 @@
-"""The commands that only read: ``weir query``, ``explain``, ``verify``, ``status`` and ``dbt-sources``.
+"""The commands that only read: ``weir query``, ``explain``, ``verify``, ``status``, ``report`` and ``dbt-sources``.
 
 Put here the arguments and the help of a command that answers a question and leaves the warehouse as it is. Not here:
 commands that make tables (``making``), and those that record a decision (``deciding``).
@@ -7,6 +7,7 @@ commands that make tables (``making``), and those that record a decision (``deci
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -131,3 +132,25 @@ def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
     from orchestration.cli import dbt_sources
 
     dbt_sources.dbt_sources(place, only)
+
+
+@click.command(
+    "report", short_help="Make a feed's report: a page with plots, readable without network."
+)
+@click.argument("feed")
+@in_place
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where the page goes. By default _reports/<feed>.html in the warehouse.",
+)
+@click.option("--open", "opened", is_flag=True, help="Open it in a browser, too.")
+def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> None:
+    """Make a feed's report: its windows, outcomes, lag, growth, tombstones and quarantine, with plots.
+
+    Each run makes it, too. The page has everything in it and needs no network.
+    """
+    from orchestration.cli import report
+
+    sys.exit(report.report(place, feed, to, opened=opened))

@@ -1,0 +1,61 @@
+"""The Dagster asset of a feed's report: the last step of a run notes how large gold is, and makes the page.
+
+Put here what Dagster is shown of it. Not here: the page (``page``), and where it lies (``stored``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from datetime import UTC, datetime
+from time import monotonic
+
+import dagster as dg
+
+from assets import partitions
+from assets.asset_keys import feed_key
+from assets.bookkeeping import gold_sizes, progress_asset
+from assets.bookkeeping.gold_sizes import EndedRun
+from assets.lake import Lake
+from assets.window_asset import of_feed, window_step
+from orchestration.watching import pages
+from orchestration.watching.metrics import metrics_files
+from orchestration.watching.report import stored
+from transforms.feed.feed import Feed
+
+
+def build(feed: Feed) -> dg.AssetsDefinition:
+    """The feed's report asset, behind progress."""
+    spec = dg.AssetSpec(
+        feed_key("report", feed),
+        # Behind the tables, too: a run of "Materialize all" has no step for progress.
+        deps=[feed_key("progress", feed), *progress_asset.upstream_of(feed)],
+        kinds={"report", "html"},
+        description="A page with plots of the feed's windows, lag, growth and quarantine; each run makes it again.",
+    )
+
+    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "report"))
+    def report(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+        started, now = monotonic(), datetime.now(UTC)
+        address = stored.address_of(lake, feed)
+        ended = EndedRun(context.run_id, now, partitions.keys_of(context))
+        unwritten = metrics_files.write(lake, feed, ended, context.instance)
+        if unwritten:
+            context.log.warning(unwritten)
+        try:
+            sizes = gold_sizes.sizes_now(lake, feed)
+            gold_sizes.note(lake, feed, ended, sizes)
+            pages.store(address, stored.make(lake, feed, now, sizes), pages.HTML)
+        except (
+            Exception
+        ) as fault:  # the windows are in gold, and a page is no reason to say otherwise
+            context.log.warning(f"{feed.name}: the report was not made: {fault}")
+            return dg.MaterializeResult(metadata={"not_made": str(fault)})
+        return dg.MaterializeResult(
+            metadata={
+                "page": dg.MetadataValue.url(stored.link_to(lake, feed)),
+                "file": dg.MetadataValue.path(address),
+                "rows": sum(one.rows for one in sizes),
+                "tombstones": sum(one.tombstones for one in sizes),
+                "seconds": round(monotonic() - started, 2),
+            }
+        )
+
+    return report

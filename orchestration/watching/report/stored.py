@@ -1,0 +1,42 @@
+"""Where a report lies: ``<warehouse>/_reports/<feed>.html``, in a folder or in S3.
+
+Put here where a report is and how it is made. Not here: what is on it (``page``), storing it (``pages``), and when a
+run makes it (``report_asset``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from assets.audit import feed_report
+from assets.bookkeeping.gold_sizes import TableSize
+from assets.lake import Lake
+from orchestration.watching.report.page import page_of
+from transforms.feed.feed import Feed
+
+FOLDER = "_reports"
+REPORTS_URL = "WEIR_REPORTS_URL"
+"""Names the address at which some web server shows the folder of reports, for links in Dagster's pages."""
+
+
+def address_of(lake: Lake, feed: Feed) -> str:
+    """Where the feed's report is, or will be."""
+    return f"{lake.warehouse.rstrip('/')}/{FOLDER}/{feed.name}.html"
+
+
+def link_to(lake: Lake, feed: Feed) -> str:
+    """An address that a browser opens: below ``WEIR_REPORTS_URL`` where that is set, else of the file itself."""
+    base = os.environ.get(REPORTS_URL, "").strip()
+    if base:
+        return f"{base.rstrip('/')}/{quote(feed.name)}.html"
+    address = address_of(lake, feed)
+    return address if "://" in address else Path(address).as_uri()
+
+
+def make(lake: Lake, feed: Feed, now: datetime, sizes: Sequence[TableSize] | None = None) -> str:
+    """The report's page, of the tables as they are; ``sizes``: those of gold, where they are known already."""
+    return page_of(feed, feed_report.facts_of(lake, feed, sizes), now)

@@ -1,0 +1,26 @@
+"""Which windows a Dagster run has, by its tags.
+
+Put here what a run's tags say. Not here: which windows are due (``runs/planning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from transforms.feed.feed import Feed
+from transforms.feed.windows import windows_between
+
+WINDOW = "dagster/partition"
+RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+
+
+def windows_of_run(feed: Feed, tags: Mapping[str, str]) -> list[str]:
+    """The windows of a run of this feed: one, or all of a range; none where the tags name none."""
+    first, last = (tags.get(name, tags.get(WINDOW, "")) for name in RANGE)
+    return windows_between(first, last, feed.window) if first and last else []
+
+
+def windows_in_words(tags: Mapping[str, str]) -> str:
+    """The windows of a run, whatever its feed: one, or the first and the last; nothing where the tags name none."""
+    first, last = (tags.get(name, tags.get(WINDOW, "")) for name in RANGE)
+    return first if first == last else f"{first} .. {last}"
