@@ -44,7 +44,6 @@ def onboard(request: Request) -> int:
     file = new_file.place_of(request.feeds, address.name)
     if request.writes and not request.force:
         new_file.refuse_existing(file)
-    say(f"looking at {address.landing}")
     feed = Feed(address.name, "", address.landing, files=address.files or "**")
     with waiting("reading a sample"):
         found = sample(feed, request.objects, lambda what: say(f"  {what}"))
