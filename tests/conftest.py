@@ -48,10 +48,9 @@ SLOW = {
     "test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_downstream": 0,
     "test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting": 0,
     "test_a_landing_that_cannot_be_read_leaves_the_window_that_ended": 0,
-    # Whole runs of feeds that were onboarded, in this process.
+    # Whole runs, in this process.
     "test_the_lines_that_a_run_shows_bring_its_tables_to_gold": 0,
     "test_a_file_that_has_tables_gets_lines_to_go_below_them": 0,
-    "test_gold_of_a_real_run_is_what_the_preview_showed": 0,
     # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
     "test_gold_is_the_graph_that_the_store_has": 0,
     "test_gold_is_the_graph_whatever_the_windows_and_the_runs": 9,

@@ -152,3 +152,13 @@ def test_weir_run_knows_the_format_once_its_file_is_saved(
     )
     assert line in ran.err
     assert "gold.zoo.pets: 3 keys changed, now 2 rows and 1 tombstone" in ran.err
+    # It says nothing of itself for onboarding, so that its name is asked for; its events say the rest.
+    weir = (sys.executable, "-m", "orchestration.cli.main")
+    unknown = command(tmp_path, *weir, "onboard", "drops", "--print")
+    assert unknown.code == 2
+    assert "of no format that Weir recognises" in unknown.err
+    asked = ("onboard", "drops", "--print", "--format", "tabbed")
+    proposed = command(tmp_path, *weir, *asked)
+    assert proposed.code == 0, proposed.err
+    assert "    key: [id] " in proposed.out
+    assert "gold.drops.pets: 2 rows, 1 deleted" in proposed.err

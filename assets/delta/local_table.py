@@ -110,6 +110,18 @@ class LocalTable:
                     rows = rows.append_column("window", window)
                 yield delta_rs.conformed(rows, columns)
 
+    def of_windows(self, columns: pa.Schema, windows: Collection[str]) -> Iterator[pa.Table]:
+        """The rows of some windows, some at a time: whoever has seen enough reads no more of them."""
+        if self.table is None:
+            return
+        with naming_store_faults(self.name, self.warehouse):
+            files = Files.of(self.table, self.path, self.warehouse)
+            listed = pa.table(self.table.get_add_actions(flatten=True))
+            names = ("path", "size_bytes", "partition.window")
+            for name, size, window in zip(*(listed[one].to_pylist() for one in names), strict=True):
+                for rows in files.batches(name, size, columns.names) if window in windows else ():
+                    yield delta_rs.conformed(rows, columns)
+
     @property
     def may_be_written(self) -> bool:
         """Whether it has nothing that only Spark can write."""

@@ -6,7 +6,7 @@ in a store. Not here: which files a table has, and all else that delta-rs does (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from assets.delta.delta_rs import address, options
 
 # A smaller object costs less than the requests for its parts.
 _WHOLE_BYTES = 8 << 20
+_BATCH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,20 @@ class Files:
             [kept, pa.array([True] * (found.num_rows - len(kept)), pa.bool_())]
         )
         return found.filter(marks)
+
+    def batches(self, name: str, size: int, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """``read``, some rows at a time, for whoever may need only the first of a large file."""
+        file = self.parquet(name, size)
+        there = [column for column in columns if column in file.schema_arrow.names]
+        kept, at = self.kept.get(name.rpartition("/")[2]), 0
+        for batch in file.iter_batches(_BATCH, columns=there, use_threads=self._is_local):
+            found = pa.Table.from_batches([batch])
+            marks = None if kept is None else kept[at : at + len(found)]
+            at += len(found)
+            if marks is not None:
+                rest = pa.array([True] * (len(found) - len(marks)), pa.bool_())
+                found = found.filter(pa.concat_arrays([marks, rest]))
+            yield found
 
     def content(self, name: str) -> bytes:
         """A whole file.

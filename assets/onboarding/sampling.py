@@ -80,14 +80,18 @@ class Sample:
         (found,) = (one for one in self.objects if one.object.name == name)
         return _cut(found, feed, most)
 
-    def records(self, feed: Feed) -> list[BronzeRecord]:
-        """The records of the drops that the feed reads, about equally many of each."""
+    def drops_of(self, feed: Feed) -> list[str]:
+        """The objects that are drops of the feed, by their names."""
         globs = FORMATS[feed.format].files if feed.files is None else (feed.files,)
-        names = [
+        return [
             name
             for name in self.names()
             if self.of_topics or any(matches(name, glob) for glob in globs)
         ]
+
+    def records(self, feed: Feed) -> list[BronzeRecord]:
+        """The records of the drops that the feed reads, about equally many of each."""
+        names = self.drops_of(feed)
         most = max(1, MOST_RECORDS // max(1, len(names)))
         return [one for name in names for one in self.records_of(name, feed, most)]
 

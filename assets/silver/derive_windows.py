@@ -109,7 +109,7 @@ def derive_alone(
     counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
     if counts[rules.TABLES_ARE_DECLARED.name]:
-        samples[rules.TABLES_ARE_DECLARED.name] += _as_declared(lake, feed)
+        samples[rules.TABLES_ARE_DECLARED.name] += _as_declared(lake, feed, accounts)
     for rule, waiting in _waiting_transactions(lake, feed).items():
         counts[rule] = len(waiting)
         samples[rule] = open_transactions.described(waiting)
@@ -119,9 +119,10 @@ def derive_alone(
     return Derived(accounts, counts, samples)
 
 
-def _as_declared(lake: Lake, feed: Feed) -> str:
+def _as_declared(lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]) -> str:
     """What to write into the feed file for the tables that it does not declare, as Markdown."""
-    lines = "\n".join(undeclared_tables.lines_to_paste(lake, feed))
+    waiting = {row["window"] for row in accounts if row["declared"] is None and row["changes"]}
+    lines = "\n".join(undeclared_tables.lines_to_paste(lake, feed, waiting))
     return f"\n\n```yaml\n{lines}\n```"
 
 

@@ -6,7 +6,7 @@ types and keys are inferred (``transforms/proposing``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -38,10 +38,10 @@ _MOST: Final = 5_000
 """So many changes of all these tables are looked at."""
 
 
-def proposed_from_silver(lake: Lake, feed: Feed) -> Proposal:
-    """What the feed file should declare of the tables that wait in silver, by their changes there."""
+def proposed_from_silver(lake: Lake, feed: Feed, windows: Collection[str]) -> Proposal:
+    """What the feed file should declare of the tables that wait in silver, by their changes of these windows."""
     seen: dict[TableKey, TableSeen] = {}
-    for row in islice(_waiting(lake, feed), _MOST):
+    for row in islice(_waiting(lake, feed, windows), _MOST):
         *qualifiers, name = row["source_table"].split(".")
         catalog, schema = [None, None, *qualifiers][-2:]
         key = (catalog, schema, name)
@@ -63,18 +63,18 @@ def _event(row: Mapping[str, Any]) -> Event:
     )
 
 
-def _waiting(lake: Lake, feed: Feed) -> Iterator[dict[str, Any]]:
+def _waiting(lake: Lake, feed: Feed, windows: Collection[str]) -> Iterator[dict[str, Any]]:
     """The changes of rows whose table nobody declares."""
     columns = pa.schema([SILVER_ARROW.field(name) for name in (*_COLUMNS, "derived")])
-    for rows in lake.local_table(Layer.SILVER, feed.name).each(columns):
+    for rows in lake.local_table(Layer.SILVER, feed.name).of_windows(columns, windows):
         is_own = pc.and_(pc.is_null(rows["declared"]), pc.is_null(rows["derived"]))
         waits = pc.and_(is_own, pc.is_valid(rows["source_table"]))
         yield from rows.filter(waits).to_pylist()
 
 
-def lines_to_paste(lake: Lake, feed: Feed) -> list[str]:
+def lines_to_paste(lake: Lake, feed: Feed, windows: Collection[str]) -> list[str]:
     """Lines for the feed file that declare the tables that wait; of a graph, where such lines are found."""
     if FORMATS[feed.format].declares[0] != "tables":
         keys = " or ".join(f"`{key}`" for key in FORMATS[feed.format].declares[:2])
         return [f"# declare them under {keys}: `weir onboard {feed.landing} --print` proposes it"]
-    return [*lines_of(proposed_from_silver(lake, feed).entries)]
+    return [*lines_of(proposed_from_silver(lake, feed, windows).entries)]

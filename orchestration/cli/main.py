@@ -43,8 +43,8 @@ COMMANDS: tuple[click.Command, ...] = (
 def cli() -> None:
     """Change data in, tables you can trust out: from the landing to bronze, silver and gold.
 
-    Start with `weir demo`, which brings sample data to gold. For data of your own, call `weir run` in a folder that has
-    a `feeds` folder, then `weir query`.
+    Start with `weir demo`, which brings sample data to gold. For data of your own, `weir onboard LANDING` writes a feed
+    file; then call `weir run` and `weir query`.
     """
 
 

@@ -85,7 +85,9 @@ def choose(feeds: Path, only: Sequence[str]) -> list[Feed]:
     feeds_there = load_feeds(folder)
     if not feeds_there:
         raise FeedMisdeclared(
-            str(folder), "the feeds", "there is no feed file here; write <feed>.yaml"
+            str(folder),
+            "the feeds",
+            "there is no feed file here; write <feed>.yaml, or call `weir onboard LANDING`",
         )
     known = {feed.name: feed for feed in feeds_there}
     for name in only:

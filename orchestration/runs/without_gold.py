@@ -7,8 +7,10 @@ of the summary (``summary``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -24,6 +26,23 @@ from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Changes of tables that nobody declares: how many, by the source's name, and in which windows."""
+
+    changes: Mapping[str, int]
+    windows: frozenset[str]
+
+    @classmethod
+    def of(cls, accounts: Iterable[Mapping[str, Any]]) -> Waiting:
+        """Those that these accounts tell of."""
+        own = [row for row in accounts if row["declared"] is None and row["changes"]]
+        found: Counter[str] = Counter()
+        for row in own:
+            found[row["source_table"]] += row["changes"]
+        return cls(found, frozenset(row["window"] for row in own))
+
+
 def show_without_gold(
     lake: Lake, outcomes: Sequence[Outcome], feeds: Path, console: Console
 ) -> None:
@@ -35,8 +54,9 @@ def show_without_gold(
 
 def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
     """The lines for one feed: that it has no gold, which tables wait, and what to paste."""
-    feed, waiting, refused = outcome.plan.feed, undeclared(outcome), refused_whole(outcome)
-    if (waiting or refused) and not any(gold_tables(outcome)):
+    feed, refused = outcome.plan.feed, refused_whole(outcome)
+    waiting = Waiting.of(_accounts(outcome))
+    if (waiting.changes or refused) and not any(gold_tables(outcome)):
         yield f"{feed.name}: this run made no gold."
     yield from _waiting(lake, feed, waiting, feeds)
     for name, count in refused.items():
@@ -49,43 +69,25 @@ def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
 def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
     """The same lines where no run was needed, for tables that waited before."""
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    found: Counter[str] = Counter()
-    for row in accounts.rows(["source_table", "declared", "changes"]):
-        if row["declared"] is None and row["changes"]:
-            found[row["source_table"]] += row["changes"]
-    return _waiting(lake, feed, dict(sorted(found.items())), feeds)
+    rows = accounts.rows(["window", "source_table", "declared", "changes"])
+    return _waiting(lake, feed, Waiting.of(rows), feeds)
 
 
-def _waiting(lake: Lake, feed: Feed, waiting: Mapping[str, int], feeds: Path) -> Iterator[str]:
-    """What to do about tables of which nobody says the key; ``waiting``: their changes, by the source's names."""
-    if not waiting:
+def _waiting(lake: Lake, feed: Feed, waiting: Waiting, feeds: Path) -> Iterator[str]:
+    """What to do about tables of which nobody says the key."""
+    if not waiting.changes:
         return
-    names = ", ".join(f"{name} ({counted(count, 'change')})" for name, count in waiting.items())
+    counts = sorted(waiting.changes.items())
+    names = ", ".join(f"{name} ({counted(count, 'change')})" for name, count in counts)
     yield f"{feed.name}: not declared, so that the changes wait in silver: {names}"
-    lines = lines_to_paste(lake, feed)
+    lines = lines_to_paste(lake, feed, waiting.windows)
     has_tables = bool(feed.tables) and FORMATS[feed.format].declares[0] == "tables"
     if has_tables:
         # The file has the key already: what is in it goes below the others.
-        lines = [line for line in lines if line != "tables:"]
+        lines = [line for line in lines if line.startswith((" ", "#"))]
     where = f"{_file(feeds, feed)}{', below `tables`' if has_tables else ''}"
     yield f"{feed.name}: look over these lines, paste them into {where}, and run again:"
     yield from (f"    {line}" for line in lines)
-
-
-def undeclared(outcome: Outcome) -> dict[str, int]:
-    """The changes of tables that nobody declares, by the source's name."""
-    found: dict[str, int] = {}
-    for account in _accounts(outcome):
-        changes = account["changes"]
-        if (
-            account["declared"] is None
-            and account["source_table"]
-            and isinstance(changes, int)
-            and changes
-        ):
-            name = str(account["source_table"])
-            found[name] = found.get(name, 0) + changes
-    return dict(sorted(found.items()))
 
 
 def refused_whole(outcome: Outcome) -> dict[str, int]:

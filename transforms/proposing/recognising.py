@@ -6,7 +6,7 @@ Put here how marks are weighed. Not here: the marks (``formats``).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,13 +30,17 @@ class FormatUnclear(WeirError):
 
 @dataclass(slots=True)
 class Evidence:
-    """What speaks for one format: its marks, with how many records of which objects have them."""
+    """What speaks for one format: its marks, with how many records of which objects have them.
+
+    ``elsewhere``: sentences on other objects of the sample, which may be of another format.
+    """
 
     format: str
     records: int = 0
     marks: Counter[str] = field(default_factory=Counter)
     sure: int = 0
     objects: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    elsewhere: tuple[str, ...] = ()
 
     def add(self, feed: Feed, name: str, records: Sequence[BronzeRecord]) -> None:
         """Look for the format's marks in the records of one object."""
@@ -95,6 +99,7 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
     # A record that was cut short, say, may look like another format's.
     rivals = [one for one in others if _RIVAL * weight[one.format] >= weight[best.format]]
     if not rivals:
+        best.elsewhere = tuple(_elsewhere(best, every))
         return best
     marks = "; ".join(f"{one.format}: {', '.join(one.lines())}" for one in (best, *rivals))
     raise FormatUnclear(
@@ -103,6 +108,22 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
         names,
         f"Say which it is: --format {best.format}, for one.",
     )
+
+
+def _elsewhere(best: Evidence, every: Mapping[str, Evidence]) -> Iterator[str]:
+    """What other objects may be: each is named once, by the format that most of its records speak for."""
+    others: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(name for one in every.values() for name in one.objects):
+        if name not in best.objects:
+            by_weight = {
+                one.format: one.objects[name].total()
+                for one in every.values()
+                if name in one.objects
+            }
+            others[max(by_weight, key=lambda key: by_weight[key])].append(name)
+    for format_name, names in others.items():
+        shown = ", ".join(names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
+        yield f"{shown} may be of format {format_name}: onboard such objects apart, with --files."
 
 
 def _where(likely: Sequence[Evidence]) -> str:

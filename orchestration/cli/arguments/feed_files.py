@@ -81,6 +81,10 @@ def onboard_command(landing: str, feeds: Path, **asked: object) -> None:
 
         weir onboard s3://drops/shop/
     """
+    from orchestration.console import say
+
+    # What is imported next takes a second.
+    say(f"looking at {landing}")
     from orchestration.cli.feed_files import onboard
 
     sys.exit(onboard.onboard(onboard.Request(landing=landing, feeds=feeds, **asked)))  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ is recognised and proposed (``transforms/proposing``), the file (``new_file``), 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +45,6 @@ def onboard(request: Request) -> int:
     file = new_file.place_of(request.feeds, address.name)
     if request.writes and not request.force:
         new_file.refuse_existing(file)
-    say(f"looking at {address.landing}")
     feed = Feed(address.name, "", address.landing, files=address.files or "**")
     with waiting("reading a sample"):
         found = sample(feed, request.objects, lambda what: say(f"  {what}"))
@@ -57,7 +57,7 @@ def onboard(request: Request) -> int:
     draft = new_file.draft(feed, address, found.names(), evidence, proposal)
     for line in draft.lines:
         say(line)
-    for note in proposal.notes:
+    for note in (*proposal.notes, *evidence.elsewhere, *not_read(found, feed)):
         say(f"check: {note}")
     return finish(request, file, draft, found)
 
@@ -82,6 +82,16 @@ def _read_in_words(found: Sample) -> str:
     part = f" ({counted(cut, 'object')} only at the beginning)" if cut else ""
     objects = counted(found.listed, "object")
     return f"{len(found.objects)} of {more}{objects} read, {found.size:,} bytes in all{part}"
+
+
+def not_read(found: Sample, feed: Feed) -> Iterator[str]:
+    """Sentences on objects in the landing that the feed would leave out."""
+    drops = set(found.drops_of(feed))
+    names = [name for name in found.names() if name not in drops]
+    for what, some in (("by their names", names), ("as no drops", [*found.left_out])):
+        if some:
+            shown = "; ".join(some[:3]) + ("; …" if len(some) > 3 else "")
+            yield f"the feed leaves out {what}: {shown}."
 
 
 def next_command(request: Request, feed: Feed) -> str:

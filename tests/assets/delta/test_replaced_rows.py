@@ -5,13 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from assets.delta import delta_rs, replaced_rows
+from assets.delta import delta_rs, replaced_rows, table_files
 from assets.delta.lake_table import LakeTable
+from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 
@@ -61,6 +63,26 @@ def test_rows_are_replaced_added_and_taken_away(lake: Lake) -> None:
     # Another reader sees the same, and so does Delta's own count of what it has.
     opened = delta_rs.opened(table.path, table.warehouse)
     assert opened is not None and delta_rs.count(opened) == len(expected)
+
+
+def test_a_part_of_a_file_has_the_rows_that_all_of_it_has(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_files, "_BATCH", 40)
+    table = made(lake)
+    put(table, dict.fromkeys(range(0, 900, 7)))
+    opened = delta_rs.opened(table.path, table.warehouse)
+    assert opened is not None
+    files = Files.of(opened, table.path, table.warehouse)
+    found = pa.table(opened.get_add_actions())
+    assert files.kept
+    for name, size in zip(found["path"].to_pylist(), found["size_bytes"].to_pylist(), strict=True):
+        parts = [*files.batches(name, size, ["id"])]
+        assert len(parts) > 1
+        assert (
+            pa.concat_tables(parts)["id"].to_pylist()
+            == files.read(name, size, ["id"])["id"].to_pylist()
+        )
 
 
 def test_each_turn_is_one_commit_and_none_where_there_is_nothing_to_do(lake: Lake) -> None:

@@ -176,7 +176,8 @@ def test_a_folder_without_feeds_says_what_to_write(
     answer = Answer(capsys, "run", "--feeds", str(tmp_path))
     assert answer.code == 2
     assert answer.err == (
-        f"error: {tmp_path}: the feeds: there is no feed file here; write <feed>.yaml.\n"
+        f"error: {tmp_path}: the feeds: there is no feed file here; write <feed>.yaml, or call"
+        " `weir onboard LANDING`.\n"
     )
 
 

@@ -175,6 +175,25 @@ def test_drops_of_two_formats_need_two_feeds(tmp_path: Path) -> None:
     assert onboarded(f"{landing}/arcion").feed.format == "arcion_s3_json"
 
 
+def test_objects_that_the_feed_leaves_out_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    landing = laid(
+        tmp_path,
+        {"a.json": pets(("1", "Rex")), "b.csv": b"1,Rex\n", "c.txt": b"hello", "_done": b"1"},
+    )
+    assert onboard(Request(landing, tmp_path / "feeds", name="zoo")) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("check: ")]
+    assert said[-3:] == [
+        "check: b.csv may be of format arcion_s3_csv: onboard such objects apart, with --files.",
+        "check: the feed leaves out by their names: b.csv; c.txt.",
+        "check: the feed leaves out as no drops: _done: a marker: its name begins with an underscore.",
+    ]
+    assert onboard(Request(f"{landing}/a.json", tmp_path / "feeds", name="alone")) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "leaves out" in line]
+    assert len(said) == 1
+
+
 def test_a_format_that_is_named_is_taken(tmp_path: Path) -> None:
     landing = laid(tmp_path, {"pets/a.json": b'{"id": "1", "name": "Rex"}'})
     assert onboarded(landing).feed.format == "arcion_s3_json"
@@ -240,6 +259,6 @@ def test_the_page_shows_what_the_command_prints(
     assert onboard(Request(f"demo/{name}", Path("feeds"), writes=False)) == 0
     captured = capsys.readouterr()
     assert f"```yaml\n{captured.out}```" in page
-    said = [line.rstrip() for line in captured.err.splitlines()[1:-1]]
+    said = [line.rstrip() for line in captured.err.splitlines()[:-1]]
     if name == "shop":
         assert [line for line in said if line not in page] == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from orchestration.resources import lake_of
 from tests.support.onboarded import onboarded
 
 # Great Expectations' and Dagster's own, in the process that runs the assets.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    # The graphs' checks are Spark's work.
+    pytest.mark.usefixtures("spark"),
+]
 
 DEMO = ("bank", "clinic", "films", "meters", "shop", "social", "tpch", "wallet")
 
@@ -36,8 +41,8 @@ def previewed(rows: list[dict[str, Any]], names: list[str]) -> list[dict[str, An
 
 def compared(lake: Lake, feeds: Path, name: str) -> Iterator[tuple[object, object]]:
     """What gold and the preview have of each table."""
-    landing = load_feed(feeds / f"{name}.yaml").landing
-    for table, rows in onboarded(landing).gold().items():
+    feed = load_feed(feeds / f"{name}.yaml")
+    for table, rows in onboarded(feed.landing, files=feed.files).gold().items():
         gold = rows_of(lake, name, table)
         # Beside the source's columns gold has some of Weir's own.
         columns = [one for one in (rows[0] if rows else {})]
@@ -57,3 +62,34 @@ def test_gold_of_a_real_run_is_what_the_preview_showed(root: Path, tmp_path: Pat
             assert gold == preview, name
             seen += 1
     assert seen >= len(DEMO)
+
+
+SAMPLES = {
+    "arcion_kafka": "arcion_kafka_json/v3_2023-03-15",
+    "captured": "dgraph/09_drop_data/events.jsonl",
+    "customers": "debezium_reference/risingwave/debezium_log.1",
+    "graph": "tigergraph/4.1.0",
+    "long_script": "yugabytedb/long_script/getchanges.jsonl",
+    "seatunnel": "debezium_reference/seatunnel",
+}
+"""Samples of five formats, of which the vendors' own tests say what must come of them."""
+
+
+def test_gold_of_the_samples_is_what_the_preview_showed(
+    samples_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    feeds, warehouse = tmp_path / "feeds", str(tmp_path / "warehouse")
+    samples = samples_of("dgraph").parent
+    for name, landing in SAMPLES.items():
+        assert onboard(Request(str(samples / landing), feeds, name=name)) == 0
+    assert run.run(Place(feeds, warehouse), (), None) == 0
+    lake = lake_of(warehouse)
+    for name in SAMPLES:
+        pairs = [*compared(lake, feeds, name)]
+        assert pairs, name
+        for gold, preview in pairs:
+            assert gold == preview, name
+    (test,) = [gold for gold, _ in compared(lake, feeds, "long_script")]
+    expected = json.loads((samples / "yugabytedb/long_script/expected_final.json").read_text())
+    assert isinstance(test, list)
+    assert sorted([row["a"], row["b"], row["c"]] for row in test) == sorted(expected)
