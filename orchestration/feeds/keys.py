@@ -139,7 +139,9 @@ class DeclaredFeed(_Declared):
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
     """What happens when the source's schema changes."""
     checks: dict[_Text, DeclaredCheck] = Field(default_factory=dict)
+    """Built-in checks that are to be judged otherwise than by default, each by its name."""
     expectations: dict[_Text, object] = Field(default_factory=dict)
+    """What else must be true of the tables: expectations of Great Expectations, by table and column."""
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")

@@ -39,6 +39,7 @@ SILVER_CHECKS = {
     "position_rises_with_source_time": True,
     "exists_flags_agree_with_operation": False,
     "no_event_twice": False,
+    "no_conflicting_payloads": False,
     "nothing_quarantined": False,
     "tables_are_declared": False,
     "columns_are_declared": False,
@@ -149,6 +150,7 @@ def test_materialize_all_of_a_feeds_group_makes_its_tables_and_leaves_upkeep_alo
         "silver/tpch/tpch_silver",
         "quarantine/tpch/tpch_quarantine",
         "gold/tpch/public__region",
+        "report/tpch/tpch_report",
     )
     assert groups["tpch_upkeep"] == keys(
         "gold/tpch/public__region__tombstones",

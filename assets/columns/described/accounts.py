@@ -27,6 +27,7 @@ ACCOUNTING: Final[Described] = {
     "derived_quarantined": "How many such rows went to quarantine.",
     "null_keys": "How many changes of a declared table lack a part of the key.",
     "undeclared_columns": "The columns that changes mention and the feed file does not declare.",
+    "newest_event_at": "When the source made the newest of the changes; null where none carries a time.",
     "change_kinds": "Labels of the kinds of change that the window has for the table.",
     "segments": "The newest times that were seen in each of the source's log files.",
     "warnings": "How many events have each of the format's warnings.",
@@ -100,4 +101,14 @@ LANDED: Final[Described] = {
     "window": "The window that the object landed in.",
     "object": "The object's name.",
     "generation": "Its generation.",
+}
+
+RUNS: Final[Described] = {
+    "run": "Dagster's id of the run.",
+    "ended_at": "When it came to its end.",
+    "first_window": "The first of its windows.",
+    "last_window": "The last of its windows.",
+    "tables": "How many tables gold had then.",
+    "rows": "How many rows they had.",
+    "tombstones": "How many tombstones they had.",
 }

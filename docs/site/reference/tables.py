@@ -20,6 +20,7 @@ from assets.bookkeeping import (
     accounting,
     bronze_ledger,
     decisions,
+    gold_sizes,
     window_progress,
     yugabyte_checkpoints,
 )
@@ -51,6 +52,7 @@ SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
     Layer.BASE: (base_rows.BASE, accounts.BASE),
     Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
     Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),
+    Layer.RUNS: (gold_sizes.RUNS, accounts.RUNS),
     Layer.LANDED: (landed_objects.LANDED, accounts.LANDED),
 }
 """The schema and the sentences of each layer but gold."""

@@ -129,14 +129,12 @@ def dbt_sources_command(place: Place, only: tuple[str, ...]) -> None:
 
     dbt-spark reads the tables by their paths, and dbt-duckdb by its extension for Delta (docs/howto/dbt.md).
     """
-    from orchestration.cli import dbt_sources
+    from orchestration.cli.documents import dbt_sources
 
     dbt_sources.dbt_sources(place, only)
 
 
-@click.command(
-    "report", short_help="Make a feed's report: a page with plots, readable without network."
-)
+@click.command("report", short_help="Make a feed's report: a page with plots.")
 @click.argument("feed")
 @in_place
 @click.option(
@@ -151,6 +149,6 @@ def report_command(feed: str, place: Place, to: Path | None, opened: bool) -> No
 
     Each run makes it, too. The page has everything in it and needs no network.
     """
-    from orchestration.cli import report
+    from orchestration.cli.documents import report
 
     sys.exit(report.report(place, feed, to, opened=opened))

@@ -73,7 +73,7 @@ def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
     Runs of feeds that declare `expectations` make their pages themselves. Runs of others only keep the results, for
     Great Expectations takes seconds to start.
     """
-    from orchestration.cli import data_docs
+    from orchestration.cli.documents import data_docs
 
     sys.exit(data_docs.data_docs(place, only))
 

@@ -27,11 +27,14 @@ _WHOLE: Final = re.compile(r"\d{1,15}")
 class DeclaredCheck(BaseModel):
     """What the file says of one rule."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
     severity: CheckSeverity | None = None
+    """What follows where the check does not pass."""
     at_most: _Text | None = None
+    """How many violations are let pass."""
     within: _Text | None = None
+    """For ``is_fresh`` alone: how old the newest change may be, as ``2h``."""
 
 
 def settings_from(

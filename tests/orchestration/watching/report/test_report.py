@@ -20,8 +20,8 @@ from assets.lake import Lake
 from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
+from orchestration.cli.documents.report import report
 from orchestration.cli.options import Place
-from orchestration.cli.report import report
 from orchestration.resources import lake_of
 from orchestration.runs.execute import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
