@@ -15,7 +15,7 @@ import dagster as dg
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES, asset_name, gold_name
 
-UPKEEP: Final = frozenset({"progress", "offsets", "compaction"})
+UPKEEP: Final = frozenset({"progress", "offsets", "compaction", "report"})
 """The first parts of the keys of what Weir keeps for itself: not what a person means by "Materialize all"."""
 
 

@@ -98,7 +98,9 @@ class LocalTable:
             listed = pa.table(self.table.get_add_actions(flatten=True))
             is_cut = "partition.window" in listed.column_names
             if is_cut and windows is not None:
-                listed = listed.filter(pc.is_in(listed["partition.window"], pa.array([*windows])))
+                listed = listed.filter(
+                    pc.is_in(listed["partition.window"], pa.array([*windows], pa.string()))
+                )
             by_window = is_cut and "window" in columns.names
             wanted = [name for name in columns.names if not (by_window and name == "window")]
             for at, (name, size) in enumerate(

@@ -31,7 +31,6 @@ ASSETS = (
     ("quarantine", "zoo", "zoo_quarantine"),
     ("gold", "zoo", "pets"),
     ("gold", "zoo", "keepers"),
-    ("report", "zoo", "zoo_report"),
 )
 
 LAUNCH = """

@@ -150,11 +150,11 @@ def test_materialize_all_of_a_feeds_group_makes_its_tables_and_leaves_upkeep_alo
         "silver/tpch/tpch_silver",
         "quarantine/tpch/tpch_quarantine",
         "gold/tpch/public__region",
-        "report/tpch/tpch_report",
     )
     assert groups["tpch_upkeep"] == keys(
         "gold/tpch/public__region__tombstones",
         "progress/tpch/tpch_progress",
+        "report/tpch/tpch_report",
         "compaction/tpch/tpch_compaction",
     )
     assert {*groups} == {"shop", "shop_upkeep", "tpch", "tpch_upkeep"}

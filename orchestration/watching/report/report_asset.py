@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets import partitions
 from assets.asset_keys import feed_key
-from assets.bookkeeping import gold_sizes, progress_asset
+from assets.bookkeeping import gold_sizes
 from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
@@ -25,8 +25,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     """The feed's report asset, behind progress."""
     spec = dg.AssetSpec(
         feed_key("report", feed),
-        # Behind the tables, too: a run of "Materialize all" has no step for progress.
-        deps=[feed_key("progress", feed), *progress_asset.upstream_of(feed)],
+        deps=[feed_key("progress", feed)],
         kinds={"report", "html"},
         description="A page with plots of the feed's windows, lag, growth and quarantine; each run makes it again.",
     )

@@ -135,7 +135,7 @@ def test_each_run_keeps_its_json_and_puts_its_text_in_place_of_the_last(
     assert read["newest_in_gold"] == "2025-11-20T02:00:00.000Z"
     assert read["checks"]["passed"] > 10
     assert read["checks"]["warned"] == 1
-    assert set(read["steps"]) >= {"bronze__zoo", "silver_zoo", "gold_zoo", "progress__zoo"}
+    assert set(read["steps"]) >= {"bronze_zoo", "silver_zoo", "gold_zoo", "progress_zoo"}
     text = folder / "weir_zoo.prom"
     found = read_strictly(text.read_text())
     assert of(found, "run_events", outcome="changes") == 2

@@ -244,7 +244,7 @@ def test_a_run_makes_the_page_and_notes_how_large_gold_is(
     outcome = ran(lake, feed, instance)
     assert not outcome.failed
     page = Path(lake.warehouse, "_reports", "zoo.html")
-    shown = dict(outcome.metadata)["report", "zoo"]
+    shown = dict(outcome.metadata)["report", "zoo", "zoo_report"]
     assert shown["page"] == page.as_uri()
     assert (shown["rows"], shown["tombstones"]) == (1, 1)
     assert "2025-11-20T01" in page.read_text(encoding="utf-8")
@@ -263,7 +263,7 @@ def test_a_report_that_cannot_be_stored_fails_no_run(
     in_the_way.write_text("a file")
     outcome = ran(lake, feed, instance)
     assert not outcome.failed
-    assert "_reports" in str(dict(outcome.metadata)["report", "zoo"]["not_made"])
+    assert "_reports" in str(dict(outcome.metadata)["report", "zoo", "zoo_report"]["not_made"])
     assert due(lake, feed).windows == []
 
 
