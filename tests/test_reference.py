@@ -36,7 +36,9 @@ def test_a_page_is_written_only_where_it_changes(tmp_path: Path) -> None:
     assert pages.write(tmp_path) == ["checks.md"]
 
 
-@pytest.mark.parametrize("model", {DeclaredFeed, *PARTS.values()}, ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "model", dict.fromkeys((DeclaredFeed, *PARTS.values())), ids=lambda one: one.__name__
+)
 def test_every_key_of_a_feed_file_has_a_sentence_and_is_listed(model: type[BaseModel]) -> None:
     listed = first_cells(feed_keys.feed_keys())
     for name, field in model.model_fields.items():
