@@ -19,7 +19,7 @@ from assets.gold import gold_asset, undeclared_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
-from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
+from orchestration.automation import data_docs_job, jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from transforms.feed.feed import Feed
@@ -73,7 +73,11 @@ def build(
         assets = [asset for feed in feeds for asset in assets_of(feed)]
     return dg.Definitions(
         assets=assets,
-        jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
+        jobs=[
+            build(feed)
+            for feed in feeds
+            for build in (jobs.build, jobs.build_upkeep, data_docs_job.build)
+        ],
         schedules=[
             schedule
             for feed in feeds

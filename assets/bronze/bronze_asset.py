@@ -11,6 +11,7 @@ import dagster as dg
 
 from assets import partitions
 from assets.bronze import from_objects, from_topics
+from assets.bronze.offset_gaps import offset_check_specs, offset_checks
 from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.layers import Layer
@@ -25,6 +26,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.asset(
         key=["bronze", feed.name],
         deps=[["landing", feed.name]],
+        check_specs=offset_check_specs(feed),
         kinds={"bronze", "deltalake"},
         description=f"Every record that landed in {feed.landing}, verbatim, malformed ones too. It only grows.",
         **window_asset(feed, "bronze"),
@@ -84,7 +86,8 @@ def _topics(
             "windows_beyond": _listed(beyond),
             "warnings": _listed(found.warnings),
             **table_metadata(feed, Layer.BRONZE, BRONZE),
-        }
+        },
+        check_results=offset_checks(lake, feed, found.gaps, windows),
     )
 
 

@@ -61,20 +61,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         windows = partitions.keys_of(context)
         started = monotonic()
         found = check(lake, feed)
+        counted_rules = checks.Counted(
+            as_set(rules.RULES, feed.checks), found.violations, found.samples
+        )
         for name, number in found.violations.items():
             if number:
                 context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
         yield dg.MaterializeResult(
             metadata={"seconds": round(monotonic() - started, 1)},
-            check_results=list(
-                checks.results(
-                    key,
-                    as_set(rules.RULES, feed.checks),
-                    found.violations,
-                    windows,
-                    found.samples,
-                )
-            ),
+            check_results=checks.kept_counts(lake, feed, key, counted_rules, windows),
         )
 
     return graph

@@ -48,13 +48,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         context.log.info(
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
-        violations, samples = violations_of(done), samples_of(done)
+        found = checks.Counted(gold_rules(feed), violations_of(done), samples_of(done))
         yield dg.MaterializeResult(
             metadata={
                 **facts(done, monotonic() - started),
                 "described": dg.MetadataValue.md(_in_words(met.described)),
             },
-            check_results=list(checks.results(key, gold_rules(feed), violations, windows, samples)),
+            check_results=checks.kept_counts(lake, feed, key, found, windows),
         )
 
     return undeclared
