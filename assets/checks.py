@@ -7,11 +7,16 @@ Put here how a rule, or its result, is shown. Not here: the rules (``expectation
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
 
+from assets.lake import Lake
+from assets.quality import kept_results
 from assets.wording import counted
 from expectations.rule import Rule, judge
+from expectations.validation_results import rule_in_json
+from transforms.feed.feed import Feed
 
 
 def specs(asset: Sequence[str], rules: Sequence[Rule]) -> list[dg.AssetCheckSpec]:
@@ -69,6 +74,31 @@ def results(
                 **({"found": dg.MetadataValue.md(seen)} if seen else {}),
             },
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often a run breaks each of some rules, by name, and what a reader wants to see of that."""
+
+    rules: Sequence[Rule]
+    violations: Mapping[str, int]
+    samples: Mapping[str, str]
+
+
+def kept_counts(
+    lake: Lake, feed: Feed, asset: Sequence[str], counted_rules: Counted, windows: Sequence[str]
+) -> list[dg.AssetCheckResult]:
+    """One result per rule, kept in the warehouse, each with the path of its page; none where there is no rule."""
+    rules, violations, samples = (
+        counted_rules.rules,
+        counted_rules.violations,
+        counted_rules.samples,
+    )
+    if not rules:
+        return []
+    stored = [rule_in_json(one, samples.get(one.rule.name)) for one in judge(rules, violations)]
+    page = kept_results.keep(lake, feed, kept_results.place_of(asset, windows), stored)
+    return [*kept_results.linked(results(asset, rules, violations, windows, samples), page)]
 
 
 def first_lines(seen: str, most: int = 10) -> str:

@@ -92,8 +92,17 @@ def _builder(context: Any, name: str, folder: str) -> Any:
         site_index_builder={
             "class_name": "DefaultSiteIndexBuilder",
             "validation_results_limit": LISTED,
+            "view": _view("IndexPageView"),
+        },
+        site_section_builders={
+            "expectations": {"view": _view("PageView")},
+            "validations": {"view": _view("PageView")},
         },
     )
+
+
+def _view(name: str) -> dict[str, str]:
+    return {"module_name": "expectations.page_views", "class_name": name}
 
 
 def _backend(folder: str, ending: str | None = None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from expectations import gold, silver, tigergraph
+from expectations import bronze, gold, silver, tigergraph
 from expectations.rule import Rule, Severity
 from transforms.feed.checks import CheckSetting
 from transforms.feed.feed import Feed
@@ -26,7 +26,13 @@ SEVERITIES: Final[Mapping[str, Severity]] = {
 def known_rules(format_name: str) -> dict[str, Rule]:
     """Every rule that may be judged of a feed of this format, by name."""
     of_graph = tigergraph.RULES if format_name == "tigergraph" else ()
-    return {rule.name: rule for rule in (*silver.rules_of(format_name), *gold.RULES, *of_graph)}
+    every = (*bronze.RULES, *silver.rules_of(format_name), *gold.RULES, *of_graph)
+    return {rule.name: rule for rule in every}
+
+
+def bronze_rules(feed: Feed) -> tuple[Rule, ...]:
+    """The rules of the feed's bronze."""
+    return as_set(bronze.RULES, feed.checks)
 
 
 def silver_rules(feed: Feed) -> tuple[Rule, ...]:

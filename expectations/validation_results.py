@@ -80,6 +80,7 @@ def result_in_json(place: ResultPlace, results: Sequence[Mapping[str, Any]]) -> 
         },
         "meta": {
             "great_expectations_version": VERSION,
+            "batch_spec": {"data_asset_name": place.suite},
             "active_batch_definition": {
                 "datasource_name": "weir",
                 "data_connector_name": "fluent",

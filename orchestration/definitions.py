@@ -21,7 +21,7 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
 from assets.window_asset import of_feed
-from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
+from orchestration.automation import data_docs_job, jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from orchestration.watching.report import report_asset
@@ -81,7 +81,11 @@ def build(
         assets = [asset for feed in feeds for asset in assets_of(feed)]
     return dg.Definitions(
         assets=assets,
-        jobs=[build(feed) for feed in feeds for build in (jobs.build, jobs.build_upkeep)],
+        jobs=[
+            build(feed)
+            for feed in feeds
+            for build in (jobs.build, jobs.build_upkeep, data_docs_job.build)
+        ],
         schedules=[
             schedule
             for feed in feeds

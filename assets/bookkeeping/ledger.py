@@ -113,8 +113,13 @@ def _offsets(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
     }
 
 
-def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) -> dict[str, int]:
-    """How many records of these ranges bronze got after its version ``seen``, by window."""
+def records_since(
+    lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int, by: str = "window"
+) -> dict[str, int]:
+    """How many records of these ranges bronze got after its version ``seen``.
+
+    ``by``: the column that they are counted by, the window, or ``object`` for partitions.
+    """
     begun = {(one.partition.name, one.partition.topic_id): one.first for one in ranges}
     counts: Counter[str] = Counter()
     bronze = BronzeLog.opened(lake, feed)
@@ -126,7 +131,7 @@ def records_since(lake: Lake, feed: Feed, ranges: Sequence[Range], seen: int) ->
             for row in bronze.brought_by(version).to_pylist():
                 first = begun.get((row["object"], row["generation"]))
                 if first is not None and row["first_offset"] >= first and row["records"]:
-                    counts[row["window"]] += row["records"]
+                    counts[row[by]] += row["records"]
     return dict(counts)
 
 

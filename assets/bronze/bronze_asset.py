@@ -12,6 +12,7 @@ import dagster as dg
 from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bronze import from_objects, from_topics
+from assets.bronze.offset_gaps import offset_check_specs, offset_checks
 from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
@@ -31,7 +32,11 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         metadata=table_metadata(feed, Layer.BRONZE, BRONZE),
     )
 
-    @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "bronze"))
+    @dg.multi_asset(
+        specs=[of_feed(feed, spec)],
+        check_specs=offset_check_specs(feed),
+        **window_step(feed, "bronze"),
+    )
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
         if feed.reads_topics:
@@ -92,7 +97,9 @@ def _topics(
             "warnings": _listed(found.warnings),
         },
     )
-    return dg.MaterializeResult(metadata={"records": 0})
+    return dg.MaterializeResult(
+        metadata={"records": 0}, check_results=offset_checks(lake, feed, found.gaps, windows)
+    )
 
 
 def objects_of_windows(objects: Iterable[LandedObject]) -> dict[str, dict[str, int]]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
 from assets.bookkeeping import bronze_ledger, ledger
+from assets.bronze.offset_gaps import gaps_in
 from assets.lake import Lake
 from assets.landing.kafka import topics
 from assets.landing.kafka.offset_ranges import Range
@@ -25,6 +26,7 @@ from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer
 from assets.locks import writing
 from assets.wording import counted
+from expectations.feed_rules import bronze_rules
 from transforms.feed.feed import Feed
 
 Report = Callable[[str], None]
@@ -38,11 +40,15 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class AppendedRecords:
-    """What was appended: how many records by window, the offsets of each partition, and sentences of warning."""
+    """What was appended: how many records by window, the offsets of each partition, and sentences of warning.
+
+    ``gaps``: how many offsets of a partition held no record, where the feed file asks for that.
+    """
 
     records: dict[str, int]
     ranges: tuple[Range, ...]
     warnings: tuple[str, ...]
+    gaps: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def offsets(self) -> list[str]:
@@ -77,10 +83,15 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
                 bronze.append(rows, partition_by=["window"], seen=seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
-        warnings = (*found.warnings, *topics.compacted(feed))
+        compacted = topics.compacted(feed)
+        warnings = (*found.warnings, *compacted)
         for warning in warnings:
             report(f"bronze.{feed.name}: {warning}")
-        return AppendedRecords(records, found.ranges, warnings)
+        gaps = {}
+        if bronze_rules(feed):
+            by_partition = ledger.records_since(lake, feed, found.ranges, seen, "object")
+            gaps = gaps_in(found.ranges, by_partition, {line.split()[1] for line in compacted})
+        return AppendedRecords(records, found.ranges, warnings, gaps)
 
 
 @contextmanager

@@ -6,12 +6,22 @@ into words (``apply_reports``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect
+from transforms.gold.change import Key
 from transforms.silver.conforming.discovered_tables import Stopped
+
+SHOWN = 10
+"""So many keys are named of those that break a rule."""
+
+
+def shown_keys(table: str, keys: Sequence[Key]) -> tuple[str, ...]:
+    """Some of a gold table's keys as texts."""
+    texts = (", ".join("null" if part is None else part for part in key) for key in keys[:SHOWN])
+    return tuple(f"{table}: key {text}" for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,8 @@ class Applied:
     ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows, which somebody else has
     written. ``rows``, ``tombstones``: the tables' sizes afterwards. ``rebuilt``: a table was made from all of silver
     again. ``waits_for``: windows to be derived under a changed declaration before gold can follow it. ``stopped``: gold
-    tables that stay as they were, each with the reason.
+    tables that stay as they were, each with the reason. ``late_keys``, ``tied_keys``, ``copied_keys``: some of the keys
+    that were counted so, where a small table was folded in this process.
     """
 
     tables: tuple[AppliedTable, ...] = ()
@@ -57,6 +68,9 @@ class Applied:
     rebuilt: bool = False
     waits_for: tuple[str, ...] = ()
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
+    late_keys: tuple[str, ...] = field(default=(), compare=False)
+    tied_keys: tuple[str, ...] = field(default=(), compare=False)
+    copied_keys: tuple[str, ...] = field(default=(), compare=False)
 
     def plus(self, other: Self) -> Self:
         """The sums of both."""

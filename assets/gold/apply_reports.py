@@ -78,6 +78,14 @@ def violations_of(done: Applied) -> dict[str, int]:
 
 
 def samples_of(done: Applied) -> dict[str, str]:
-    """Markdown for a failed check, by rule: the tables that could not be made, and why."""
+    """Markdown for a failed check, by rule: tables that could not be made, and why; or some of the keys."""
     lines = [f"- gold is unchanged for {line}" for line in stopped_in_words(done.stopped)]
-    return {rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines)}
+    keys = {
+        rules.NO_LATE_EVENT.name: done.late_keys,
+        rules.POSITIONS_RISE_WITHIN_KEY.name: done.tied_keys,
+        rules.ONE_ROW_PER_KEY.name: done.copied_keys,
+    }
+    return {
+        rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines),
+        **{rule: "\n".join(f"- {key}" for key in some) for rule, some in keys.items()},
+    }

@@ -58,10 +58,13 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         windows = partitions.keys_of(context)
         started = monotonic()
         found = check(lake, feed)
+        counted_rules = checks.Counted(
+            as_set(rules.RULES, feed.checks), found.violations, found.samples
+        )
         for name, number in found.violations.items():
             if number:
                 context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
-        checked = [*checks.results(key.path, in_force, found.violations, windows, found.samples)]
+        checked = checks.kept_counts(lake, feed, key.path, counted_rules, windows)
         yield dg.MaterializeResult(
             metadata={"seconds": round(monotonic() - started, 1)}, check_results=checked
         )

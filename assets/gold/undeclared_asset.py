@@ -53,10 +53,10 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         context.log.info(
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
-        violations, samples = violations_of(done), samples_of(done)
         numbers = of_tables(changes_by_window(lake, feed, windows), met.described)
         per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
-        checked = [*checks.results(key.path, rules, violations, windows, samples)]
+        found = checks.Counted(rules, violations_of(done), samples_of(done))
+        checked = checks.kept_counts(lake, feed, key.path, found, windows)
         yield dg.MaterializeResult(
             metadata={
                 "dagster/row_count": done.rows,

@@ -6,13 +6,20 @@ files are, and how one is written or read. Not here: what is in them (``expectat
 
 from __future__ import annotations
 
+import os
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from assets.delta.store_faults import naming_store_faults
 from assets.s3 import s3_client
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 FOLDER = "_quality"
 
@@ -49,7 +56,7 @@ class QualityFolder:
         with naming_store_faults(FOLDER, self.warehouse):
             if self.is_remote:
                 bucket, key = self.object(path)
-                s3_client().put_object(Bucket=bucket, Key=key, Body=text.encode())
+                _client(_settings()).put_object(Bucket=bucket, Key=key, Body=text.encode())
                 return
             file = self.file(path)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +70,9 @@ class QualityFolder:
                 return file.read_text(encoding="utf-8") if file.exists() else None
             bucket, key = self.object(path)
             try:
-                return s3_client().get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+                return (
+                    _client(_settings()).get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+                )
             except ClientError as error:
                 if error.response.get("Error", {}).get("Code") == "NoSuchKey":
                     return None
@@ -77,3 +86,14 @@ class QualityFolder:
         """The bucket and the key of a file in an object store."""
         bucket, _, prefix = self.root.partition("://")[2].partition("/")
         return bucket, f"{prefix}/{path}"
+
+
+@lru_cache(maxsize=1)
+def _client(settings: Hashable) -> S3Client:
+    """One client for all the results of a run: making one takes longer than writing a result."""
+    return s3_client()
+
+
+def _settings() -> Hashable:
+    """What a client is made of, as far as the environment says it."""
+    return tuple(sorted(one for one in os.environ.items() if one[0].startswith("AWS_")))

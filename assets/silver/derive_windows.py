@@ -31,6 +31,7 @@ from assets.silver import (
 )
 from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.freshness import stale_lags
+from assets.silver.samples_of_counts import samples_of_counts, samples_of_quarantine
 from assets.silver.violations import Findings
 from expectations import silver as rules
 from transforms.feed.feed import Feed
@@ -106,7 +107,12 @@ def derive_alone(
         stale=stale_lags(feed, accounts, datetime.now(UTC)),
         conflicts=[line for account in made.accounts for line in account["seen"]],
     )
-    counts, samples = violations.count_of_rules(feed, findings), violations.samples(findings)
+    counts = violations.count_of_rules(feed, findings)
+    samples = (
+        violations.samples(findings)
+        | samples_of_counts(feed, accounts)
+        | samples_of_quarantine(lake, feed, windows, accounts)
+    )
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
     if counts[rules.TABLES_ARE_DECLARED.name]:
         samples[rules.TABLES_ARE_DECLARED.name] += _as_declared(lake, feed, accounts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from expectations import gold, silver, tigergraph
+from expectations import bronze, gold, silver, tigergraph
 from expectations.rule import Rule
 from transforms.formats import FORMATS
 
@@ -20,6 +20,7 @@ def table() -> str:
             own.setdefault(warning.rule, []).append(f"`{name}`")
             says[warning.rule] = warning.says
     lines = [
+        *_lines("bronze, of topics", bronze.RULES),
         *_lines("silver", silver.COMMON),
         *(
             f"| `{rule}` | silver, of {', '.join(formats)} | warn | {says[rule]} |"

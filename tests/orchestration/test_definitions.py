@@ -195,7 +195,11 @@ def test_a_feed_has_jobs_and_schedules_for_its_windows_and_for_compaction_and_on
 ) -> None:
     repository = built.get_repository_def()
     jobs = {job.name for job in repository.get_all_jobs() if not job.name.startswith("__")}
-    assert jobs == {"shop_to_gold", "tpch_to_gold", "shop_compaction", "tpch_compaction"}
+    assert jobs == {
+        f"{feed}_{job}"
+        for feed in ("shop", "tpch")
+        for job in ("to_gold", "compaction", "data_docs")
+    }
     assert {one.name: (one.job_name, one.cron_schedule) for one in repository.schedule_defs} == {
         "shop_every_hour": ("shop_to_gold", "0 * * * *"),
         "tpch_every_day": ("tpch_to_gold", "0 0 * * *"),

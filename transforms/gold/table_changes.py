@@ -71,7 +71,7 @@ class TableOutcome:
     ``refolded``: these, and all keys that are linked with them. ``late``: the refolded keys that had a late event.
     ``superseded``: events below a reset position. ``known``: last events of keys that came again. ``repeats``: events
     that the run itself brings several times. These three leave out the keys in ``asked``, for which
-    ``transforms/gold/delivery_counts.py`` counts. ``ties``: how many keys have two events at one place.
+    ``transforms/gold/delivery_counts.py`` counts. ``tied``: keys that have two events at one place.
     """
 
     states: dict[Key, State] = field(default_factory=dict)
@@ -81,11 +81,12 @@ class TableOutcome:
     superseded: int = 0
     known: int = 0
     repeats: int = 0
-    ties: int = 0
+    tied: list[Key] = field(default_factory=list)
 
     def add(self, key: Key, outcome: Outcome) -> None:
         """Count what became of a key."""
-        self.ties += outcome.counts.has_ties
+        if outcome.counts.has_ties:
+            self.tied.append(key)
         if outcome.needs_history:
             # What its history says counts, and says it exactly.
             self.asked.add(key)

@@ -98,12 +98,12 @@ class GoldFiles:
                 found[key] = Current(state, is_torn=row is not None)
         return found
 
-    def foreign_copies(self, keys: Collection[Key]) -> int:
-        """How many of these keys have several rows: Weir writes one, so somebody else has written into the table."""
+    def foreign_copies(self, keys: Collection[Key]) -> list[Key]:
+        """Those of these keys that have several rows: Weir writes one, so somebody else has written into the table."""
         if not self.table.key:
-            return 0
+            return []
         copies = Counter(key for key in self.keys if key in keys)
-        return sum(count > 1 for count in copies.values())
+        return [key for key, count in copies.items() if count > 1]
 
     def _current_rows(self, places: Mapping[Key, Sequence[int]]) -> dict[Key, Current]:
         """What gold has of each key, read at the first of its row numbers; without a key, each copy is a row."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from assets.gold.applied import Applied, AppliedTable
+from assets.gold.applied import Applied, AppliedTable, shown_keys
 from assets.gold.apply import full_rebuilds, local_history
 from assets.gold.apply.gold_files import GoldFiles
 from assets.gold.apply.history_files import HistoryFiles
@@ -83,7 +83,7 @@ class _Folded:
 
     done: TableOutcome
     current_rows: Mapping[Key, Current]
-    foreign_copies: int
+    foreign_copies: Sequence[Key]
 
 
 def _folded(files: _Files, run_changes: RunChanges) -> _Folded:
@@ -91,7 +91,7 @@ def _folded(files: _Files, run_changes: RunChanges) -> _Folded:
     fold, new = Fold.of(files.gold.table), run_changes.run.new
     if run_changes.full_rebuild:
         return _Folded(
-            TableOutcome(states=folded_from_history(fold, new, run_changes.silver)), {}, 0
+            TableOutcome(states=folded_from_history(fold, new, run_changes.silver)), {}, []
         )
     asked = {*new.changes, *new.placed}
     # A new scoped change is for all rows, and of linked keys it is not known yet which come along.
@@ -135,8 +135,11 @@ def _written(
         keys=len(done.states),
         refolded=len(done.refolded),
         keys_with_late_events=len(done.late),
-        ties=done.ties,
-        foreign_copies=folded.foreign_copies,
+        ties=len(done.tied),
+        foreign_copies=len(folded.foreign_copies),
+        late_keys=shown_keys(gold.name, sorted(done.late, key=str)),
+        tied_keys=shown_keys(gold.name, done.tied),
+        copied_keys=shown_keys(gold.name, folded.foreign_copies),
         rows=sizes[0],
         tombstones=sizes[1],
         rebuilt=rebuilt,

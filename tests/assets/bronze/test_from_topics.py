@@ -15,14 +15,17 @@ from assets.audit.status import status_of
 from assets.bookkeeping import ledger
 from assets.bronze import from_topics
 from assets.bronze.from_topics import AppendedRecords
+from assets.bronze.offset_gaps import gaps_in, offset_checks
 from assets.lake import Lake
 from assets.landing.kafka import clients, offset_ranges, read_topics, topics
 from assets.landing.kafka.clients import ClientErrors
+from assets.landing.kafka.offset_ranges import Range
 from assets.layers import Layer
 from orchestration.cli import status
 from orchestration.runs import planning
 from tests.services.kafka import PASSWORD, USER, Broker, Sent
 from transforms.errors import OffsetsLost, TableBusy, UnreadableLanding
+from transforms.feed.checks import CheckSetting
 from transforms.feed.feed import Feed
 
 pytestmark = pytest.mark.services
@@ -183,6 +186,34 @@ def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> No
     assert found[-1] == 6
     assert values(lake)[-3:] == [b"2", b"x2", b"end"]
     assert land(lake, feed)[0].ranges == ()
+
+
+def test_offsets_without_a_record_are_counted_for_whom_asks_and_compaction_is_no_gap(
+    lake: Lake, broker: Broker
+) -> None:
+    broker.create("plain")
+    broker.create("ended")
+    broker.send("plain", [Sent(b"one"), Sent(b"two")])
+    # The ends of two transactions, and the record of one that was aborted.
+    broker.transaction("ended", [Sent(b"paid")], commit=True)
+    broker.transaction("ended", [Sent(b"cancelled")], commit=False)
+    feed = feed_of(broker, "plain", "ended")
+    assert land(lake, feed)[0].gaps == {}
+    broker.send("plain", [Sent(b"three")])
+    broker.transaction("ended", [Sent(b"paid")], commit=True)
+    asked = replace(feed, checks={"offsets_have_no_gap": CheckSetting(at_most=1)})
+    arrived, _ = land(lake, asked)
+    assert arrived.gaps == {"ended/0": 1}
+    (passed,) = offset_checks(lake, asked, arrived.gaps, ["2025-11-20T03"])
+    (failed,) = offset_checks(lake, asked, {"ended/0": 2}, ["2025-11-20T03"])
+    assert (passed.passed, failed.passed) == (True, False)
+    assert "- ended/0: 2 without a record" in str(failed.description)
+    assert offset_checks(lake, feed, {}, ["2025-11-20T03"]) == []
+    partition = arrived.ranges[0].partition
+    whole = [Range(partition, 0, 10)]
+    assert gaps_in(whole, {partition.name: 7}, []) == {partition.name: 3}
+    assert gaps_in(whole, {partition.name: 7}, [partition.topic]) == {}
+    assert gaps_in(whole, {partition.name: 10}, []) == {}
 
 
 def test_topics_that_kafka_compacts_are_named_as_far_as_the_broker_says_it(

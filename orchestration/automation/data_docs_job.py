@@ -1,0 +1,40 @@
+"""A job per feed that makes the pages of what its checks have found, for who looks at the UI and not at a terminal.
+
+Put here what Dagster runs for it. Not here: when runs make pages by themselves (``assets/quality/pages``), and the
+command (``orchestration/cli/data_docs.py``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+import dagster as dg
+
+from assets.lake import Lake
+from assets.quality.pages import build_pages_of
+from assets.wording import counted
+from transforms.feed.feed import Feed
+
+
+def data_docs_name(feed: Feed) -> str:
+    """The name of the job."""
+    return f"{feed.name}_data_docs"
+
+
+def build(feed: Feed) -> dg.JobDefinition:
+    """The job of one feed."""
+
+    @dg.op(name=f"make_data_docs_of_{feed.name}")
+    def make(context: dg.OpExecutionContext, lake: Lake) -> None:
+        made, index = build_pages_of(lake, feed)
+        context.log.info(f"{feed.name}: {counted(made, 'new result')}")
+        if index:
+            context.add_output_metadata({"data docs": dg.MetadataValue.path(index)})
+
+    @dg.job(
+        name=data_docs_name(feed),
+        executor_def=dg.in_process_executor,
+        description=f"Makes the pages of what the checks of feed {feed.name} have found (Data Docs).",
+        tags={"feed": feed.name},
+    )
+    def job() -> None:
+        make()
+
+    return job
