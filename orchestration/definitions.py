@@ -19,7 +19,7 @@ from assets.gold import gold_asset, undeclared_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
-from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
+from orchestration.automation import alert_sensor, jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from orchestration.watching.report import report_asset
@@ -83,7 +83,8 @@ def build(
         sensors=[
             topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)
             for feed in feeds
-        ],
+        ]
+        + ([alert_sensor.build()] if feeds else []),
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,
         executor=dg.in_process_executor,

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import asking, deciding, making
+from orchestration.cli.arguments import asking, deciding, making, telling
 
 COMMANDS: tuple[click.Command, ...] = (
     making.run_command,
@@ -28,6 +28,7 @@ COMMANDS: tuple[click.Command, ...] = (
     deciding.epoch_command,
     deciding.release_command,
     deciding.dismiss_command,
+    telling.notify_command,
 )
 
 

@@ -16,6 +16,7 @@ COMMANDS = {
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
+    "notify": ("--test", "webhook"),
     "report": ("--feeds", "--warehouse", "--to", "--open", "FEED"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "demo": ("--folder", "sample drops"),
