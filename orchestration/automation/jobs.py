@@ -9,6 +9,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.upkeep import upkeep_asset
+from orchestration.watching.lineage.lineage_hooks import lineage_hooks
 from orchestration.watching.metrics import metrics_files
 from transforms.feed.feed import Feed
 
@@ -28,7 +29,7 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
         selection=dg.AssetSelection.groups(feed.name)
         - dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
-        hooks={metrics_files.on_failure(feed)},
+        hooks={metrics_files.on_failure(feed), *lineage_hooks(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
     )
