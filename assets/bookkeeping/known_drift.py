@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
@@ -85,13 +86,16 @@ def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
     values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
     left = SAMPLED
     for rows in lake.local_table(Layer.SILVER, feed.name).each(_SAMPLE, [drift.window]):
-        for row in rows.to_pylist():
-            if drift.table not in (row["declared"], row["source_table"]) or left <= 0:
-                continue
-            left -= 1
-            for name, value in row["after"] or ():
-                if drift.kind == "table" or name in values:
-                    values.setdefault(name, []).append(value)
+        of_table = pc.or_kleene(
+            *(pc.equal(rows[name], drift.table) for name in ("declared", "source_table"))
+        )
+        images = rows.filter(of_table)["after"].slice(0, left).to_pylist()
+        for name, value in (pair for image in images for pair in image or ()):
+            if drift.kind == "table" or name in values:
+                values.setdefault(name, []).append(value)
+        left -= len(images)
+        if left <= 0:
+            break
     return replace(drift, columns={name: guessed_type(texts) for name, texts in values.items()})
 
 

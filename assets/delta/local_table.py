@@ -6,7 +6,7 @@ Put here what reads or writes users' tables without Spark. Not here: Weir's own 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,28 +87,45 @@ class LocalTable:
     def each(
         self, columns: pa.Schema, windows: Collection[str] | None = None
     ) -> Iterator[pa.Table]:
-        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
-
-        ``windows``: only the files of these, of a table that is partitioned by them; None for all files.
-        """
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
-            files = Files.of(self.table, self.path, self.warehouse)
-            listed = pa.table(self.table.get_add_actions(flatten=True))
-            is_cut = "partition.window" in listed.column_names
-            if is_cut and windows is not None:
-                listed = listed.filter(pc.is_in(listed["partition.window"], pa.array([*windows])))
-            by_window = is_cut and "window" in columns.names
-            wanted = [name for name in columns.names if not (by_window and name == "window")]
-            for at, (name, size) in enumerate(
-                zip(*(listed[one].to_pylist() for one in ("path", "size_bytes")), strict=True)
-            ):
-                rows = files.read(name, size, wanted)
-                if by_window:
-                    window = pa.repeat(listed["partition.window"][at], rows.num_rows)
-                    rows = rows.append_column("window", window)
-                yield delta_rs.conformed(rows, columns)
+            yield from map(self._reader(columns), self._listed_of(windows))
+
+    def of_windows(self, columns: pa.Schema, windows: Collection[str]) -> pa.Table:
+        """The rows of these windows, of a table that is partitioned by them: a store gives some files at once."""
+        if self.table is None:
+            return columns.empty_table()
+        with naming_store_faults(self.name, self.warehouse):
+            parts = delta_rs.at_once(self._reader(columns), self._listed_of(windows))
+        return pa.concat_tables([columns.empty_table(), *parts])
+
+    def _listed_of(self, asked: Collection[str] | None) -> list[tuple[str, int, str | None]]:
+        """Each file of these windows or of all, its size, and its window where the table is partitioned by them."""
+        assert self.table is not None
+        listed = pa.table(self.table.get_add_actions(flatten=True))
+        is_cut = "partition.window" in listed.column_names
+        windows = listed["partition.window"].to_pylist() if is_cut else [None] * listed.num_rows
+        paths, sizes = (listed[one].to_pylist() for one in ("path", "size_bytes"))
+        files = zip(paths, sizes, windows, strict=True)
+        return [one for one in files if asked is None or one[2] in asked]
+
+    def _reader(self, columns: pa.Schema) -> Callable[[tuple[str, int, str | None]], pa.Table]:
+        """What reads a file with these columns, and with its window."""
+        assert self.table is not None
+        files = Files.of(self.table, self.path, self.warehouse)
+
+        def read(file: tuple[str, int, str | None]) -> pa.Table:
+            name, size, window = file
+            is_known = window is not None and "window" in columns.names
+            wanted = [one for one in columns.names if not (is_known and one == "window")]
+            rows = files.read(name, size, wanted)
+            if is_known:
+                rows = rows.append_column("window", pa.repeat(window, rows.num_rows))
+            return delta_rs.conformed(rows, columns)
+
+        return read
 
     @property
     def may_be_written(self) -> bool:
