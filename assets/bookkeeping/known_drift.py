@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import accounting
+from assets.bookkeeping import accounting, window_progress
 from assets.columns.silver import SILVER_ARROW
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
@@ -60,6 +60,7 @@ def news(lake: Lake, feed: Feed, windows: Sequence[str]) -> News:
         for seen, window in found.items()
         if seen not in known
     ]
+    is_first = not window_progress.brought_before(lake, feed, windows)
     keys = {
         row["declared"]: tuple(schema["key"])
         for row in rows_of_windows
@@ -69,6 +70,8 @@ def news(lake: Lake, feed: Feed, windows: Sequence[str]) -> News:
     drift = [
         replace(_with_guesses(lake, feed, one), key=keys.get(one.table, ()))
         for one in drift_of(found, known)
+        # What the stream describes in a feed's first windows is how the feed begins.
+        if not (one.is_described and is_first)
     ]
     return News(rows, drift)
 

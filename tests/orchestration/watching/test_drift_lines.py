@@ -10,8 +10,9 @@ import dagster as dg
 import pytest
 from rich.console import Console
 
-from assets.bookkeeping import known_drift
+from assets.bookkeeping import accounting, known_drift, window_progress
 from assets.lake import Lake
+from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation import alert_sensor
 from orchestration.automation.jobs import job_name
@@ -128,3 +129,20 @@ def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:
         "zoo: new column age of vets, first in window 2025-11-20T00",
         "  Gold takes it as the stream describes it; nothing has to be done.",
     ]
+
+
+def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
+    lake: Lake, feed: Feed
+) -> None:
+    schema = {"key": ["id"], "columns": [{"name": "id", "type": "int"}], "encoded": []}
+    row = {"window": FIRST, "table": "vets", "source_table": "a.vets", "declared": "a.vets"}
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts.append([row | {"changes": 1, "stream_schemas": [schema]}])
+    found = known_drift.news(lake, feed, [FIRST])
+    assert found.drift == []
+    assert [one["column"] for one in found.rows] == ["", "id"]
+    # Where another window was brought to gold before, it is.
+    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress.append([{"window": SECOND, "objects": 1, "declaration": ""}])
+    (drift,) = known_drift.news(lake, feed, [FIRST]).drift
+    assert (drift.kind, drift.table, drift.key) == ("table", "a.vets", ("id",))
