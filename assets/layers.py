@@ -41,3 +41,5 @@ class Layer(StrEnum):
     """Which object generations a run found in the landing before bronze had them, of feeds with transactions."""
     RUNS = "runs"
     """How many rows gold had after each run."""
+    DRIFT = "drift"
+    """What a stream had that the feed file did not declare, when a run first met it."""

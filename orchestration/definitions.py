@@ -21,7 +21,14 @@ from assets.lake import Lake
 from assets.silver import silver_asset
 from assets.upkeep import upkeep_asset
 from assets.window_asset import of_feed
-from orchestration.automation import data_docs_job, jobs, object_sensor, schedules, topic_sensor
+from orchestration.automation import (
+    alert_sensor,
+    data_docs_job,
+    jobs,
+    object_sensor,
+    schedules,
+    topic_sensor,
+)
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from orchestration.watching.report import report_asset
@@ -94,7 +101,8 @@ def build(
         sensors=[
             topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)
             for feed in feeds
-        ],
+        ]
+        + ([alert_sensor.build()] if feeds else []),
         resources={"lake": lake, "pyspark": lake.pyspark},
         loggers=loggers,
         executor=dg.in_process_executor,

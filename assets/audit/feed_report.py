@@ -60,8 +60,9 @@ class FeedReport:
     """All that a report tells.
 
     ``windows``: the newest, oldest first. ``all_windows``: how many there are; ``outcomes``: of all of them together.
-    ``tables``: the events of each table, by what became of them, over all windows. ``reasons``: how many events are in
-    quarantine, by reason. ``gold``: the tables as they are now. ``growth``: gold after each run, oldest first.
+    ``tables``: the events of each table, by what became of them, over all windows. ``reasons``: how many events of the
+    ``windows`` are in quarantine, by reason. ``gold``: the tables as they are now. ``growth``: gold after each run,
+    oldest first.
     """
 
     windows: Sequence[WindowFacts] = ()
@@ -103,7 +104,7 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
         all_windows=len(windows),
         outcomes={name: total[name] for name in names},
         tables={name: dict(tables[name]) for name in sorted(tables)},
-        reasons=_reasons(lake, feed),
+        reasons=_reasons(lake, feed, shown),
         gold=gold_sizes.sizes_now(lake, feed) if sizes is None else sizes,
         growth=_growth(lake, feed),
     )
@@ -128,22 +129,20 @@ def _looked_through(
     operations = {window: Counter[str]() for window in windows}
     late = Counter[str]()
     begins = {window: pa.scalar(parse_window(window, feed.window), _MOMENT) for window in windows}
-    for rows in lake.local_table(Layer.SILVER, feed.name).each(_LOOKED_AT, windows):
-        events = rows.filter(pc.is_null(rows["derived"]))
-        for window in pc.unique(events["window"]).to_pylist():
-            of_window = events.filter(pc.equal(events["window"], window))
-            for one in of_window["operation"].value_counts().to_pylist():
-                operations[window][one["values"] or "(none)"] += one["counts"]
-            late[window] += pc.sum(pc.less(of_window["event_at"], begins[window])).as_py() or 0
+    rows = lake.local_table(Layer.SILVER, feed.name).of_windows(_LOOKED_AT, windows)
+    events = rows.filter(pc.is_null(rows["derived"]))
+    for window in windows:
+        of_window = events.filter(pc.equal(events["window"], window))
+        for one in of_window["operation"].value_counts().to_pylist():
+            operations[window][one["values"] or "(none)"] += one["counts"]
+        late[window] += pc.sum(pc.less(of_window["event_at"], begins[window])).as_py() or 0
     return {window: (dict(operations[window]), late[window]) for window in windows}
 
 
-def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
-    reasons = Counter[str]()
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_REASON):
-        counted = rows["reason"].value_counts().to_pylist()
-        reasons.update({one["values"]: one["counts"] for one in counted})
-    return dict(reasons.most_common())
+def _reasons(lake: Lake, feed: Feed, windows: Collection[str]) -> dict[str, int]:
+    rows = lake.local_table(Layer.QUARANTINE, feed.name).of_windows(_REASON, windows)
+    counted = rows["reason"].value_counts().to_pylist()
+    return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
 
 
 def _growth(lake: Lake, feed: Feed) -> list[SizeAfterRun]:

@@ -6,7 +6,7 @@ Put here what reads or writes users' tables without Spark. Not here: Weir's own 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from deltalake import Schema as DeltaSchema
 from assets.delta import delta_rs
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
+from assets.delta.window_files import WindowFile, listed, reader
 
 MOST_BYTES = 32 << 20
 """A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.
@@ -87,41 +88,36 @@ class LocalTable:
     def each(
         self, columns: pa.Schema, windows: Collection[str] | None = None
     ) -> Iterator[pa.Table]:
-        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
-
-        ``windows``: only the files of these, of a table that is partitioned by them; None for all files.
-        """
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
-            files = Files.of(self.table, self.path, self.warehouse)
-            listed = pa.table(self.table.get_add_actions(flatten=True))
-            is_cut = "partition.window" in listed.column_names
-            if is_cut and windows is not None:
-                listed = listed.filter(
-                    pc.is_in(listed["partition.window"], pa.array([*windows], pa.string()))
-                )
-            by_window = is_cut and "window" in columns.names
-            wanted = [name for name in columns.names if not (by_window and name == "window")]
-            for at, (name, size) in enumerate(
-                zip(*(listed[one].to_pylist() for one in ("path", "size_bytes")), strict=True)
-            ):
-                rows = files.read(name, size, wanted)
-                if by_window:
-                    window = pa.repeat(listed["partition.window"][at], rows.num_rows)
-                    rows = rows.append_column("window", window)
-                yield delta_rs.conformed(rows, columns)
+            yield from map(self._reader(columns), self._listed_of(windows))
 
-    def of_windows(self, columns: pa.Schema, windows: Collection[str]) -> Iterator[pa.Table]:
+    def of_windows(self, columns: pa.Schema, windows: Collection[str]) -> pa.Table:
+        """The rows of these windows, of a table that is partitioned by them: a store gives some files at once."""
+        if self.table is None:
+            return columns.empty_table()
+        with naming_store_faults(self.name, self.warehouse):
+            parts = delta_rs.at_once(self._reader(columns), self._listed_of(windows))
+        return pa.concat_tables([columns.empty_table(), *parts])
+
+    def _listed_of(self, asked: Collection[str] | None) -> list[WindowFile]:
+        assert self.table is not None
+        return listed(self.table, asked)
+
+    def _reader(self, columns: pa.Schema) -> Callable[[WindowFile], pa.Table]:
+        assert self.table is not None
+        return reader(Files.of(self.table, self.path, self.warehouse), columns)
+
+    def batches_of(self, columns: pa.Schema, windows: Collection[str]) -> Iterator[pa.Table]:
         """The rows of some windows, some at a time: whoever has seen enough reads no more of them."""
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
             files = Files.of(self.table, self.path, self.warehouse)
-            listed = pa.table(self.table.get_add_actions(flatten=True))
-            names = ("path", "size_bytes", "partition.window")
-            for name, size, window in zip(*(listed[one].to_pylist() for one in names), strict=True):
-                for rows in files.batches(name, size, columns.names) if window in windows else ():
+            for name, size, _ in self._listed_of(windows):
+                for rows in files.batches(name, size, columns.names):
                     yield delta_rs.conformed(rows, columns)
 
     @property

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import asking, deciding, feed_files, making
+from orchestration.cli.arguments import asking, deciding, feed_files, making, telling
 
 COMMANDS: tuple[click.Command, ...] = (
     feed_files.onboard_command,
@@ -32,6 +32,7 @@ COMMANDS: tuple[click.Command, ...] = (
     deciding.epoch_command,
     deciding.release_command,
     deciding.dismiss_command,
+    telling.notify_command,
 )
 
 

@@ -16,6 +16,7 @@ from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
+from orchestration.watching.drift_lines import NEWS
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
@@ -59,6 +60,9 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
                 print_as_is(console, f"{outcome.plan.feed.name}.{made['name']}: {text}", "yellow")
     show_checks(outcomes, console)
     for outcome in outcomes:
+        for _, values in outcome.metadata:
+            if NEWS in values:
+                print_as_is(console, str(values[NEWS]))
         for error in outcome.errors:
             print_as_is(console, f"error: {error}", "red")
 

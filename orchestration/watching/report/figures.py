@@ -17,7 +17,7 @@ from typing import Any, Literal
 from xml.etree import ElementTree
 
 WIDTH, HEIGHT = 360, 210
-LABELS = 3
+LABELS = {"bars": 3, "lines": 2, "dots": 2}
 """So many labels have room beside each other below a plot."""
 
 FEW = 5
@@ -95,7 +95,7 @@ def _chart(plot: Plot) -> Any:
         js=(),
         show_legend=False,
         show_minor_x_labels=rows,
-        x_labels_major_every=None if rows else max(1, -(-len(plot.labels) // LABELS)),
+        x_labels_major_every=None if rows else max(1, -(-len(plot.labels) // LABELS[plot.kind])),
         truncate_label=-1,
         max_scale=6,
         min_scale=2,
@@ -107,13 +107,15 @@ def _chart(plot: Plot) -> Any:
     )
     # Of the same numbers the same page is made.
     chart.uuid = plot.name
-    chart.x_labels = [*plot.labels]
+    # pygal draws the first row at the bottom.
+    order = -1 if rows else 1
+    chart.x_labels = plot.labels[::order]
     if plot.marks:
         chart.y_labels = [*plot.marks]
     elif (most := _most(plot)) <= FEW:
         chart.y_labels = [*range(int(most) + 1)]
     for name, values in plot.series.items():
-        chart.add(name, [*values])
+        chart.add(name, [*values][::order])
     return chart
 
 

@@ -50,7 +50,7 @@ def _tiles(feed: Feed, facts: FeedReport, now: datetime) -> Iterator[str]:
         seconds = (now - parse_window(newest, feed.window) - STEPS[feed.window]).total_seconds()
         since = f"ended {spoken_seconds(seconds)} ago" if seconds > 0 else "still open"
     events = facts.outcomes.get("events", 0)
-    quarantined = sum(facts.reasons.values())
+    quarantined = sum(facts.outcomes.get(name, 0) for name in ("quarantined", "too_late"))
     share = f"{100 * quarantined / events:.2g} % of the events" if events else "no events"
     rows = sum(one.rows for one in facts.gold)
     tombstones = sum(one.tombstones for one in facts.gold)

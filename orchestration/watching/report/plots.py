@@ -226,9 +226,9 @@ def _quarantine(facts: FeedReport) -> Section:
     )
     return Section(
         "Quarantine by reason",
-        "Events that could not become changes, in all windows, the dismissed ones included.",
+        "Events of these windows that could not become changes, the dismissed ones included.",
         plot if first else None,
         ["reason", "events"],
         [[name.replace("_", " "), f"{number:,}"] for name, number in facts.reasons.items()],
-        nothing="Nothing is in quarantine.",
+        nothing="Nothing of these windows is in quarantine.",
     )

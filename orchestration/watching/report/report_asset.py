@@ -11,11 +11,12 @@ import dagster as dg
 
 from assets import partitions
 from assets.asset_keys import feed_key
-from assets.bookkeeping import gold_sizes
+from assets.bookkeeping import gold_sizes, known_drift
 from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
 from orchestration.watching import pages
+from orchestration.watching.drift_lines import NEWS, drift_lines
 from orchestration.watching.metrics import metrics_files
 from orchestration.watching.report import stored
 from transforms.feed.feed import Feed
@@ -38,6 +39,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         unwritten = metrics_files.write(lake, feed, ended, context.instance)
         if unwritten:
             context.log.warning(unwritten)
+        told = tell_of_drift(context, lake, feed)
         try:
             sizes = gold_sizes.sizes_now(lake, feed)
             gold_sizes.note(lake, feed, ended, sizes)
@@ -46,7 +48,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             Exception
         ) as fault:  # the windows are in gold, and a page is no reason to say otherwise
             context.log.warning(f"{feed.name}: the report was not made: {fault}")
-            return dg.MaterializeResult(metadata={"not_made": str(fault)})
+            return dg.MaterializeResult(metadata={"not_made": str(fault), **told})
         return dg.MaterializeResult(
             metadata={
                 "page": dg.MetadataValue.url(stored.link_to(lake, feed)),
@@ -54,7 +56,24 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "rows": sum(one.rows for one in sizes),
                 "tombstones": sum(one.tombstones for one in sizes),
                 "seconds": round(monotonic() - started, 2),
+                **told,
             }
         )
 
     return report
+
+
+def tell_of_drift(
+    context: dg.AssetExecutionContext, lake: Lake, feed: Feed
+) -> dict[str, dg.MarkdownMetadataValue]:
+    """Say what the run's windows have that the feed file does not declare, if no run has said it before."""
+    found = known_drift.news(lake, feed, partitions.keys_of(context))
+    if not found.drift:
+        return {}
+    for one in found.drift:
+        context.log.warning(f"{feed.name}: {one.says}")
+    told = {NEWS: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
+    # For whoever looks at silver, and for the sensor that sends messages.
+    context.log_event(dg.AssetObservation(feed_key("silver", feed), metadata=told))
+    known_drift.note(lake, feed, found)
+    return told

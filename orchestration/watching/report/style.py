@@ -32,7 +32,7 @@ font-size:.85rem}
 .legend i{display:inline-block;width:.7rem;height:.7rem;margin-right:.35rem;border-radius:.15rem}
 svg{display:block;width:100%;max-width:34rem;height:auto}
 svg text{font-size:12px;fill:var(--soft)}
-svg .axis.x text{text-anchor:middle}svg .line-graph .axis.x .guides:first-of-type text{text-anchor:start}
+svg .axis.x text{text-anchor:middle}
 svg .axis.y text,svg .horizontal .axis.y text{text-anchor:end}
 svg .guide.line{fill:none;stroke:var(--line);stroke-width:1}svg .axis .line{fill:none;stroke:var(--line)}
 svg .vertical .axis.x .guide.line,svg .horizontal .axis.y .guide.line{display:none}

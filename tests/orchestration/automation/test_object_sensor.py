@@ -34,7 +34,7 @@ class Look:
     def __init__(self, folder: Path, warehouse: str = "/nowhere") -> None:
         feed = feed_of(folder)
         self.repository = definitions.build([feed], lake_of(warehouse, {})).get_repository_def()
-        (self.sensor,) = self.repository.sensor_defs
+        self.sensor = self.repository.get_sensor_def(f"{feed.name}_drops")
         self.cursor: str | None = None
         self.run_keys: list[str | None] = []
         self.skip_message: str | None = None

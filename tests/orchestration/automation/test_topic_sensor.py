@@ -29,7 +29,7 @@ class Look:
 
     def __init__(self, feed: Feed) -> None:
         self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
-        (self.sensor,) = self.repository.sensor_defs
+        self.sensor = self.repository.get_sensor_def(f"{feed.name}_drops")
         self.cursor: str | None = None
         self.reason: str | None = None
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
     "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
     "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
+    "notify": ("--test", "webhook"),
     "report": ("--feeds", "--warehouse", "--to", "--open", "FEED"),
     "status": ("--feeds", "--warehouse", "--feed", "what waits"),
     "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),

@@ -124,7 +124,7 @@ def test_a_feed_that_was_never_read_has_a_report_that_says_so(lake: Lake, feed: 
     assert (found.all_windows, found.outcomes["events"]) == (0, 0)
     page = page_of(feed, feed_report.facts_of(lake, feed), NOW)
     assert "No window has an event yet." in page
-    assert "Nothing is in quarantine." in page
+    assert "Nothing of these windows is in quarantine." in page
 
 
 def test_windows_with_very_many_changes_are_not_looked_through(

@@ -1,0 +1,224 @@
+"""One sensor of a deployment: it tells the hooks of each run that failed, or in which checks did not pass.
+
+Dagster's own sensors of failed runs go on where a hook cannot be reached, and the message is lost. This one asks for it
+again, and a tag of the run says which hooks have it, so that none gets it twice.
+Put here which runs are told of, and when. Not here: what a message says and how it is sent
+(``orchestration/watching/alerts``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import dagster as dg
+
+from assets.wording import counted
+from orchestration.runs.outcome import is_blocked, reasons
+from orchestration.watching.alerts.hooks import Hook, hooks_of, link_of_run
+from orchestration.watching.alerts.message import CheckFinding, Message
+from orchestration.watching.drift_lines import NEWS
+from orchestration.watching.run_windows import windows_in_words
+from transforms.errors import SettingMisdeclared
+
+NAME = "weir_alerts"
+ALERT_ON = "WEIR_ALERT_ON"
+"""``failed``, the default: runs and checks that failed. ``warning``: checks that only warn, too."""
+
+TOLD = "weir/told/"
+"""Before a hook's name: the tag of a run that the hook was told of."""
+
+ENDS: Final = (dg.DagsterEventType.RUN_FAILURE, dg.DagsterEventType.RUN_SUCCESS)
+TOLD_OF: Final = {
+    dg.DagsterEventType.STEP_FAILURE,
+    dg.DagsterEventType.ASSET_CHECK_EVALUATION,
+    dg.DagsterEventType.ASSET_OBSERVATION,
+}
+RUNS_AT_ONCE = 50
+FIRST_PATIENCE, LONGEST_PATIENCE = 60.0, 3_600.0
+"""So many seconds after it could not be reached a hook is tried again; each time twice as many, at most an hour."""
+ATTEMPTS = 48
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A run of which a hook could not be told: how often that was tried, and when it is tried again."""
+
+    tries: int = 0
+    again_at: float = 0.0
+
+
+def build() -> dg.SensorDefinition:
+    """The sensor: it runs by itself where a hook is set, and does nothing where none is."""
+    is_wanted = bool(os.environ.get("WEIR_WEBHOOK_URL") or os.environ.get("WEIR_SMTP_URL"))
+
+    @dg.sensor(
+        name=NAME,
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING
+        if is_wanted
+        else dg.DefaultSensorStatus.STOPPED,
+        description="Sends a message to the webhook and by mail where a run or a check has failed.",
+    )
+    def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        hooks = hooks_of(os.environ)
+        after, waiting = read_cursor(context.cursor)
+        now = time.time()
+        if not hooks:
+            return dg.SkipReason("no hook is set: WEIR_WEBHOOK_URL, WEIR_SMTP_URL")
+        ended = ended_runs(context.instance, after)
+        for run in ended.runs:
+            waiting[run] = Waiting()
+        told = 0
+        for run, state in [*waiting.items()]:
+            if state.again_at > now:
+                continue
+            sent, faults = tell(context.instance, run, hooks)
+            told += sent
+            for fault in faults:
+                context.log.warning(f"run {run}: {fault}")
+            waiting.pop(run)
+            if faults and state.tries + 1 < ATTEMPTS:
+                patience = min(FIRST_PATIENCE * 2**state.tries, LONGEST_PATIENCE)
+                waiting[run] = Waiting(state.tries + 1, now + patience)
+        context.update_cursor(cursor_of(ended.after, waiting))
+        left = f", {len(waiting)} to be tried again" if waiting else ""
+        return dg.SkipReason(f"{counted(told, 'message')} sent{left}")
+
+    return alerts
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Runs that ended, by their ids, and up to which of Dagster's events that is, by the kind of event."""
+
+    runs: list[str]
+    after: dict[str, int]
+
+
+def ended_runs(instance: dg.DagsterInstance, after: Mapping[str, int]) -> Ended:
+    """Runs that ended since ``after``; at the first look none, for what is old was seen by somebody."""
+    runs: dict[str, None] = {}
+    upto = dict(after)
+    for kind in ENDS:
+        name = kind.value
+        if name not in after:
+            newest = instance.fetch_run_status_changes(kind, limit=1, ascending=False).records
+            upto[name] = newest[0].storage_id if newest else 0
+            continue
+        found = instance.fetch_run_status_changes(
+            dg.RunStatusChangeRecordsFilter(kind, after_storage_id=after[name]),
+            limit=RUNS_AT_ONCE,
+            ascending=True,
+        ).records
+        for record in found:
+            runs[record.event_log_entry.run_id] = None
+            upto[name] = record.storage_id
+    return Ended([*runs], upto)
+
+
+def tell(
+    instance: dg.DagsterInstance, run: str, hooks: Mapping[str, Hook]
+) -> tuple[int, list[str]]:
+    """Send what there is to say of a run to the hooks that do not have it; also why some could not be told."""
+    message = message_of(instance, run)
+    if message is None:
+        return 0, []
+    record = instance.get_run_by_id(run)
+    tags = {} if record is None else record.tags
+    sent, faults = 0, []
+    for name, send in hooks.items():
+        if TOLD + name in tags:
+            continue
+        fault = send(message)
+        if fault is None:
+            # At once: whatever ends this tick, nobody is told twice.
+            instance.add_run_tags(run, {TOLD + name: "yes"})
+            sent += 1
+        else:
+            faults.append(fault)
+    return sent, faults
+
+
+def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
+    """What there is to say of a run; None where it and its checks went well."""
+    record = instance.get_run_by_id(run)
+    if record is None:
+        return None
+    failed: list[str] = []
+    checks: list[CheckFinding] = []
+    news: list[str] = []
+    for entry in instance.all_logs(run, of_type=TOLD_OF):
+        event = entry.dagster_event
+        if event is not None and event.is_step_failure:
+            failed.extend(reasons(event))
+        elif event is not None and event.is_asset_observation:
+            found = event.asset_observation_data.asset_observation.metadata.get(NEWS)
+            news.extend([] if found is None else str(found.value).splitlines())
+        elif event is not None:
+            checks.extend(_findings(event.asset_check_evaluation_data))
+    if (
+        record.status == dg.DagsterRunStatus.FAILURE
+        and not failed
+        and not any(one.severity == "failed" for one in checks)
+    ):
+        failed.append("the run ended before it could say why: its process was killed, perhaps")
+    if not (failed or checks or news):
+        return None
+    return Message(
+        key=run,
+        feed=feed_of(record),
+        windows=windows_in_words(record.tags),
+        failed=failed,
+        checks=checks,
+        news=news,
+        link=link_of_run(os.environ, run),
+    )
+
+
+def _findings(check: dg.AssetCheckEvaluation) -> Iterator[CheckFinding]:
+    """The check, if it did not pass and is grave enough."""
+    if check.passed or not (is_blocked(check) or warnings_count()):
+        return
+    yield CheckFinding(
+        ".".join(check.asset_key.path),
+        check.check_name,
+        "failed" if is_blocked(check) else "warning",
+        check.description or "",
+    )
+
+
+def warnings_count() -> bool:
+    """Whether checks that only warn are told of.
+
+    Raises:
+        SettingMisdeclared: the setting is neither of its two words.
+    """
+    word = os.environ.get(ALERT_ON, "").strip() or "failed"
+    if word not in ("failed", "warning"):
+        raise SettingMisdeclared(ALERT_ON, word, "known: failed, warning")
+    return word == "warning"
+
+
+def feed_of(run: dg.DagsterRun) -> str:
+    """The feed of a run: by its tag, or by the assets that it was asked for."""
+    if "feed" in run.tags:
+        return run.tags["feed"]
+    named = sorted({key.path[1] for key in run.asset_selection or () if len(key.path) > 1})
+    return ", ".join(named) or run.job_name
+
+
+def read_cursor(text: str | None) -> tuple[dict[str, int], dict[str, Waiting]]:
+    """What the sensor noted: up to which events it has looked, and which runs wait to be told."""
+    noted = json.loads(text) if text else {}
+    waiting = {run: Waiting(*state) for run, state in noted.get("waiting", {}).items()}
+    return noted.get("after", {}), waiting
+
+
+def cursor_of(after: Mapping[str, int], waiting: Mapping[str, Waiting]) -> str:
+    """What ``read_cursor`` reads."""
+    states = {run: [state.tries, state.again_at] for run, state in waiting.items()}
+    return json.dumps({"after": dict(after), "waiting": states}, sort_keys=True)

@@ -1,0 +1,30 @@
+"""``weir notify``: a message that says nothing is wrong, to try the hooks.
+
+Put here what the command says. Not here: the hooks (``orchestration/watching/alerts``).
+"""
+
+from __future__ import annotations
+
+import os
+from uuid import uuid4
+
+import click
+
+from orchestration.watching.alerts.hooks import SMTP, WEBHOOK, hooks_of, link_of_run
+from orchestration.watching.alerts.message import Message
+
+
+def notify() -> int:
+    """Send a message to every hook; returns the exit code: 1 where one does not take it, 2 where there is none."""
+    hooks = hooks_of(os.environ)
+    if not hooks:
+        click.secho(f"error: no hook is set: {WEBHOOK} or {SMTP}", fg="red", err=True)
+        return 2
+    key = f"test-{uuid4().hex[:12]}"
+    message = Message(key=key, feed="no feed", link=link_of_run(os.environ, key))
+    faults = 0
+    for name, send in hooks.items():
+        fault = send(message)
+        print(f"{name}: {fault or 'sent'}")
+        faults += fault is not None
+    return 1 if faults else 0

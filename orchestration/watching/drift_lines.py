@@ -1,0 +1,29 @@
+"""Schema drift in words: what is new, and what to paste into the feed file.
+
+Put here how drift reads in a summary, in Dagster's pages and in a message. Not here: what counts as drift
+(``transforms/silver/schema_drift``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from transforms.feed.feed import Feed
+from transforms.silver.schema_drift import Drift, lines_to_paste
+
+NEWS = "new_in_stream"
+"""Under this name the metadata of a run's events have it."""
+
+
+def drift_lines(feed: Feed, drift: Iterable[Drift]) -> Iterator[str]:
+    """What is new, each with the lines that take it in."""
+    for one in drift:
+        yield f"{feed.name}: {one.says}"
+        if one.is_described and one.kind == "table":
+            yield "  It is in gold as the stream describes it. To fix its types and its key, paste:"
+        elif one.is_described:
+            yield "  Gold takes it as the stream describes it; nothing has to be done."
+            continue
+        else:
+            yield "  Its values wait in silver. The types are guesses from its values; to take it in, paste:"
+        yield from (f"    {line}" for line in lines_to_paste(one))

@@ -1,0 +1,148 @@
+"""Schema drift through real runs: told by the first run that meets it, and by no other."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from rich.console import Console
+
+from assets.bookkeeping import accounting, known_drift, window_progress
+from assets.lake import Lake
+from assets.layers import Layer
+from orchestration import definitions
+from orchestration.automation import alert_sensor
+from orchestration.automation.jobs import job_name
+from orchestration.resources import lake_of
+from orchestration.runs import summary
+from orchestration.runs.outcome import Outcome, gather
+from orchestration.runs.planning import due
+from orchestration.watching.drift_lines import NEWS, drift_lines
+from orchestration.watching.run_windows import RANGE
+from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.feed.feed import Feed
+from transforms.silver.schema_drift import Drift
+
+# Dagster's own, of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+FIRST, SECOND, THIRD = "2025-11-20T00", "2025-11-20T01", "2025-11-20T02"
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return lake_of(str(tmp_path / "warehouse"), {})
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    """A window as declared; one with a new column and a new table; one with the same again, and another column."""
+    plain, older = {"id": "1", "name": "Ada"}, {"id": "1", "name": "Ada", "age": "7"}
+    vet = {"vet": "9", "since": "2025-01-02"}
+    lay(tmp_path / "drops", "2025-11-20/00/a.json", drop(change("I", 1, after=plain)))
+    lay(
+        tmp_path / "drops",
+        "2025-11-20/01/a.json",
+        drop(change("U", 2, plain, older), change("I", 3, after=vet, table="vets")),
+    )
+    lay(
+        tmp_path / "drops",
+        "2025-11-20/02/a.json",
+        drop(
+            change("U", 4, older, older | {"chip": "x"}),
+            change("I", 5, after=vet | {"vet": "10"}, table="vets"),
+        ),
+    )
+    return Feed("zoo", "arcion_s3_json", str(tmp_path / "drops"), tables={"pets": PETS})
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str) -> tuple[Outcome, str]:
+    job = definitions.build([feed], lake).resolve_job_def(job_name(feed))
+    outcome = Outcome(due(lake, feed))
+    tags = dict.fromkeys(RANGE, window)
+    result = job.execute_in_process(instance=instance, raise_on_error=False, tags=tags)
+    gather(result, outcome)
+    assert not outcome.failed
+    return outcome, result.run_id
+
+
+def told(outcome: Outcome) -> str:
+    return str(dict(outcome.metadata)["report", "zoo"].get(NEWS, ""))
+
+
+def test_what_is_new_is_told_by_the_first_run_that_meets_it(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    outcome, run = ran(lake, feed, instance, FIRST)
+    assert told(outcome) == ""
+    assert alert_sensor.message_of(instance, run) is None
+    outcome, run = ran(lake, feed, instance, SECOND)
+    lines = told(outcome).splitlines()
+    assert "zoo: new column age of pets, first in window 2025-11-20T01" in lines
+    assert "zoo: new table main.zoo.vets, first in window 2025-11-20T01" in lines
+    assert "          age: bigint" in lines
+    assert "      main.zoo.vets: {key: [<its key>], columns: {since: date, vet: bigint}}" in lines
+    # The summary and the message have the same lines.
+    out = io.StringIO()
+    summary.show([outcome], Console(file=out, width=200))
+    assert all(line in out.getvalue() for line in lines)
+    message = alert_sensor.message_of(instance, run)
+    assert message is not None
+    assert [*message.news] == lines
+    assert message.subject == "Weir: zoo (2025-11-20T01): the stream has something new"
+    # The same window again, and the next one: only what is new in it.
+    again, run = ran(lake, feed, instance, SECOND)
+    assert told(again) == ""
+    assert alert_sensor.message_of(instance, run) is None
+    outcome, _ = ran(lake, feed, instance, THIRD)
+    assert [line for line in told(outcome).splitlines() if line.startswith("zoo: ")] == [
+        "zoo: new column chip of pets, first in window 2025-11-20T02"
+    ]
+
+
+def test_asking_notes_nothing(lake: Lake, feed: Feed, instance: dg.DagsterInstance) -> None:
+    ran(lake, feed, instance, FIRST)
+    assert known_drift.news(lake, feed, [FIRST]) == known_drift.News([], [])
+    found = known_drift.News([{"table": "a", "column": "", "type": "", "first_window": FIRST}], [])
+    known_drift.note(lake, feed, found)
+    assert known_drift.news(lake, feed, [FIRST]) == known_drift.News([], [])
+
+
+def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:
+    table = Drift("table", "vets", FIRST, {"id": "int"}, ("id",), is_described=True)
+    assert [*drift_lines(feed, [table])][1:] == [
+        "  It is in gold as the stream describes it. To fix its types and its key, paste:",
+        "    tables:",
+        "      vets: {key: [id], columns: {id: int}}",
+    ]
+    column = Drift("column", "vets", FIRST, {"age": "int"}, is_described=True)
+    assert [*drift_lines(feed, [column])] == [
+        "zoo: new column age of vets, first in window 2025-11-20T00",
+        "  Gold takes it as the stream describes it; nothing has to be done.",
+    ]
+
+
+def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
+    lake: Lake, feed: Feed
+) -> None:
+    schema = {"key": ["id"], "columns": [{"name": "id", "type": "int"}], "encoded": []}
+    row = {"window": FIRST, "table": "vets", "source_table": "a.vets", "declared": "a.vets"}
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts.append([row | {"changes": 1, "stream_schemas": [schema]}])
+    found = known_drift.news(lake, feed, [FIRST])
+    assert found.drift == []
+    assert [one["column"] for one in found.rows] == ["", "id"]
+    # Where another window was brought to gold before, it is.
+    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress.append([{"window": SECOND, "objects": 1, "declaration": ""}])
+    (drift,) = known_drift.news(lake, feed, [FIRST]).drift
+    assert (drift.kind, drift.table, drift.key) == ("table", "a.vets", ("id",))
