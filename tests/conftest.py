@@ -51,6 +51,7 @@ SLOW = {
     # Whole runs, in this process.
     "test_the_lines_that_a_run_shows_bring_its_tables_to_gold": 0,
     "test_a_file_that_has_tables_gets_lines_to_go_below_them": 0,
+    "test_no_sample_ends_in_an_exception": 0,
     # Histories that are drawn in numbers of their own, and not by WEIR_LAW_HISTORIES.
     "test_gold_is_the_graph_that_the_store_has": 0,
     "test_gold_is_the_graph_whatever_the_windows_and_the_runs": 9,

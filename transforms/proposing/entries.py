@@ -5,7 +5,7 @@ Put here the shape of a proposal. Not here: how it is written as YAML (``feed_fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -65,8 +65,3 @@ class Proposal:
 
 Propose: TypeAlias = Callable[[Feed, Sequence[Sampled]], Proposal]
 """What a feed of the format should declare, by a sample of its records and events."""
-
-
-def named(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Entries by their names."""
-    return {one.name: one for one in entries}

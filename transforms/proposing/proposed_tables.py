@@ -7,7 +7,7 @@ types and keys are inferred (``column_types``, ``keys``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from transforms.feed.column_names import spelled
@@ -118,15 +118,3 @@ def _in_words(table: TableSeen, key: SampledKey) -> str:
     events = sum(table.operations.values())
     counts = f"{events:,} {'event' if events == 1 else 'events'}, {len(table.values)} columns"
     return f"{counts}, {of_key} ({how})"
-
-
-def by_name(proposal: Proposal) -> Mapping[str, Entry]:
-    """The proposed tables by their names."""
-    tables = [one for one in proposal.entries if one.name == "tables"]
-    return {
-        one.name: one
-        for entry in tables
-        if not isinstance(entry.value, str)
-        for one in entry.value
-        if isinstance(one, Entry)
-    }

@@ -94,7 +94,7 @@ def recognised(landing: str, every: Mapping[str, Evidence], seen: str) -> Eviden
             landing,
             f"drops of several formats lie here ({_where(likely)})",
             names,
-            "Write a feed for each: name its objects with --files, or a folder that has them alone.",
+            "Write a feed for each: name its objects with --files, or a folder or topic that has them alone.",
         )
     # A record that was cut short, say, may look like another format's.
     rivals = [one for one in others if _RIVAL * weight[one.format] >= weight[best.format]]

@@ -44,7 +44,7 @@ def draft(
         evidence: what speaks for the format.
         proposal: its tables, or what its format has in their place.
     """
-    marks = evidence.lines() or ["no mark was looked for: --format says it"]
+    marks = evidence.lines() or ["--format alone: no record of the sample has one of its marks"]
     size, why = (
         ("hour", "by the records' timestamps") if feed.reads_topics else size_of_windows(names)
     )

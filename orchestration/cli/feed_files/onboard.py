@@ -90,8 +90,8 @@ def not_read(found: Sample, feed: Feed) -> Iterator[str]:
     names = [name for name in found.names() if name not in drops]
     for what, some in (("by their names", names), ("as no drops", [*found.left_out])):
         if some:
-            shown = "; ".join(some[:3]) + ("; …" if len(some) > 3 else "")
-            yield f"the feed leaves out {what}: {shown}."
+            first = "; ".join(some[:3]) + ("; …" if len(some) > 3 else "")
+            yield f"the feed leaves out {what}: {first}."
 
 
 def next_command(request: Request, feed: Feed) -> str:

@@ -105,6 +105,8 @@ def test_a_topic_is_onboarded(broker: Broker) -> None:
     assert found.feed.name == "town_public_city"
     assert found.evidence.format == "debezium"
     assert found.keys == {"city": ["id"]}
+    # The messages have keys, so that it is no guess.
+    assert found.proposal.notes == ()
     assert [row["name"] for row in found.gold()["city"]] == [f"city {n}" for n in range(4)]
     assert found.preview.refused == ()
 

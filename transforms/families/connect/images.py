@@ -117,11 +117,12 @@ def _stream_schema(envelope: Envelope, rows: Rows) -> StreamSchema | None:
         return rows.stream_schema(None)
     if envelope.operation not in ("read", "insert", "update", "delete"):
         return None
-    key = _key_names(envelope.key)
+    key = key_names(envelope.key)
     return rows.stream_schema(key) if key is not None and rows.names.issuperset(key) else None
 
 
-def _key_names(key: Key) -> tuple[str, ...] | None:
+def key_names(key: Key) -> tuple[str, ...] | None:
+    """The columns of a message's key; empty where it is known to have none, None where nothing is known."""
     if key.is_none:
         return ()
     if key.fields is not None:

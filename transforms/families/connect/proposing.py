@@ -12,6 +12,8 @@ from typing import Any
 from transforms.event import StreamSchema
 from transforms.families.connect.documents import DocumentReader
 from transforms.families.connect.envelope_reader import EnvelopeReader
+from transforms.families.connect.envelopes import Envelope
+from transforms.families.connect.images import key_names
 from transforms.families.connect.rows import Rows
 from transforms.families.kafka_records import message
 from transforms.feed.feed import Feed
@@ -30,16 +32,25 @@ def proposal_of(feed: Feed, sample: Sequence[Sampled], reader: EnvelopeReader) -
     for record in {id(record): record for record, _ in sample}.values():
         envelope = reader.read(record, message(record, feed))
         named = seen.get(envelope.source[1:4])
-        if named is not None and envelope.row_fields is not None:
-            rows = Rows(envelope.row_fields, declared={}, decimals_may_be_plain=False)
-            if rows.names is not None:
-                named.describe(rows.stream_schema(None))
+        if named is not None:
+            _describe(named, envelope)
         elif envelope.is_lone_key:
             name, columns = _key_of((record.payload or b"").decode("utf-8", "replace"))
             for one in by_name.get(name, []):
                 if columns and not one.keys:
                     one.describe(StreamSchema(columns, ()))
     return of_tables(seen.values())
+
+
+def _describe(table: TableSeen, envelope: Envelope) -> None:
+    """Take in what a message says of its table, whether or not it says all that gold would need."""
+    if envelope.row_fields is not None:
+        rows = Rows(envelope.row_fields, declared={}, decimals_may_be_plain=False)
+        if rows.names is not None:
+            table.describe(rows.stream_schema(None))
+    columns = key_names(envelope.key)
+    if columns and set(columns) <= table.values.keys():
+        table.describe(StreamSchema(columns, ()))
 
 
 def _key_of(text: str) -> tuple[str | None, tuple[str, ...]]:

@@ -135,9 +135,10 @@ def _by_types(columns: Sequence[str], rows: _Rows) -> list[str]:
     """The columns in the order in which triplets have values of their types; of equal types the first comes first."""
     wide = [one for one in rows.snapshot if len(one) == len(columns)]
     free = {name: _is_number([one[at].value for one in wide]) for at, name in enumerate(columns)}
+    whole = [one for one in rows.operations if len(one) == 3 * len(columns) + TRAILING]
     order = []
     for at in range(len(columns)):
-        values = [one[3 * at + side].value for one in rows.operations for side in (0, 1)]
+        values = [one[3 * at + side].value for one in whole for side in (0, 1)]
         alike = [name for name, is_number in free.items() if is_number == _is_number(values)]
         name = (alike or [*free])[0]
         order.append(name)

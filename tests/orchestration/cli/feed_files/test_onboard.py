@@ -262,3 +262,40 @@ def test_the_page_shows_what_the_command_prints(
     said = [line.rstrip() for line in captured.err.splitlines()[:-1]]
     if name == "shop":
         assert [line for line in said if line not in page] == []
+
+
+def test_columns_that_no_delta_table_can_have_get_a_name_and_keep_their_values(
+    tmp_path: Path,
+) -> None:
+    image = {"ID": "1", "id": "7", "unit price": "2.50", "a.b": "x"}
+    record = {
+        **{**ENVELOPE, "after": image, "before": dict.fromkeys(image, "null")},
+        "exists": dict.fromkeys(image, "1"),
+    }
+    found = onboarded(laid(tmp_path, {"2026-11-20/03/a.json": json.dumps(record).encode()}))
+    (row,) = found.gold()["pets"]
+    assert {str(value) for value in row.values()} == {"1", "7", "2.50", "x"}
+    assert "unit_x0020_price" in row
+    assert found.preview.refused == ()
+
+
+def test_tables_of_one_name_in_two_schemas_are_told_apart(tmp_path: Path) -> None:
+    lines = []
+    for schema in ("farm", "zoo"):
+        names = {"namespace": {"catalog": "c", "schema": schema}, "name": "pets"}
+        image = {"id": "1", "name": schema}
+        lines.append(json.dumps({**ENVELOPE, "tableName": names, "after": image}))
+    found = onboarded(laid(tmp_path, {"a.json": "\n".join(lines).encode()}))
+    assert found.feed.table_names == "schema"
+    assert {name: rows[0]["name"] for name, rows in found.gold().items()} == {
+        "farm__pets": "farm",
+        "zoo__pets": "zoo",
+    }
+
+
+def test_equal_rows_leave_the_key_a_guess(tmp_path: Path) -> None:
+    found = onboarded(laid(tmp_path, {"a.json": pets(("1", "Rex"), ("1", "Rex"), ("2", "Rex"))}))
+    # Two equal rows of a snapshot are two rows only without a key: the name alone is no proof.
+    assert found.keys == {"pets": ["id"]}
+    note = found.proposal.notes[0]
+    assert "a guess" in note
