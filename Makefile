@@ -12,8 +12,8 @@ UV_VERSION := 0.13.8
 COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
-# The tools that the bench runs beside Weir, each in an environment of its own with a lock of its own.
-OTHERS := delta_rs dlt_merge duckdb_merge
+# The tools that the bench and the tests run beside Weir, each in an environment of its own with a lock of its own.
+OTHERS := bench/others/delta_rs bench/others/dlt_merge bench/others/duckdb_merge tests/others/airflow tests/others/dbt
 
 # The port of Dagster's pages, and the folder of its history: both can be set from outside.
 PORT ?= 3000
@@ -28,7 +28,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui docs lock clean
+.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui docs screenshots lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -78,14 +78,17 @@ docs: $(READY) ## make the reference from the code, and the site of the document
 	@$(BIN)/python -m docs.site.reference.pages
 	@$(BIN)/python -m docs.site
 
-lock: ## pin every dependency again, also those of the tools in bench/others (for all supported Pythons, with hashes)
+screenshots: $(READY) ## take the pictures of the UI in docs/images, of the demo, in a headless Chromium
+	@$(BIN)/python -m tests.journeys.screenshots
+
+lock: ## pin every dependency again, also those of the tools in bench/others and tests/others (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/spark/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
 	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
 	@for tool in $(OTHERS); do \
-		$(COMPILE) --output-file bench/others/$$tool.lock bench/others/$$tool.in || exit 1; done
-	@echo "requirements.lock and bench/others/*.lock are up to date; to move a pin, delete it or its lines first"
+		$(COMPILE) --output-file $$tool.lock $$tool.in || exit 1; done
+	@echo "requirements.lock and the locks in bench/others and tests/others are up to date; to move a pin, delete it or its lines first"
 
 clean: ## remove the environment, Dagster's history and caches; landing/ and warehouse/ stay
 	rm -rf $(VENV) .lock-tool .bench-environments .dagster build dist site weir.egg-info spark-warehouse

@@ -34,6 +34,7 @@ TARGETS = (
     "bench",
     "ui",
     "docs",
+    "screenshots",
     "lock",
     "clean",
 )

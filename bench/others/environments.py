@@ -30,13 +30,15 @@ class NoEnvironment(Exception):
     """An environment could not be made: the text says of which tool, and what the installer said."""
 
 
-def python(tool: str, folder: Path = FOLDER) -> Path:
+def python(tool: str, folder: Path = FOLDER, locks: Path | None = None) -> Path:
     """The Python of the tool's environment, which is made where it is missing or was made from something else.
+
+    ``locks``: the folder that has the tool's lock, where that is not this one.
 
     Raises:
         NoEnvironment: it cannot be made, as where no index has the packages.
     """
-    lock = SCRIPTS / f"{tool}.lock"
+    lock = (locks or SCRIPTS) / f"{tool}.lock"
     place = folder.absolute() / tool
     program = place / "bin" / "python"
     if not is_current(place, key(lock)):
@@ -44,7 +46,8 @@ def python(tool: str, folder: Path = FOLDER) -> Path:
         shutil.rmtree(place, ignore_errors=True)
         _do(tool, sys.executable, "-m", "venv", str(place))
         words = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        _do(tool, str(program), *words, "--require-hashes", "--requirement", str(lock))
+        # The lock has all of it; old releases of pip take a package with an extra for another one.
+        _do(tool, str(program), *words, "--no-deps", "--require-hashes", "--requirement", str(lock))
         (place / KEY).write_text(key(lock))
     return program
 

@@ -75,7 +75,7 @@ def is_ready(server: Server) -> bool:
 def running(root: Path, folder: Path, environment: Mapping[str, str]) -> Iterator[Server]:
     """Start it, wait until it is ready, and end it with everything that it started."""
     home = folder / "dagster"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
