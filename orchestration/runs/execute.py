@@ -17,6 +17,7 @@ from expectations import gx
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
+from orchestration.runs.history import OF_LOCATION, open_history
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.plan import Plan
 from orchestration.runs.progress_lines import progress_lines
@@ -34,17 +35,8 @@ def run(
     # Importing Great Expectations takes seconds of pure Python, just while the first Spark jobs keep the JVM busy.
     threading.Thread(target=gx.import_gx, daemon=True).start()
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
-    with instance() as dagster_instance:
+    with open_history(os.environ) as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
-
-
-def instance() -> dg.DagsterInstance:
-    """The instance of ``DAGSTER_HOME``, so that runs show in the UI; without it, one that is gone afterwards."""
-    return (
-        dg.DagsterInstance.get()
-        if os.environ.get("DAGSTER_HOME")
-        else dg.DagsterInstance.ephemeral()
-    )
 
 
 def outcome_of(
@@ -79,6 +71,6 @@ def run_windows(
             instance=dagster_instance,
             raise_on_error=False,
             run_config={"loggers": {"console": {}}},
-            tags={RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
+            tags={**OF_LOCATION, RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
         )
         gather(result, outcome)
