@@ -34,7 +34,15 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     landing = dg.AssetSpec(
         feed_key("landing", feed),
         kinds={kind_of(feed)},
-        description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+        description="\n\n".join(
+            filter(
+                None,
+                [
+                    feed.running.description,
+                    f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+                ],
+            )
+        ),
     )
     source = FORMATS[feed.format]
     tables = [gold_asset.build(feed)] if feed.tables else []

@@ -22,7 +22,7 @@ from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import RUNS_AT_ONCE, again
-from orchestration.automation.jobs import job_name
+from orchestration.automation.jobs import job_name, sensor_status
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -34,6 +34,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         name=f"{feed.name}_drops",
         job_name=job_name(feed),
         minimum_interval_seconds=60,
+        default_status=sensor_status(feed),
         description=f"Looks for new drops in {feed.landing} and runs their windows.",
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:

@@ -44,6 +44,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         job_name=job_name(feed),
         cron_schedule=partitions.CRON[feed.window],
         execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.schedule),
         description=f"Runs each {feed.window} of feed {feed.name} when it has ended, and older ones that are due.",
     )
     def at_window_end(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
@@ -65,6 +66,11 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         return asked
 
     return at_window_end
+
+
+def schedule_status(*, is_on: bool) -> dg.DefaultScheduleStatus:
+    """Whether a schedule is on until a person says otherwise in the UI."""
+    return dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED
 
 
 def chosen(instance: dg.DagsterInstance, feed: Feed, windows: Sequence[str]) -> list[str]:
@@ -91,5 +97,6 @@ def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:
         job_name=upkeep_name(feed),
         cron_schedule="37 3 * * *",
         execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.compaction),
         description=f"Compacts feed {feed.name}: history older than its retention becomes base rows.",
     )

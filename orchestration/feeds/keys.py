@@ -11,6 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestration.feeds.epochs import DeclaredEpoch
 from orchestration.feeds.retention import DeclaredCompaction
+from orchestration.feeds.running.automation import DeclaredAutomation
+from orchestration.feeds.running.freshness import DeclaredFreshness
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
 from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
 
@@ -45,6 +47,8 @@ class DeclaredTable(_Declared):
     renamed: dict[_Text, _Text] = Field(default_factory=dict)
     since: dict[_Text, _Text] = Field(default_factory=dict)
     schema_changes: DeclaredTablePolicies | None = None
+    description: _Text | None = None
+    descriptions: dict[_Text, _Text] = Field(default_factory=dict)
 
 
 class DeclaredPredicate(_Declared):
@@ -96,6 +100,12 @@ class DeclaredFeed(_Declared):
     transaction_timeout: _Text = "1d"
     compaction: DeclaredCompaction = Field(default_factory=DeclaredCompaction)
     schema_changes: DeclaredPolicies = Field(default_factory=DeclaredPolicies)
+    start: _Text | None = None
+    description: _Text | None = None
+    owners: list[_Text] = Field(default_factory=list)
+    tags: dict[_Text, _Text] = Field(default_factory=dict)
+    freshness: DeclaredFreshness | None = None
+    automation: DeclaredAutomation = Field(default_factory=DeclaredAutomation)
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
@@ -109,6 +119,8 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "epochs": DeclaredEpoch,
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,
+    "freshness": DeclaredFreshness,
+    "automation": DeclaredAutomation,
     "tables.schema_changes": DeclaredTablePolicies,
 }
 """The parts of a file that have keys of their own, by the key that they are found under, by name or number."""

@@ -27,6 +27,7 @@ from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, fault
 from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
 from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
+from orchestration.feeds.running.shown import running_from
 from orchestration.feeds.schema_changes import (
     check_changes,
     check_earlier_names,
@@ -109,6 +110,7 @@ class _FeedFile:
         yield lambda: dict(accepted_losses_from(declared, said))
         yield lambda: timeout_from(declared.transaction_timeout, said)
         yield lambda: retention_from(declared.compaction, declared.window, said)
+        yield lambda: running_from(declared, said)
         for name in declared.tables:
             yield partial(self._table, declared, name)
         for number in range(len(declared.epochs)):
@@ -140,6 +142,7 @@ class _FeedFile:
             transaction_timeout=timeout_from(declared.transaction_timeout, self._misdeclared),
             retention=retention_from(declared.compaction, declared.window, self._misdeclared),
             policies=policies_from(declared.schema_changes, Policies()),
+            running=running_from(declared, self._misdeclared),
         )
         if self._objects(declared.format) != ("tables",):
             feed = replace(

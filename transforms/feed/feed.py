@@ -16,6 +16,7 @@ from typing import Literal
 
 from transforms.feed.decisions import Decisions
 from transforms.feed.graph_types import EdgeType, Predicate, VertexType
+from transforms.feed.running import Running
 from transforms.feed.schema_policies import Policies
 
 WindowSize = Literal["hour", "day"]
@@ -102,6 +103,7 @@ class Feed:
     format makes of it. ``types``: the predicates that the tables of nodes have, by the type of the nodes. ``baseline``:
     by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
     (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
+    ``running``: how it is run and watched, which changes no row.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Feed:
     edges: Mapping[str, EdgeType] = field(default_factory=dict)
     baseline: Mapping[str, int] = field(default_factory=dict)
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
+    running: Running = field(default_factory=Running)
 
     @property
     def reads_topics(self) -> bool:

@@ -1,0 +1,33 @@
+"""``automation`` of a feed file: which of the feed's schedules and its sensor are on from the start.
+
+Put here what is checked of it. Not here: the schedules and sensors (``orchestration/automation``).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from transforms.feed.running import Automation
+
+_Switch = Literal["on", "off"]
+
+
+class DeclaredAutomation(BaseModel):
+    """A feed file's ``automation``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schedule: _Switch = "off"
+    sensor: _Switch = "off"
+    compaction: _Switch = "off"
+
+
+def automation_from(declared: DeclaredAutomation) -> Automation:
+    """Which are on."""
+    return Automation(
+        schedule=declared.schedule == "on",
+        sensor=declared.sensor == "on",
+        compaction=declared.compaction == "on",
+    )
