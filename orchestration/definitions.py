@@ -24,6 +24,7 @@ from assets.window_asset import of_feed
 from orchestration.automation import jobs, object_sensor, schedules, topic_sensor
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
+from orchestration.runs.first_window import from_first_drop
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.source_format import ExtraAsset
@@ -103,4 +104,5 @@ def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
-    return build(feeds, lake_of(deployment.warehouse))
+    lake = lake_of(deployment.warehouse)
+    return build([from_first_drop(lake, feed) for feed in feeds], lake)

@@ -23,6 +23,7 @@ from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import RUNS_AT_ONCE, again
 from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.runs.first_window import before_start
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -49,12 +50,16 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
             if waiting.get(window) != now[window] and first <= window <= last
         ][:RUNS_AT_ONCE]
+        if early := before_start(feed, unread):
+            context.log.warning(early)
         keys = {window: f"{window}:{now[window]}" for window in new}
         keys |= again(context.instance, feed, now)
         cursor = json.dumps(waiting | {window: now[window] for window in new}, sort_keys=True)
         if not keys:
             context.update_cursor(cursor)
-            return dg.SkipReason(f"no new drops in {feed.landing}")
+            return dg.SkipReason(
+                "; ".join(filter(None, [f"no new drops in {feed.landing}", early]))
+            )
         requests = [
             dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
             for window, key in sorted(keys.items())

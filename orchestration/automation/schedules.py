@@ -16,6 +16,7 @@ from assets.lake import Lake
 from orchestration.automation.failed_runs import LOOKED_AT
 from orchestration.automation.jobs import job_name, upkeep_name
 from orchestration.runs import planning
+from orchestration.runs.first_window import before_start
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 
@@ -52,12 +53,14 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         ended = end.strftime(partitions.FORMATS[feed.window])
         asked = [dg.RunRequest(run_key=ended, partition_key=ended)]
         try:
-            windows = planning.due_as_noted(lake, feed).windows
+            plan = planning.due_as_noted(lake, feed)
         except WeirError as fault:
             # The run of the window that ended meets the same error, and reports it where people look.
             context.log.warning(str(fault))
             return asked
-        older = [window for window in windows if window < ended]
+        if early := before_start(feed, plan.ancient):
+            context.log.warning(early)
+        older = [window for window in plan.windows if window < ended]
         # Each tick asks under a key of its own, for as long as the window is due.
         asked += [
             dg.RunRequest(run_key=f"{window}@{ended}", partition_key=window)

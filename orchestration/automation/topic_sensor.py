@@ -18,6 +18,7 @@ from assets.landing.kafka import peek
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import LOOKED_AT, RUNS_AT_ONCE, again
 from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.runs.first_window import before_start
 from transforms.feed.feed import Feed
 from transforms.feed.windows import contiguous_ranges, windows_between
 
@@ -45,6 +46,8 @@ def build(feed: Feed) -> dg.SensorDefinition:
         first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
         ready = [window for window in sorted(waiting) if first <= window <= last][:RUNS_AT_ONCE]
+        if early := before_start(feed, waiting):
+            context.log.warning(early)
         keys = again(context.instance, feed, asked)
         for window in ready:
             # Last in the order, behind those that were asked for before.
