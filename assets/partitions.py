@@ -10,9 +10,9 @@ from datetime import datetime
 import dagster as dg
 
 from transforms.feed.feed import Feed
-from transforms.feed.windows import FIRST, window_at
+from transforms.feed.windows import FIRST, parse_window, window_at
 
-__all__ = ["CRON", "FIRST", "FORMATS", "bounds", "keys_of", "windows_of"]
+__all__ = ["CRON", "FIRST", "FORMATS", "bounds", "first_of", "keys_of", "windows_of"]
 
 FORMATS = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"}
 CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
@@ -21,7 +21,7 @@ CRON = {"hour": "0 * * * *", "day": "0 0 * * *"}
 def windows_of(feed: Feed) -> dg.TimeWindowPartitionsDefinition:
     """The feed's windows; ``end_offset`` shows the one that is still open, so that it can be run too."""
     return dg.TimeWindowPartitionsDefinition(
-        start=FIRST,
+        start=first_of(feed),
         cron_schedule=CRON[feed.window],
         fmt=FORMATS[feed.window],
         timezone="UTC",
@@ -29,12 +29,18 @@ def windows_of(feed: Feed) -> dg.TimeWindowPartitionsDefinition:
     )
 
 
+def first_of(feed: Feed) -> datetime:
+    """When the feed's first window begins: what its file says, or in 2020."""
+    start = feed.running.start
+    return FIRST if start is None else parse_window(start, feed.window)
+
+
 def bounds(feed: Feed, now: datetime) -> tuple[str, str]:
     """The first window and the one that is open: windows sort by time, and those between them are partitions.
 
     Asked window by window, Dagster's own definition takes seconds for some thousands.
     """
-    return window_at(FIRST, feed.window), window_at(now, feed.window)
+    return window_at(first_of(feed), feed.window), window_at(now, feed.window)
 
 
 def keys_of(context: dg.AssetExecutionContext) -> list[str]:

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 
 from assets import partitions
 from assets.asset_keys import group_of
+from assets.columns.descriptions import DESCRIPTIONS
 from assets.layers import Layer
 from transforms.feed.feed import Feed
 
@@ -40,15 +41,27 @@ def window_step(feed: Feed, step: str) -> WindowStep:
 
 
 def of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
-    """The spec of one of the feed's assets, with what all of them have."""
-    return spec.replace_attributes(group_name=group_of(feed, spec.key))
+    """The spec of one of the feed's assets, with what all of them have: a group, owners, tags and freshness."""
+    told, group = feed.running, group_of(feed, spec.key)
+    whole = spec.replace_attributes(group_name=group).merge_attributes(
+        owners=told.owners, tags=told.tags
+    )
+    if told.freshness is None or group != feed.name or spec.key.path[0] == "landing":
+        return whole
+    policy = dg.FreshnessPolicy.time_window(
+        fail_window=told.freshness.fail, warn_window=told.freshness.warn
+    )
+    return whole.replace_attributes(freshness_policy=policy)
 
 
 def table_metadata(
     feed: Feed, layer: Layer, schema: T.StructType
 ) -> dict[str, str | dg.TableSchema]:
     """The feed's table of this layer as Dagster's UI shows it: its name in SQL, and its columns."""
-    columns = [dg.TableColumn(one.name, one.dataType.simpleString()) for one in schema.fields]
+    columns = [
+        dg.TableColumn(one.name, one.dataType.simpleString(), DESCRIPTIONS.get(one.name))
+        for one in schema.fields
+    ]
     return {
         "dagster/table_name": f"{layer}.{feed.name}",
         "dagster/column_schema": dg.TableSchema(columns),

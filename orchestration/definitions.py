@@ -31,6 +31,7 @@ from orchestration.automation import (
 )
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
+from orchestration.runs.first_window import from_first_drop
 from orchestration.watching.report import report_asset
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -42,7 +43,15 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     landing = dg.AssetSpec(
         feed_key("landing", feed),
         kinds={kind_of(feed)},
-        description=f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+        description="\n\n".join(
+            filter(
+                None,
+                [
+                    feed.running.description,
+                    f"Drops in {feed.landing}, written by {feed.format}'s extractor.",
+                ],
+            )
+        ),
     )
     source = FORMATS[feed.format]
     tables = [gold_asset.build(feed)] if feed.tables else []
@@ -114,4 +123,5 @@ def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
-    return build(feeds, lake_of(deployment.warehouse))
+    lake = lake_of(deployment.warehouse)
+    return build([from_first_drop(lake, feed) for feed in feeds], lake)

@@ -20,7 +20,7 @@ from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer
 from assets.locks import writing
 from transforms.feed.feed import Feed
-from transforms.feed.windows import day_of
+from transforms.feed.windows import day_of, window_at
 from transforms.formats import FORMATS
 
 
@@ -94,7 +94,7 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
         )
         if transactional:
             # What lies before the first window is read by no run.
-            first = f"{partitions.FIRST:%Y-%m-%d}"
+            first = window_at(partitions.first_of(feed), feed.window)
             unread = [
                 (one.window, one.name, one.generation)
                 for one in found.new + found.waiting

@@ -13,6 +13,7 @@ import dagster as dg
 from assets.asset_keys import feed_key, gold_key
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from transforms.feed.feed import Feed, Table
+from transforms.feed.running import Described
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
 
 
@@ -24,8 +25,9 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
         key,
         deps=deps,
         kinds={"gold", "deltalake"},
-        description=f"One row per key of {table.name}: its current state.",
-        metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(table)},
+        description=described(feed, table.name).description
+        or f"One row per key of {table.name}: its current state.",
+        metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(feed, table)},
     )
     yield dg.AssetSpec(
         beside(key, TOMBSTONES),
@@ -55,11 +57,20 @@ def stored_as(feed: Feed, name: str) -> dict[str, str]:
     return {"dagster/table_name": f"gold.{feed.name}.{name}"} if known else {}
 
 
-def schema_of(table: Table) -> dg.TableSchema:
+def described(feed: Feed, table: str) -> Described:
+    """What the feed file says of a table in words."""
+    return feed.running.tables.get(table, Described())
+
+
+def schema_of(feed: Feed, table: Table) -> dg.TableSchema:
     """The gold table's columns for the UI."""
+    words = described(feed, table.name).columns
     declared = [
         dg.TableColumn(
-            name, kind, constraints=dg.TableColumnConstraints(nullable=name not in table.key)
+            name,
+            kind,
+            words.get(name),
+            constraints=dg.TableColumnConstraints(nullable=name not in table.key),
         )
         for name, kind in table.columns.items()
     ]

@@ -36,6 +36,12 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
     )
 
 
+def sensor_status(feed: Feed) -> dg.DefaultSensorStatus:
+    """Whether the feed's sensor is on until a person says otherwise in the UI."""
+    is_on = feed.running.automation.sensor
+    return dg.DefaultSensorStatus.RUNNING if is_on else dg.DefaultSensorStatus.STOPPED
+
+
 def upkeep_name(feed: Feed) -> str:
     """The name of the job that compacts."""
     return f"{feed.name}_compaction"

@@ -22,7 +22,8 @@ from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import RUNS_AT_ONCE, again
-from orchestration.automation.jobs import job_name
+from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.runs.first_window import before_start
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -34,6 +35,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         name=f"{feed.name}_drops",
         job_name=job_name(feed),
         minimum_interval_seconds=60,
+        default_status=sensor_status(feed),
         description=f"Looks for new drops in {feed.landing} and runs their windows.",
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
@@ -48,12 +50,16 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
             if waiting.get(window) != now[window] and first <= window <= last
         ][:RUNS_AT_ONCE]
+        if early := before_start(feed, unread):
+            context.log.warning(early)
         keys = {window: f"{window}:{now[window]}" for window in new}
         keys |= again(context.instance, feed, now)
         cursor = json.dumps(waiting | {window: now[window] for window in new}, sort_keys=True)
         if not keys:
             context.update_cursor(cursor)
-            return dg.SkipReason(f"no new drops in {feed.landing}")
+            return dg.SkipReason(
+                "; ".join(filter(None, [f"no new drops in {feed.landing}", early]))
+            )
         requests = [
             dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
             for window, key in sorted(keys.items())

@@ -16,6 +16,7 @@ from assets.lake import Lake
 from orchestration.automation.failed_runs import LOOKED_AT
 from orchestration.automation.jobs import job_name, upkeep_name
 from orchestration.runs import planning
+from orchestration.runs.first_window import before_start
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 
@@ -44,6 +45,7 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         job_name=job_name(feed),
         cron_schedule=partitions.CRON[feed.window],
         execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.schedule),
         description=f"Runs each {feed.window} of feed {feed.name} when it has ended, and older ones that are due.",
     )
     def at_window_end(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
@@ -51,12 +53,14 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         ended = end.strftime(partitions.FORMATS[feed.window])
         asked = [dg.RunRequest(run_key=ended, partition_key=ended)]
         try:
-            windows = planning.due_as_noted(lake, feed).windows
+            plan = planning.due_as_noted(lake, feed)
         except WeirError as fault:
             # The run of the window that ended meets the same error, and reports it where people look.
             context.log.warning(str(fault))
             return asked
-        older = [window for window in windows if window < ended]
+        if early := before_start(feed, plan.ancient):
+            context.log.warning(early)
+        older = [window for window in plan.windows if window < ended]
         # Each tick asks under a key of its own, for as long as the window is due.
         asked += [
             dg.RunRequest(run_key=f"{window}@{ended}", partition_key=window)
@@ -65,6 +69,11 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         return asked
 
     return at_window_end
+
+
+def schedule_status(*, is_on: bool) -> dg.DefaultScheduleStatus:
+    """Whether a schedule is on until a person says otherwise in the UI."""
+    return dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED
 
 
 def chosen(instance: dg.DagsterInstance, feed: Feed, windows: Sequence[str]) -> list[str]:
@@ -91,5 +100,6 @@ def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:
         job_name=upkeep_name(feed),
         cron_schedule="37 3 * * *",
         execution_timezone="UTC",
+        default_status=schedule_status(is_on=feed.running.automation.compaction),
         description=f"Compacts feed {feed.name}: history older than its retention becomes base rows.",
     )

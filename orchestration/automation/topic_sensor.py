@@ -17,7 +17,8 @@ import dagster as dg
 from assets.landing.kafka import peek
 from assets.partitions import bounds
 from orchestration.automation.failed_runs import LOOKED_AT, RUNS_AT_ONCE, again
-from orchestration.automation.jobs import job_name
+from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.runs.first_window import before_start
 from transforms.feed.feed import Feed
 from transforms.feed.windows import contiguous_ranges, windows_between
 
@@ -32,6 +33,7 @@ def build(feed: Feed) -> dg.SensorDefinition:
         name=f"{feed.name}_drops",
         job_name=job_name(feed),
         minimum_interval_seconds=60,
+        default_status=sensor_status(feed),
         description=f"Looks for new records in {feed.landing} and runs their windows.",
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
@@ -44,6 +46,8 @@ def build(feed: Feed) -> dg.SensorDefinition:
         first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
         ready = [window for window in sorted(waiting) if first <= window <= last][:RUNS_AT_ONCE]
+        if early := before_start(feed, waiting):
+            context.log.warning(early)
         keys = again(context.instance, feed, asked)
         for window in ready:
             # Last in the order, behind those that were asked for before.

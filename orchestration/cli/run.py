@@ -25,6 +25,7 @@ from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.plan import Plan
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
+from transforms.feed.windows import window_at
 
 
 def run(place: Place, only: Sequence[str], windows: str | None) -> int:
@@ -116,7 +117,7 @@ def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:
             f"{name}: {counted(len(early), 'window')} not begun yet, so their drops wait: {some(early)}"
         )
     if ancient:
-        first = f"{partitions.FIRST:%Y-%m-%d}"
+        first = window_at(partitions.first_of(plan.feed), plan.feed.window)
         say(f"{name}: drops whose paths name windows before {first} are left out: {some(ancient)}")
     for line in plan.undecided:
         say(f"{name}: {line}")

@@ -11,7 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from orchestration.feeds.epochs import DeclaredEpoch
 from orchestration.feeds.retention import DeclaredCompaction
+from orchestration.feeds.running.automation import DeclaredAutomation
 from orchestration.feeds.running.checks import DeclaredCheck
+from orchestration.feeds.running.freshness import DeclaredFreshness
 from orchestration.feeds.schema_changes import DeclaredPolicies, DeclaredTablePolicies
 from transforms.feed.feed import ScopeDeletes, TableNames, WindowSize
 
@@ -56,6 +58,10 @@ class DeclaredTable(_Declared):
     """Columns that came later, each with the first window whose events may mention it."""
     schema_changes: DeclaredTablePolicies | None = None
     """Policies of this table alone, where they differ from the feed's."""
+    description: _Text | None = None
+    """What one row is, for whoever meets the table in the UI."""
+    descriptions: dict[_Text, _Text] = Field(default_factory=dict)
+    """Columns, each with a sentence that says what it holds."""
 
 
 class DeclaredPredicate(_Declared):
@@ -142,6 +148,18 @@ class DeclaredFeed(_Declared):
     """Built-in checks that are to be judged otherwise than by default, each by its name."""
     expectations: dict[_Text, object] = Field(default_factory=dict)
     """What else must be true of the tables: expectations of Great Expectations, by table and column."""
+    start: _Text | None = None
+    """The first window; drops of earlier ones are named and left out. By default that of the first drop."""
+    description: _Text | None = None
+    """What the feed brings, for whoever meets it in the UI."""
+    owners: list[_Text] = Field(default_factory=list)
+    """Who answers for it: mail addresses, or ``team:<name>``."""
+    tags: dict[_Text, _Text] = Field(default_factory=dict)
+    """Labels of its assets in the UI."""
+    freshness: DeclaredFreshness | None = None
+    """So long after their last run the tables count as late."""
+    automation: DeclaredAutomation = Field(default_factory=DeclaredAutomation)
+    """Which schedules and sensors are on from the start."""
 
 
 OBJECTS: Final = ("tables", "predicates", "types", "vertices", "edges", "baseline")
@@ -155,6 +173,8 @@ PARTS: Final[dict[str, type[BaseModel]]] = {
     "epochs": DeclaredEpoch,
     "compaction": DeclaredCompaction,
     "schema_changes": DeclaredPolicies,
+    "freshness": DeclaredFreshness,
+    "automation": DeclaredAutomation,
     "tables.schema_changes": DeclaredTablePolicies,
     "checks": DeclaredCheck,
 }

@@ -29,6 +29,7 @@ from orchestration.feeds.read_yaml import read_yaml
 from orchestration.feeds.retention import retention_from, timeout_from
 from orchestration.feeds.running.checks import settings_from
 from orchestration.feeds.running.declared_expectations import check_suites, suites_from
+from orchestration.feeds.running.shown import running_from
 from orchestration.feeds.schema_changes import (
     check_changes,
     check_earlier_names,
@@ -123,6 +124,7 @@ class _FeedFile:
         yield lambda: retention_from(declared.compaction, declared.window, said)
         yield lambda: settings_from(declared.checks, declared.format, said)
         yield lambda: suites_from(declared.expectations, str(self.file), said)
+        yield lambda: running_from(declared, said)
         for name in declared.tables:
             yield partial(self._table, declared, name)
         for number in range(len(declared.epochs)):
@@ -156,6 +158,7 @@ class _FeedFile:
             policies=policies_from(declared.schema_changes, Policies()),
             checks=settings_from(declared.checks, declared.format, self._misdeclared),
             suites=suites_from(declared.expectations, str(self.file), self._misdeclared),
+            running=running_from(declared, self._misdeclared),
         )
         if self._objects(declared.format) != ("tables",):
             feed = replace(

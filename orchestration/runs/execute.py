@@ -15,6 +15,7 @@ from assets.lake import Lake
 from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
+from orchestration.runs.history import OF_LOCATION, open_history
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.plan import Plan
 from orchestration.runs.progress_lines import progress_lines
@@ -30,17 +31,8 @@ def run(
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     """
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
-    with instance() as dagster_instance:
+    with open_history(os.environ) as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
-
-
-def instance() -> dg.DagsterInstance:
-    """The instance of ``DAGSTER_HOME``, so that runs show in the UI; without it, one that is gone afterwards."""
-    return (
-        dg.DagsterInstance.get()
-        if os.environ.get("DAGSTER_HOME")
-        else dg.DagsterInstance.ephemeral()
-    )
 
 
 def outcome_of(
@@ -75,6 +67,6 @@ def run_windows(
             instance=dagster_instance,
             raise_on_error=False,
             run_config={"loggers": {"console": {}}},
-            tags={RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
+            tags={**OF_LOCATION, RANGE_START: first, RANGE_END: last, "feed": plan.feed.name},
         )
         gather(result, outcome)

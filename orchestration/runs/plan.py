@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from assets import partitions
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
-from transforms.feed.windows import contiguous_ranges, parse_window, windows_between
+from transforms.feed.windows import contiguous_ranges, parse_window, window_at, windows_between
 
 GAP = 48
 """Ranges with at most so many empty windows between them are one Dagster run: a window is cheap, a run is not."""
@@ -51,20 +51,21 @@ class Plan:
 def bounded(
     feed: Feed, windows: Sequence[str], left_out: Sequence[str], *, print_error: bool
 ) -> Plan:
-    """A plan of those windows that are partitions of the feed: from 2020 on, the window that is open now included.
+    """A plan of those windows that are partitions of the feed: from its start on, and with the window that is open now.
 
     Raises:
         WindowOutOfRange: a window is no partition, and ``print_error`` asks for an error then.
     """
     now = datetime.now(UTC)
+    first = partitions.first_of(feed)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
     early = [window for window in windows if window not in set(begun)]
-    ancient = [window for window in begun if parse_window(window, feed.window) < partitions.FIRST]
+    ancient = [window for window in begun if parse_window(window, feed.window) < first]
     if early and print_error:
         raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
     if ancient and print_error:
         raise WindowOutOfRange(
-            feed.name, ancient[0], f"windows begin at {partitions.FIRST:%Y-%m-%d}"
+            feed.name, ancient[0], f"windows begin at {window_at(first, feed.window)}"
         )
     inside = [window for window in begun if window not in set(ancient)]
     return Plan(feed, inside, early, list(left_out), ancient)

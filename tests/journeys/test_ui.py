@@ -37,7 +37,7 @@ def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
     page.goto("/locations/weir/asset-groups/zoo")
     titles = ("zoo_landing", "zoo_bronze", "zoo_silver", "zoo_quarantine", "keepers", "pets")
     for title in titles:
-        expect(page.get_by_text(title, exact=True)).to_be_visible()
+        expect(page.get_by_text(title, exact=True).first).to_be_visible()
     for kind in ("Bronze", "Silver", "Gold", "quarantine"):
         expect(page.get_by_text(kind, exact=True).first).to_be_visible()
 
@@ -45,7 +45,7 @@ def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
 def test_what_weir_keeps_for_itself_is_in_a_graph_of_its_own(page: Page) -> None:
     page.goto("/locations/weir/asset-groups/zoo_upkeep")
     for title in ("zoo_progress", "zoo_compaction", "pets__tombstones", "keepers__tombstones"):
-        expect(page.get_by_text(title, exact=True)).to_be_visible()
+        expect(page.get_by_text(title, exact=True).first).to_be_visible()
 
 
 def test_gold_shows_its_rows_columns_and_storage(page: Page) -> None:

@@ -17,6 +17,7 @@ from typing import Literal
 from transforms.feed.checks import CheckSetting, DeclaredSuite
 from transforms.feed.decisions import Decisions
 from transforms.feed.graph_types import EdgeType, Predicate, VertexType
+from transforms.feed.running import Running
 from transforms.feed.schema_policies import Policies
 
 WindowSize = Literal["hour", "day"]
@@ -104,6 +105,7 @@ class Feed:
     by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
     (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
     ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations that it adds.
+    ``running``: how it is run and watched, which changes no row.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Feed:
     accepted_losses: Mapping[str, int] = field(default_factory=dict)
     checks: Mapping[str, CheckSetting] = field(default_factory=dict)
     suites: tuple[DeclaredSuite, ...] = ()
+    running: Running = field(default_factory=Running)
 
     @property
     def reads_topics(self) -> bool:

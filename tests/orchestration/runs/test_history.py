@@ -1,0 +1,60 @@
+"""Where the history of runs is, and that a run of the command line is where Dagster's pages look for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration.automation.jobs import job_name
+from orchestration.resources import lake_of
+from orchestration.runs import execute, history
+from orchestration.runs.plan import Plan
+from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.feed.feed import Feed
+
+WINDOW = "2025-11-20T03"
+
+
+def test_the_home_is_what_the_environment_says_or_that_of_make_or_that_of_programs(
+    tmp_path: Path, root: Path
+) -> None:
+    assert history.home_of({"DAGSTER_HOME": str(tmp_path)}) == tmp_path
+    assert history.home_of({"DAGSTER_HOME": ""}) is None
+    assert history.home_of({}, root) == root / ".dagster"
+    state = {"XDG_STATE_HOME": str(tmp_path)}
+    assert history.home_of(state, tmp_path / "site-packages") == tmp_path / "weir" / "dagster"
+
+
+def test_a_home_that_cannot_be_made_is_named_and_the_run_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    with history.open_history({"DAGSTER_HOME": str(tmp_path / "file" / "home")}) as instance:
+        assert instance.is_ephemeral
+    assert "this run is in no history" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+    lay(
+        tmp_path / "landing",
+        "2025-11-20/03/a.json",
+        drop(change("I", 1, after={"id": "1", "name": "Ada"})),
+    )
+    feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
+    lake = lake_of(str(tmp_path / "warehouse"))
+    (outcome,) = execute.run([Plan(feed, [WINDOW], [], [])], lake)
+    assert not outcome.failed
+    assert (home / "dagster.yaml").is_file()
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        filters = dg.RunsFilter(job_name=job_name(feed), tags=history.OF_LOCATION)
+        (run,) = instance.get_runs(filters)
+        assert run.status == dg.DagsterRunStatus.SUCCESS
+        key = dg.AssetKey(["gold", "zoo", "pets"])
+        assert instance.get_materialized_partitions(key) == {WINDOW}
