@@ -112,3 +112,10 @@ RUNS: Final[Described] = {
     "rows": "How many rows they had.",
     "tombstones": "How many tombstones they had.",
 }
+
+DRIFT: Final[Described] = {
+    "table": "The table as the stream or the feed file names it.",
+    "column": "The column that was new; empty where the table was.",
+    "type": "Its type, where the stream says it; else empty.",
+    "first_window": "The first window of the run that met it first.",
+}

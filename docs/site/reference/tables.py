@@ -21,6 +21,7 @@ from assets.bookkeeping import (
     bronze_ledger,
     decisions,
     gold_sizes,
+    known_drift,
     window_progress,
     yugabyte_checkpoints,
 )
@@ -53,6 +54,7 @@ SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
     Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
     Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),
     Layer.RUNS: (gold_sizes.RUNS, accounts.RUNS),
+    Layer.DRIFT: (known_drift.DRIFT, accounts.DRIFT),
     Layer.LANDED: (landed_objects.LANDED, accounts.LANDED),
 }
 """The schema and the sentences of each layer but gold."""
