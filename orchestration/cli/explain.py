@@ -23,20 +23,20 @@ from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
 
 
-def explain(place: Place, asked: tuple[str, str, str], as_json: bool = False) -> int:
+def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bool = False) -> int:
     """Print the story of one key; returns the exit code: 0, or 1 where nothing is known of it.
 
     Args:
         place: the feed files and the warehouse.
-        asked: the feed, its gold table, and the key as a person typed it.
+        feed_name: the feed.
+        table_name: its gold table.
+        key: as a person typed it.
         as_json: whether the story is printed as one JSON object.
 
     Raises:
         UnknownKey: there is no such table, or the key has other parts than the table's keys.
     """
-    feed_name, table_name, key = asked
-    (feed,) = session.choose(place.feeds, [feed_name])
-    lake = session.reached(place.warehouse)
+    feed, lake = session.reached_feed(place, feed_name)
     tables = gold_tables.mirrors(lake, feed)
     if stopped := discovered_tables.stopped(lake, feed).get(table_name):
         raise stopped.fault

@@ -60,6 +60,15 @@ def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
     return small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
 
 
+def reached_feed(place: Place, name: str) -> tuple[Feed, Lake]:
+    """One feed of a place and its warehouse, for a question that hardly ever needs a session (``reached``).
+
+    So the landing is not listed for a session that suits it.
+    """
+    (feed,) = choose(place.feeds, [name])
+    return feed, reached(place.warehouse)
+
+
 def start(lake: Lake) -> None:
     """Start the session, and say in which warehouse the tables are."""
     say(f"the tables are in {lake.warehouse}")

@@ -59,7 +59,7 @@ def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool
     """
     from orchestration.cli import explain
 
-    sys.exit(explain.explain(place, (feed, table, key), as_json))
+    sys.exit(explain.explain(place, feed, table, key, as_json))
 
 
 @click.command("verify", short_help="Prove gold: make it again from bronze, and compare every row.")

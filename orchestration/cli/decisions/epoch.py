@@ -31,7 +31,7 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
         epoch = epoch_from(declared, feed.window, feed.tables)
     except Unfit as fault:
         raise DecisionRefused(feed.name, str(fault)) from None
-    lake = session.reached(place.warehouse, [feed])
+    lake = session.reached(place.warehouse)
     known = decisions.with_recorded(lake, feed)
     if epoch in known.decisions.epochs:
         print(f"{feed.name}: that epoch is open already; nothing was recorded")
@@ -58,8 +58,7 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
 
 def list_epochs(place: Place, name: str, as_json: bool = False) -> None:
     """Print the epochs of a feed, those of its file and the recorded ones."""
-    (feed,) = session.choose(place.feeds, [name])
-    lake = session.reached(place.warehouse, [feed])
+    feed, lake = session.reached_feed(place, name)
     recorded = decisions.with_recorded(lake, feed).decisions.epochs
     epochs = sorted(recorded, key=lambda epoch: epoch.window)
     if as_json:

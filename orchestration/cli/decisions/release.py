@@ -43,8 +43,7 @@ class HeldDelete:
 
 def release(place: Place, name: str, choice: Choice) -> None:
     """Let the chosen deletes of a feed act, or list them where none is chosen."""
-    (feed,) = session.choose(place.feeds, [name])
-    lake = session.reached(place.warehouse, [feed])
+    feed, lake = session.reached_feed(place, name)
     for line in released(lake, feed, choice):
         print(line)
 
@@ -76,15 +75,15 @@ def released(lake: Lake, feed: Feed, choice: Choice) -> Iterator[str]:
 
 def held(lake: Lake, feed: Feed) -> list[HeldDelete]:
     """The whole-table deletes of a feed that wait, in the order in which they came; needs no Spark session."""
-    deliveries = defaultdict[str, list[Mapping[str, Any]]](list)
+    # One event may be of several tables: a graph's drop of everything is.
+    deliveries = defaultdict[tuple[str, str], list[Mapping[str, Any]]](list)
     silver = lake.local_table(Layer.SILVER, feed.name)
     for rows in silver.each(_READ, silver.windows - _without_any(lake, feed)):
         for row in rows.filter(pc.equal(rows["effect"], HOLD)).to_pylist(maps_as_pydicts="strict"):
             if row["scope"] == {}:
-                deliveries[row["event_id"]].append(row)
-    return sorted(
-        map(_held_delete, deliveries.values()), key=lambda one: (one.windows, one.event_id)
-    )
+                deliveries[row["event_id"], row["table"]].append(row)
+    found = map(_held_delete, deliveries.values())
+    return sorted(found, key=lambda one: (one.windows, one.event_id, one.table))
 
 
 _READ = pa.schema(

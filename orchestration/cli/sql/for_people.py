@@ -14,15 +14,17 @@ from typing import Final
 
 from sqlglot import exp
 
+from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
+from assets.columns.history import BEGAN_BY, ENDED_BY
 from assets.wording import counted
 from orchestration.cli.sql.layouts import Answer
+from orchestration.cli.sql.table_names import names_in
+from transforms.feed.table_names import TOMBSTONES
 
-OWN_PREFIX: Final = "_weir_"
-"""How the names of the columns begin that Weir adds to gold."""
+OWN: Final = frozenset({POSITION, EVENT_ID, EVENT_AT, RESET, KEY, COPY})
+"""Columns that Weir adds to gold's tables. Those of a history, and of a graph's keys, say what a row is, and stay."""
 
-DIGESTS: Final = frozenset(
-    {"event_id", "declaration", "_weir_event_id", "_weir_began_by", "_weir_ended_by"}
-)
+DIGESTS: Final = frozenset({"event_id", "declaration", EVENT_ID, BEGAN_BY, ENDED_BY})
 """Columns of Weir's tables whose values are digests: their first letters tell them apart."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -32,29 +34,22 @@ _SHOWN: Final = 12
 def shortened(answer: Answer, statement: exp.Expr) -> tuple[Answer, list[str]]:
     """The answer for a person, and the names of the columns that are left out of it.
 
-    Weir's own columns of gold are left out where only a star asks for them.
+    Weir's own columns of gold are left out where only a star asks for them; of tombstones they are what there is.
     """
     named = {column.name for column in statement.find_all(exp.Column)}
     asks_for_all = next(statement.find_all(exp.Star), None) is not None
-    hidden = {
-        at
-        for at, name in enumerate(answer.columns)
-        if asks_for_all and name.startswith(OWN_PREFIX) and name not in named
-    }
-    kept = [at for at in range(len(answer.columns)) if at not in hidden]
-    binary = frozenset(new for new, at in enumerate(kept) if at in answer.binary)
-    columns = [answer.columns[at] for at in kept]
+    of_tombstones = any(name[-1].endswith(TOMBSTONES) for name in names_in(statement))
+    own = OWN - named if asks_for_all and not of_tombstones else frozenset[str]()
+    kept = [at for at, name in enumerate(answer.columns) if name not in own]
 
     def texts() -> Iterator[list[str | None]]:
         for row in answer.texts():
-            yield [
-                _short(text, answer.columns[at], at in answer.binary)
-                for at, text in enumerate(row)
-                if at not in hidden
-            ]
+            yield [_short(row[at], answer.columns[at], at in answer.binary) for at in kept]
 
-    short = replace(answer, columns=columns, texts=texts, binary=binary)
-    return short, [answer.columns[at] for at in sorted(hidden)]
+    columns = [answer.columns[at] for at in kept]
+    # No text is base64 any more.
+    short = replace(answer, columns=columns, texts=texts, binary=frozenset())
+    return short, [name for name in answer.columns if name in own]
 
 
 def notice_of(hidden: list[str]) -> str:

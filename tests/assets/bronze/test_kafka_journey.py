@@ -115,9 +115,9 @@ def test_topics_come_to_gold_and_what_is_new_alone_is_brought_next(
 
     assert verify.verify(Place(feeds, lake.warehouse), (), None, 1) == 0
     assert "proved   gold.town.city: 1 row and 1 tombstone" in capsys.readouterr().out
-    assert explain.explain(Place(feeds, lake.warehouse), ("town", "city", "1")) == 0
+    assert explain.explain(Place(feeds, lake.warehouse), "town", "city", "1") == 0
     assert f"{topic}/0" in capsys.readouterr().out
-    assert explain.explain(Place(feeds, lake.warehouse), ("town", "city", "1"), as_json=True) == 0
+    assert explain.explain(Place(feeds, lake.warehouse), "town", "city", "1", as_json=True) == 0
     known = json.loads(capsys.readouterr().out)
     assert (known["table"], known["key"]) == ("gold.town.city", ["1"])
     assert known["steps"][-1]["row"]["name"] == "Neu-Ulm"

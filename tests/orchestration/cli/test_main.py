@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from assets.lake import Lake
 from orchestration.cli import main, session
 
 COMMANDS = {
@@ -64,6 +65,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(session, "opened", refuse)
     monkeypatch.setattr(session, "start", refuse)
+    monkeypatch.setattr(Lake, "spark", property(refuse))
     monkeypatch.delenv("WEIR_FEEDS", raising=False)
     monkeypatch.delenv("WEIR_WAREHOUSE", raising=False)
 
@@ -202,6 +204,30 @@ def test_a_feed_file_that_says_something_unknown_stops_the_command(
     assert "landings" in answer.err
     assert "landing," in answer.err or "landing." in answer.err
     assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (("release", "shop"), "shop: 0 held deletes"),
+        (("epoch", "list", "shop"), "shop: one epoch, from the first window on"),
+        (("epoch", "list", "shop", "--json"), "[]"),
+        (
+            ("epoch", "open", "shop", "--window", "2025-11-20T05"),
+            "recorded: an epoch of all tables from window 2025-11-20T05 on",
+        ),
+    ],
+)
+def test_decisions_are_listed_and_recorded_without_spark(
+    arguments: tuple[str, ...],
+    printed: str,
+    feeds: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = ("--feeds", str(feeds), "--warehouse", str(tmp_path / "warehouse"))
+    main.cli(args=[*arguments, *place], prog_name="weir", standalone_mode=False)
+    assert printed in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from base64 import b64encode
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
+from orchestration.cli import query
 from orchestration.cli.sql import statement
 from orchestration.cli.sql.arrow_answer import of_arrow
 from orchestration.cli.sql.for_people import notice_of, shortened
-from orchestration.cli.sql.layouts import print_rows
 
 DIGEST = "0123456789abcdef" * 4
 ROWS = pa.table(
@@ -69,8 +70,41 @@ def test_a_record_is_printed_as_the_text_that_it_is(
     assert columns_and_row("SELECT line, payload FROM bronze.shop", rows)[1] == ["1", printed]
 
 
-def test_programs_get_everything_whole() -> None:
-    out = io.StringIO()
-    print_rows(of_arrow(ROWS), "csv", out)
-    assert out.getvalue().splitlines()[0] == "id,checksum,_weir_event_id,_weir_position"
-    assert DIGEST in out.getvalue().splitlines()[1].split(",")[2]
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("pets__history", "_weir_valid_from"),
+        ("triples", "_weir_member"),
+        ("pets__tombstones", "_weir_position"),
+    ],
+)
+def test_what_says_what_a_row_is_stays(table: str, column: str) -> None:
+    rows = pa.table({"id": [1], column: ["1"]})
+    assert columns_and_row(f"SELECT * FROM gold.zoo.{table}", rows)[0] == ["id", column]
+
+
+def test_a_count_of_all_rows_asks_for_no_column() -> None:
+    rows = pa.table({"_weir_event_id": [DIGEST], "n": [3]})
+    asked = "SELECT _weir_event_id, count(*) AS n FROM gold.shop.customers GROUP BY 1"
+    assert columns_and_row(asked, rows)[0] == ["_weir_event_id", "n"]
+
+
+@pytest.mark.parametrize(
+    ("style", "all_columns", "is_whole"),
+    [("table", False, False), ("table", True, True), ("csv", False, True), ("jsonl", False, True)],
+)
+def test_the_table_for_people_alone_is_short(
+    style: str,
+    all_columns: bool,
+    is_whole: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "gold" / "shop" / "customers"
+    path.mkdir(parents=True)
+    write_deltalake(path, ROWS)
+    query.query("SELECT * FROM gold.shop.customers", str(tmp_path), style, all_columns)
+    printed = capsys.readouterr()
+    assert ("_weir_position" in printed.out) is is_whole
+    assert ("--all-columns" in printed.err) is not is_whole
+    assert DIGEST in printed.out
