@@ -6,7 +6,7 @@ Put here what reads or writes users' tables without Spark. Not here: Weir's own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -84,8 +84,13 @@ class LocalTable:
             [columns.empty_table(), *(delta_rs.conformed(one, columns) for one in parts)]
         )
 
-    def each(self, columns: pa.Schema) -> Iterator[pa.Table]:
-        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
+    def each(
+        self, columns: pa.Schema, windows: Collection[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
+
+        ``windows``: only their files, of a table that is partitioned by ``window``.
+        """
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
@@ -96,6 +101,8 @@ class LocalTable:
             for at, (name, size) in enumerate(
                 zip(*(listed[one].to_pylist() for one in ("path", "size_bytes")), strict=True)
             ):
+                if windows is not None and listed["partition.window"][at].as_py() not in windows:
+                    continue
                 rows = files.read(name, size, wanted)
                 if by_window:
                     window = pa.repeat(listed["partition.window"][at], rows.num_rows)

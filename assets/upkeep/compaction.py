@@ -30,7 +30,14 @@ from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 
 TIDIED_WITHOUT_SPARK: frozenset[Layer] = frozenset(
-    {Layer.PROGRESS, Layer.LANDED, Layer.DECISIONS, Layer.OFFSETS, Layer.LEDGER}
+    {
+        Layer.PROGRESS,
+        Layer.LANDED,
+        Layer.DECISIONS,
+        Layer.OFFSETS,
+        Layer.LEDGER,
+        Layer.MENDED,
+    }
 )
 """Small tables, of which delta-rs makes large files of small ones (``small_table``), as it writes them."""
 

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import asking, deciding, making
+from orchestration.cli.arguments import asking, deciding, making, quarantining
 
 COMMANDS: tuple[click.Command, ...] = (
     making.run_command,
@@ -26,7 +26,7 @@ COMMANDS: tuple[click.Command, ...] = (
     making.demo_command,
     deciding.epoch_command,
     deciding.release_command,
-    deciding.dismiss_command,
+    quarantining.quarantine_command,
 )
 
 
