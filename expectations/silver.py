@@ -43,8 +43,9 @@ NOTHING_QUARANTINED = Rule(
     "nothing_quarantined",
     "warning",
     "Every record could be read and fits the feed's declaration.",
-    'List the quarantined records: weir query "SELECT table, reason, detail, object, line FROM quarantine.<feed>". Give'
-    " up on records that cannot be repaired with `weir dismiss <feed>`.",
+    "List the records with `weir quarantine list <feed>`. Mend the feed file, or write the records out, mend them and"
+    " replay them (`weir quarantine export <feed>`, `weir quarantine replay <feed>`), or give them up with"
+    " `weir quarantine dismiss <feed>`.",
 )
 TABLES_ARE_DECLARED = Rule(
     "tables_are_declared",

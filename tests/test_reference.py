@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from assets.layers import Layer
 from docs.site.reference import checks, commands, feed_keys, pages, tables
 from docs.site.reference.markdown import cell, prose
-from expectations import gold, silver, tigergraph
+from expectations import bronze, gold, silver, tigergraph
 from orchestration.cli.main import COMMANDS
 from orchestration.feeds.keys import PARTS, DeclaredFeed, _as_list
 from transforms.formats import FORMATS
@@ -142,7 +142,7 @@ def test_every_check_is_listed_once_with_its_words() -> None:
     page = checks.checks()
     rules = {
         rule.name: rule
-        for found in (gold.RULES, tigergraph.RULES, *map(silver.rules_of, FORMATS))
+        for found in (bronze.RULES, gold.RULES, tigergraph.RULES, *map(silver.rules_of, FORMATS))
         for rule in found
     }
     assert len(rules) > 25

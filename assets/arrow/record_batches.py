@@ -41,12 +41,21 @@ def place_of(feed: Feed, record: BronzeRecord) -> Place:
 
 
 def records_of(feed: Feed, batch: pa.RecordBatch) -> list[BronzeRecord]:
-    """The records of a batch of bronze, without the rows that mark an object as empty (``line`` 0)."""
+    """The records of a batch of bronze, without the rows that mark an object as empty (``line`` 0).
+
+    A record that a person has mended has the payload that was decided upon (``Replacement``).
+    """
     columns = [_column(batch, name) for name in _RECORD_FIELDS]
     tables = {name: table_of_object(name, feed.tables) for name in set(columns[1])}
     records = [BronzeRecord(*cells) for cells in zip(*columns, strict=True) if cells[3] > 0]
     for record in records:
         record.path_table = tables[record.object]
+    if feed.decisions.replacements:
+        replaced = feed.decisions.replaced()
+        for record in records:
+            place = (record.object, record.generation, record.line, record.byte_offset)
+            if place in replaced:
+                record.payload, record.defect = replaced[place].payload, None
     return records
 
 

@@ -18,6 +18,8 @@ from assets.audit.explain_story import Base, Delivery, Ignored, KeyStory, Step, 
 from assets.audit.key_events import KeyEvents, Row
 from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
+from assets.bookkeeping.quarantine.records import id_of
+from assets.bookkeeping.quarantine.words import ID
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -48,9 +50,9 @@ def explained(
     horizon = bases.horizons(lake, feed).get(name)
     return KeyStory(
         tuple(key),
-        tuple(_steps(Fold.of(table), known, list(key))),
-        tuple(_waiting(one) for one in known.waiting if one["event_id"] not in counted),
-        (*_held(known.held), *_refused(lake, feed, name, list(key))),
+        tuple(_steps(feed, Fold.of(table), known, list(key))),
+        tuple(_waiting(feed, one) for one in known.waiting if one["event_id"] not in counted),
+        (*_held(feed, known.held), *_refused(lake, feed, name, list(key))),
         None if horizon is None else _base(horizon, known.before),
     )
 
@@ -70,7 +72,7 @@ def _base(horizon: Horizon, state: State) -> Base:
     return Base(horizon.position, state.columns, state.copies)
 
 
-def _steps(fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
+def _steps(feed: Feed, fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step]:
     state, rows = known.before, defaultdict[str, list[Row]](list)
     for row in known.rows:
         rows[row["event_id"]].append(row)
@@ -80,7 +82,7 @@ def _steps(fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step
         of_event = rows[change.event_id]
         # A key change is two rows of one event: the one for this key tells its story.
         mine = next((row for row in of_event if row["key"] in (key, None)), of_event[0])
-        places = {(row["window"], row["object"], row["line"]) for row in of_event}
+        deliveries = {_delivery(feed, row) for row in of_event}
         yield Step(
             operation=mine["operation"],
             effect=mine["effect"],
@@ -96,18 +98,18 @@ def _steps(fold: Fold, known: KeyEvents, key: list[str | None]) -> Iterator[Step
             counted=state.last is not None and state.last.event_id == change.event_id,
             row=None if state.effect == "remove" else state.columns,
             copies=state.copies,
-            deliveries=tuple(Delivery(*place) for place in sorted(places)),
+            deliveries=tuple(sorted(deliveries, key=_order)),
         )
 
 
-def _waiting(row: Row) -> Waiting:
-    return Waiting(row["operation"], row["transaction"]["id"], _delivery(row))
+def _waiting(feed: Feed, row: Row) -> Waiting:
+    return Waiting(row["operation"], row["transaction"]["id"], _delivery(feed, row))
 
 
-def _held(held: Sequence[Row]) -> list[Ignored]:
+def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
     """The scoped deletes over the whole table that wait for a decision."""
     return [
-        Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(row))
+        Ignored("held", f"{row['operation']} waits for `weir release`", _delivery(feed, row))
         for row in held
         if row["scope"] == {}
     ]
@@ -128,7 +130,7 @@ def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[I
         Ignored(
             row["reason"],
             row["detail"] + ("; dismissed" if _place(row) in dismissed else ""),
-            _delivery(row),
+            _delivery(feed, row),
         )
         for row in mine
     ]
@@ -141,5 +143,17 @@ def _place(row: Row) -> Coordinates:
     return row["object"], row["generation"], row["line"], row["byte_offset"]
 
 
-def _delivery(row: Row) -> Delivery:
-    return Delivery(row["window"], row["object"], row["line"])
+def _delivery(feed: Feed, row: Row) -> Delivery:
+    mended = ""
+    if feed.decisions.replacements and (given := feed.decisions.replaced().get(_place(row))):
+        by = f" by {given.by}" if given.by else ""
+        why = f": {given.reason}" if given.reason else ""
+        mended = (
+            f"the record was mended{by} at {given.at:%Y-%m-%d %H:%M} UTC{why}; its original:"
+            f" `weir quarantine show {feed.name} {id_of(given.place)[:ID]}`"
+        )
+    return Delivery(row["window"], row["object"], row["line"], mended)
+
+
+def _order(one: Delivery) -> tuple[str, str, int, str]:
+    return one.window, one.object, one.line, one.mended

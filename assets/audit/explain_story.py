@@ -16,11 +16,12 @@ Image = Mapping[str, str | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where one delivery of an event was read."""
+    """Where one delivery of an event was read; ``mended``: who gave another payload for its record, or empty."""
 
     window: str
     object: str
     line: int
+    mended: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,14 @@ from transforms.gold.change import Change, Key
 from transforms.gold.fold import Fold
 from transforms.gold.state import ABSENT, State
 from transforms.gold.table import steps, with_linked
+from transforms.record import COORDINATES
 
 Row: TypeAlias = "Mapping[str, Any]"
 """One row of silver by its columns' names (``columns.silver.CHANGE``); maps are dicts, times are in UTC."""
 
 _SHOWN = [
     *("operation", "effect", "key", "moved_from", "derived", *spelling.IMAGES, "transaction"),
-    *("event_id", "event_at", "object", "line", "ordinal"),
+    *("event_id", "event_at", *COORDINATES, "ordinal"),
 ]
 """The columns of silver that a person is shown; a row's window is that of its file."""
 

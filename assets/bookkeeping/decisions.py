@@ -6,9 +6,10 @@ the commands that record them (``orchestration/cli``), and the events in quarant
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,14 @@ import pyarrow as pa
 
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.feed.decisions import Decisions, Dismissal, Epoch, Release
+from transforms.feed.decisions import (
+    Coordinates,
+    Decisions,
+    Dismissal,
+    Epoch,
+    Release,
+    Replacement,
+)
 from transforms.feed.feed import Feed
 
 DECISIONS = pa.schema(
@@ -26,12 +34,23 @@ DECISIONS = pa.schema(
         pa.field("table", pa.string()),
         pa.field("meaning", pa.string()),
         pa.field("reason", pa.string()),
+        pa.field("decided_by", pa.string()),
     ]
 )
-"""One row per decision. ``kind``: epoch, release or dismissal. ``table``: the feed file's name, null for all.
+"""One row per decision. ``kind``: epoch, release, dismissal or replacement. ``table``: the feed file's name, or null.
 
-``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote.
+``meaning``: what was decided, as JSON. ``reason``: what the person who decided it wrote. ``decided_by``: who that was,
+where it is known.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """When something was decided, by whom, and why."""
+
+    at: datetime
+    by: str | None
+    reason: str | None
 
 
 def with_recorded(lake: Lake, feed: Feed) -> Feed:
@@ -40,7 +59,8 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
     A feed that already has its recorded decisions is returned with the same ones, so this may be called twice.
     """
     table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
-    rows = [(row["kind"], json.loads(row["meaning"])) for row in table.rows(["kind", "meaning"])]
+    recorded_rows = table.rows()
+    rows = [(row["kind"], json.loads(row["meaning"])) for row in recorded_rows]
     if not rows:
         return feed
     epochs = [_epoch(meaning) for kind, meaning in rows if kind == "epoch"]
@@ -50,7 +70,8 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
         if kind == "release"
     ]
     dismissals = [_dismissal(meaning) for kind, meaning in rows if kind == "dismissal"]
-    recorded = Decisions(tuple(epochs), tuple(releases), tuple(dismissals))
+    replacements = [_replacement(row) for row in recorded_rows if row["kind"] == "replacement"]
+    recorded = Decisions(tuple(epochs), tuple(releases), tuple(dismissals), tuple(replacements))
     return replace(feed, decisions=feed.decisions.plus(recorded))
 
 
@@ -73,6 +94,34 @@ def _dismissal(meaning: dict[str, Any]) -> Dismissal:
     )
 
 
+def _replacement(row: Mapping[str, Any]) -> Replacement:
+    meaning = json.loads(row["meaning"])
+    payload = meaning["payload"]
+    return Replacement(
+        window=meaning["window"],
+        place=tuple(meaning["place"]),
+        payload=None if payload is None else base64.b64decode(payload),
+        at=row["decided_at"],
+        by=row["decided_by"] or "",
+        reason=row["reason"] or "",
+        alters=meaning["alters"],
+    )
+
+
+def dismissed_by(lake: Lake, feed: Feed) -> dict[Coordinates, Signature]:
+    """Who dismissed each dismissed record, when and why; the last decision counts."""
+    table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
+    found: dict[Coordinates, Signature] = {}
+    for row in sorted(table.rows(), key=lambda row: row["decided_at"]):
+        if row["kind"] != "dismissal":
+            continue
+        one = _dismissal(json.loads(row["meaning"]))
+        signature = Signature(row["decided_at"], row["decided_by"], row["reason"])
+        for line, byte_offset in one.places:
+            found[one.object, one.generation, line, byte_offset] = signature
+    return found
+
+
 def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str | None) -> None:
     """Record that an epoch begins.
 
@@ -86,7 +135,7 @@ def open_epoch(lake: Lake, feed: Feed, epoch: Epoch, now: datetime, reason: str 
     time = None if epoch.time is None else epoch.time.isoformat()
     meaning: dict[str, object] = {"window": epoch.window, "table": epoch.table, "time": time}
     meaning["complete"] = epoch.complete
-    _record(lake, feed, [_row("epoch", epoch.table, meaning, now, reason)])
+    _record(lake, feed, [_row("epoch", epoch.table, meaning, Signature(now, None, reason))])
 
 
 def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | None) -> None:
@@ -100,22 +149,28 @@ def release(lake: Lake, feed: Feed, one: Release, now: datetime, reason: str | N
         reason: what the person who decided it wrote.
     """
     meaning = {"event_id": one.event_id, "windows": list(one.windows)}
-    _record(lake, feed, [_row("release", None, meaning, now, reason)])
+    _record(lake, feed, [_row("release", None, meaning, Signature(now, None, reason))])
 
 
-def dismiss(
-    lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], now: datetime, reason: str
-) -> None:
-    """Record, in one commit, that nobody will fix the quarantined events of these records.
+def dismiss(lake: Lake, feed: Feed, dismissals: Iterable[Dismissal], signed: Signature) -> None:
+    """Record, in one commit, that nobody will fix the quarantined events of these records, each named by its place."""
+    rows = [_row("dismissal", None, asdict(one), signed) for one in dismissals]
+    _record(lake, feed, rows)
 
-    Args:
-        lake: the warehouse.
-        feed: the feed in whose quarantine they are.
-        dismissals: the records, each by where it was read.
-        now: when that was decided.
-        reason: what the person who decided it wrote.
-    """
-    _record(lake, feed, [_row("dismissal", None, asdict(one), now, reason) for one in dismissals])
+
+def replace_records(lake: Lake, feed: Feed, replacements: Iterable[Replacement]) -> None:
+    """Record, in one commit, what is to be read in place of these records."""
+    rows = []
+    for one in replacements:
+        payload = None if one.payload is None else base64.b64encode(one.payload).decode()
+        meaning = {
+            "window": one.window,
+            "place": list(one.place),
+            "payload": payload,
+            "alters": one.alters,
+        }
+        rows.append(_row("replacement", None, meaning, Signature(one.at, one.by, one.reason)))
+    _record(lake, feed, rows)
 
 
 def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> None:
@@ -123,12 +178,16 @@ def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> Non
 
 
 def _row(
-    kind: str, table: str | None, meaning: Mapping[str, object], now: datetime, reason: str | None
+    kind: str,
+    table: str | None,
+    meaning: Mapping[str, object],
+    signed: Signature,
 ) -> dict[str, object]:
     return {
-        "decided_at": now,
+        "decided_at": signed.at,
         "kind": kind,
         "table": table,
         "meaning": json.dumps(meaning, sort_keys=True),
-        "reason": reason,
+        "reason": signed.reason,
+        "decided_by": signed.by,
     }

@@ -2,7 +2,7 @@
 
 They stay in quarantine as they are; the decision is in ``decisions.<feed>``. Events that came too late for compacted
 history need no decision, so they are left out everywhere. Put here what asks which events are dismissed, or still wait.
-Not here: recording the decision (``decisions``, ``orchestration/cli/decisions/dismiss.py``).
+Not here: recording the decision (``decisions``, ``orchestration/cli/quarantine/dismissing.py``).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
     known = feed.decisions.dismissed()
     if not known:
         return rows
-    return rows.join(_frame(rows, known), on=[*COORDINATES], how="left_anti")
+    return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_anti")
 
 
 def count(lake: Lake, feed: Feed) -> int:
@@ -61,8 +61,9 @@ def among(refused: DataFrame, known: Collection[Coordinates]) -> int:
     if not known:
         return 0
     rows = refused.where(F.col("reason") != REASON)
-    return rows.join(_frame(rows, known), on=[*COORDINATES], how="left_semi").count()
+    return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_semi").count()
 
 
-def _frame(rows: DataFrame, known: Collection[Coordinates]) -> DataFrame:
+def frame_of(rows: DataFrame, known: Collection[Coordinates]) -> DataFrame:
+    """Coordinates as a frame of the same session as these rows."""
     return rows.sparkSession.createDataFrame([*known], _SCHEMA)

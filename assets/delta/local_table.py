@@ -88,7 +88,10 @@ class LocalTable:
     def each(
         self, columns: pa.Schema, windows: Collection[str] | None = None
     ) -> Iterator[pa.Table]:
-        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it."""
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
+
+        ``windows``: only their files, of a table that is partitioned by ``window``.
+        """
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):

@@ -6,11 +6,13 @@ Put here what replaces a window's rows. Not here: which rows these are (``classi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.bookkeeping import dismissals
+from assets.bookkeeping.quarantine import mended_records
 from assets.bookkeeping.transactions import open_events
 from assets.columns.silver import (
     CHANGES,
@@ -25,8 +27,10 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.written_rows import as_arrow, as_frame
+from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.record import COORDINATES
 
 
 def commit_windows(
@@ -48,6 +52,7 @@ def commit_windows(
         lake.table(Layer.SILVER, feed.name),
         lake.table(Layer.QUARANTINE, feed.name),
     )
+    mended_records.note_leaving(lake, feed, windows, _refused_by_spark(found))
     changes, refusals = found.of_kind(CHANGES), found.of_kind(REFUSED)
     any_changes = found.count("changes", "control", "held", "derived") > 0
     any_refused = found.count("quarantined", "too_late", "derived_quarantined") > 0
@@ -71,12 +76,31 @@ def _put_here(
     if not (silver.can_put(windows) and quarantine.can_put(windows)):
         return None
     changes, refusals = (_of_kind(found, one) for one in (CHANGES, REFUSED))
+    mended_records.note_leaving(lake, feed, windows, lambda _: _places(refusals))
     written = silver.put_windows(as_arrow(changes, feed, SILVER_ARROW), windows)
     refused = quarantine.put_windows(as_arrow(refusals, feed, REFUSALS_ARROW), windows)
     if FORMATS[feed.format].transactional:
         waiting = open_events.events_here(_of_kind(found, CHANGES, IN_BASE))
         open_events.put(lake, feed, waiting, waiting.num_rows, windows)
     return written, refused
+
+
+def _places(refused: pa.Table) -> set[Coordinates]:
+    return set(zip(*(refused[name].to_pylist() for name in COORDINATES), strict=True))
+
+
+def _refused_by_spark(
+    found: ClassifiedWindows,
+) -> Callable[[Collection[Coordinates]], set[Coordinates]]:
+    """Which of some records are refused again: asked only where some were in quarantine, for it is a job of Spark's."""
+
+    def still(places: Collection[Coordinates]) -> set[Coordinates]:
+        refused = found.of_kind(REFUSED).select(*COORDINATES).distinct()
+        known = dismissals.frame_of(refused, places)
+        rows = refused.join(known, on=[*COORDINATES], how="left_semi").collect()
+        return {tuple(row[name] for name in COORDINATES) for row in rows}
+
+    return still
 
 
 def _of_kind(found: pa.Table, *kinds: str) -> pa.Table:

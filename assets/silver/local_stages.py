@@ -54,8 +54,13 @@ def _surveyed(feed: Feed, bronze: Sequence[pa.RecordBatch]) -> silver_stages.Sur
         return {}
     facts: dict[str, set[tuple[object, ...]]] = {}
     for batch in bronze:
+        # A mended record may have a mark that bronze's own does not have.
         is_marked = pa.array(
-            [any(mark in (one or b"") for mark in marks) for one in batch["payload"].to_pylist()]
+            [
+                bool(feed.decisions.replacements) or any(mark in (one or b"") for mark in marks)
+                for one in batch["payload"].to_pylist()
+            ],
+            pa.bool_(),
         )
         for facts_found in silver_stages.Survey(feed, FORMATS[feed.format])(
             [batch.filter(is_marked)]

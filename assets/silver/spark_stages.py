@@ -69,7 +69,10 @@ def _surveyed(feed: Feed, bronze: DataFrame) -> silver_stages.Surveyed:
         return {}
     payload = F.col("payload")
     marked: list[Column] = [F.contains(payload, F.lit(mark)) for mark in marks]
-    with_facts = bronze.where(reduce(Column.__or__, marked))
+    # A mended record may have a mark that bronze's own does not have.
+    with_facts = (
+        bronze if feed.decisions.replacements else bronze.where(reduce(Column.__or__, marked))
+    )
     facts: dict[str, set[tuple[object, ...]]] = {}
     for row in staged(
         with_facts, silver_stages.Survey(feed, FORMATS[feed.format]), "window string, fact binary"

@@ -34,7 +34,7 @@ from transforms.feed.table_names import HISTORY, TOMBSTONES
 TIDIED_WITHOUT_SPARK: frozenset[Layer] = frozenset(
     {
         *(Layer.PROGRESS, Layer.LANDED, Layer.DECISIONS, Layer.OFFSETS),
-        *(Layer.LEDGER, Layer.RUNS, Layer.DRIFT),
+        *(Layer.LEDGER, Layer.RUNS, Layer.DRIFT, Layer.MENDED),
     }
 )
 """Small tables, of which delta-rs makes large files of small ones (``small_table``), as it writes them."""

@@ -52,8 +52,8 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
     if first is not None and old and first <= old[-1]:
         old = [one for one in old if one < first]
         advice = (
-            f"; fix the cause, dismiss the events (`weir dismiss {feed.name}`), or list the window under"
-            " `compaction: {dismissed: [...]}`"
+            f"; mend the records (`weir quarantine list {feed.name}`), dismiss them"
+            f" (`weir quarantine dismiss {feed.name}`), or list the window under `compaction: {{dismissed: [...]}}`"
         )
         reasons.append(
             f"window {first}: {undecided[first]}{advice if first in quarantined else ''}"

@@ -1,7 +1,7 @@
 """A job per feed that makes the pages of what its checks have found, for who looks at the UI and not at a terminal.
 
 Put here what Dagster runs for it. Not here: when runs make pages by themselves (``assets/quality/pages``), and the
-command (``orchestration/cli/data_docs.py``).
+command (``orchestration/cli/documents/data_docs.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.

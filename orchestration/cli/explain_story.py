@@ -44,6 +44,7 @@ def story(name: str, table: Table, key_story: KeyStory) -> list[str]:
     for event in key_story.ignored:
         lines += ["", f"   …  does not count ({event.reason}): {event.detail}"]
         lines.append(f"      {place(event.delivery)}")
+        lines += [f"      {event.delivery.mended}"] if event.delivery.mended else []
     return [
         *lines,
         "",
@@ -112,7 +113,7 @@ def notes(step: Step, following: Sequence[Step]) -> list[str]:
     Windows are all that is known of when an event came: repeats within one are in its accounts, not in silver.
     """
     first, *others = step.deliveries
-    lines = [place(first)]
+    lines = [place(first), *[one.mended for one in step.deliveries if one.mended]]
     if earlier := [later for later in following if later.deliveries[0].window < first.window]:
         lines.append(
             f"came late, after {counted(len(earlier), 'event')} of earlier windows; it counts at its place"

@@ -13,7 +13,14 @@ import sys
 
 import click
 
-from orchestration.cli.arguments import asking, deciding, feed_files, making, telling
+from orchestration.cli.arguments import (
+    asking,
+    deciding,
+    feed_files,
+    making,
+    quarantining,
+    telling,
+)
 
 COMMANDS: tuple[click.Command, ...] = (
     feed_files.onboard_command,
@@ -31,8 +38,8 @@ COMMANDS: tuple[click.Command, ...] = (
     making.demo_command,
     deciding.epoch_command,
     deciding.release_command,
-    deciding.dismiss_command,
     telling.notify_command,
+    quarantining.quarantine_command,
 )
 
 

@@ -186,7 +186,7 @@ def test_the_advice_of_a_check_names_the_feed(built: dg.Definitions) -> None:
         dg.AssetCheckKey(dg.AssetKey(["silver", "shop", "shop_silver"]), "nothing_quarantined")
     )
     assert check.description is not None
-    assert "FROM quarantine.shop" in check.description
+    assert "weir quarantine list shop" in check.description
     assert "<feed>" not in check.description
 
 

@@ -57,12 +57,30 @@ class Dismissal:
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """A record that a person has mended: wherever bronze's record is decoded, ``payload`` is read in its place.
+
+    ``at``: when that was decided; of several for one record the newest counts. ``alters``: events of the record may
+    count already, so that gold has to be made again from its whole history; else the record only adds some.
+    """
+
+    window: str
+    place: Coordinates
+    payload: bytes | None
+    at: datetime
+    by: str = ""
+    reason: str = ""
+    alters: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Decisions:
     """All that was decided about one feed."""
 
     epochs: tuple[Epoch, ...] = ()
     releases: tuple[Release, ...] = ()
     dismissals: tuple[Dismissal, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
 
     def plus(self, others: Decisions) -> Decisions:
         """Both together; what stands in both was decided once."""
@@ -70,6 +88,7 @@ class Decisions:
             epochs=tuple(dict.fromkeys((*self.epochs, *others.epochs))),
             releases=tuple(dict.fromkeys((*self.releases, *others.releases))),
             dismissals=tuple(dict.fromkeys((*self.dismissals, *others.dismissals))),
+            replacements=tuple(dict.fromkeys((*self.replacements, *others.replacements))),
         )
 
     def dismissed(self, windows: Collection[str] | None = None) -> set[Coordinates]:
@@ -81,6 +100,14 @@ class Decisions:
             for line, byte_offset in one.places
         }
 
+    def replaced(self) -> dict[Coordinates, Replacement]:
+        """The replacement that counts of each mended record, by the record's coordinates."""
+        return {one.place: one for one in sorted(self.replacements, key=lambda one: one.at)}
+
+    def altering(self) -> tuple[Replacement, ...]:
+        """Those of ``replaced`` that may change what events did that counted before."""
+        return tuple(one for one in self.replaced().values() if one.alters)
+
     def for_table(self, table: str) -> tuple[Epoch, ...]:
         """The epochs of one table, in the order in which they follow each other."""
         mine = [epoch for epoch in self.epochs if epoch.table in (None, table)]
@@ -91,6 +118,7 @@ class Decisions:
         return Decisions(
             epochs=tuple(epoch for epoch in self.epochs if epoch.window <= window),
             releases=tuple(one for one in self.releases if window in one.windows),
+            replacements=tuple(one for one in self.replacements if one.window == window),
         )
 
     def digest(self) -> str:
@@ -98,14 +126,22 @@ class Decisions:
 
         Dismissals are left out: no change and no row is another for them.
         """
-        if not (self.epochs or self.releases):
+        if not (self.epochs or self.releases or self.replacements):
             return ""
-        meaning = {
+        meaning: dict[str, object] = {
             "epochs": [asdict(one) for one in sorted(self.epochs, key=_place)],
             "releases": sorted(one.event_id for one in self.releases),
         }
+        if self.replacements:
+            meaning["replacements"] = sorted(
+                [*place, _payload_digest(one)] for place, one in self.replaced().items()
+            )
         text = json.dumps(meaning, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _payload_digest(one: Replacement) -> str:
+    return "" if one.payload is None else hashlib.sha256(one.payload).hexdigest()
 
 
 def _place(epoch: Epoch) -> tuple[str, str, str]:

@@ -49,11 +49,12 @@ def feed_digests(feed: Feed) -> Callable[[str], str]:
         {epoch.window for epoch in feed.decisions.epochs}
         | {first for table in feed.tables.values() for first in table.since.values()}
     )
-    released = {window for one in feed.decisions.releases for window in one.windows}
+    decided = {window for one in feed.decisions.releases for window in one.windows}
+    decided |= {one.window for one in feed.decisions.replacements}
     known: dict[str | int, str] = {}
 
     def digest(window: str) -> str:
-        alike: str | int = window if window in released else bisect_right(borders, window)
+        alike: str | int = window if window in decided else bisect_right(borders, window)
         if alike not in known:
             known[alike] = feed_digest(feed, window)
         return known[alike]
@@ -71,7 +72,12 @@ def table_digest(feed: Feed, table: Table) -> str:
     return _digest(
         {
             **_meaning(feed),
-            **_decided(Decisions(epochs=feed.decisions.for_table(table.name))),
+            **_decided(
+                Decisions(
+                    epochs=feed.decisions.for_table(table.name),
+                    replacements=feed.decisions.altering(),
+                )
+            ),
             "table": table.name,
             "takers": takers,
             **_table_meaning(table),

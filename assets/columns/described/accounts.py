@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assets.columns.described.flow import Described
+from assets.columns.described.flow import QUARANTINE, RECORD, Described
 
 ACCOUNTING: Final[Described] = {
     "window": "The landing window.",
@@ -66,10 +66,19 @@ OFFSETS: Final[Described] = {
 
 DECISIONS: Final[Described] = {
     "decided_at": "When it was decided (UTC).",
-    "kind": "What kind of decision it is: epoch, release or dismissal.",
+    "kind": "What kind of decision it is: epoch, release, dismissal or replacement.",
     "table": "The table that it is for, by its name in the feed file; null for all.",
     "meaning": "What was decided, as JSON.",
     "reason": "What the person who decided it wrote.",
+    "decided_by": "Who decided it, where that is known.",
+}
+
+MENDED: Final[Described] = {
+    **{name: QUARANTINE[name] for name in ("window", "table", "reason", "detail")},
+    **RECORD,
+    "events": "How many events of the record were in quarantine.",
+    "how": "`payload` where a person gave another payload; else `window derived again`.",
+    "mended_at": "When the window was derived that took it (UTC).",
 }
 
 BASE: Final[Described] = {

@@ -14,7 +14,8 @@ from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FRO
 Described = Mapping[str, str]
 """A sentence for each column."""
 
-_COORDINATES: Final[Described] = {
+RECORD: Final[Described] = {
+    # Where a record was read.
     "object": "The object's name relative to the landing; of a topic `<topic>/<partition>`.",
     "generation": "The object's etag, or in a folder its size and time of change; of a topic its id.",
     "line": "The record's place in the object, from 1.",
@@ -23,7 +24,7 @@ _COORDINATES: Final[Described] = {
 
 BRONZE: Final[Described] = {
     "window": "The landing window, such as `2026-11-20T03`; the table is partitioned by it.",
-    **_COORDINATES,
+    **RECORD,
     "header": "The CSV header line of the object, where it has one.",
     "payload": "The record's bytes, without the end of the line; null where the object holds no record.",
     "defect": "Why the record could not be cut out whole; null for a whole one.",
@@ -54,7 +55,7 @@ SILVER: Final[Described] = {
     "event_id": "The same for every delivery of one event.",
     "event_at": "When the source made the change (UTC).",
     "extracted_at": "When the extractor read it (UTC).",
-    **_COORDINATES,
+    **RECORD,
     "ordinal": "Which of its record's events this is.",
     "key_text": "The key's parts as one text, by which the rows of a file are sorted.",
 }
@@ -67,7 +68,7 @@ QUARANTINE: Final[Described] = {
     "detail": "A sentence with what was found.",
     "key": "The key, where the record says it whole.",
     "position": "The position, where the record says it whole.",
-    **_COORDINATES,
+    **RECORD,
     "payload": "The record itself, verbatim.",
 }
 

@@ -25,6 +25,7 @@ from assets.bookkeeping import (
     window_progress,
     yugabyte_checkpoints,
 )
+from assets.bookkeeping.quarantine import mended_records
 from assets.bookkeeping.transactions import landed_objects, open_events
 from assets.columns import base_rows, bronze, silver
 from assets.columns.described import accounts, flow
@@ -50,6 +51,7 @@ SMALL: Final[Mapping[Layer, tuple[Schema, flow.Described]]] = {
     Layer.TRANSACTIONS: (open_events.OPEN, accounts.TRANSACTIONS),
     Layer.OFFSETS: (yugabyte_checkpoints.OFFSETS, accounts.OFFSETS),
     Layer.DECISIONS: (decisions.DECISIONS, accounts.DECISIONS),
+    Layer.MENDED: (mended_records.MENDED, accounts.MENDED),
     Layer.BASE: (base_rows.BASE, accounts.BASE),
     Layer.COMPACTED: ("table string, identity binary", accounts.COMPACTED),
     Layer.LEDGER: (bronze_ledger.LEDGER, accounts.LEDGER),

@@ -1,7 +1,7 @@
-"""The commands by which a person decides something about a feed: ``weir epoch``, ``weir release``, ``weir dismiss``.
+"""The commands by which a person decides something about a feed: ``weir epoch`` and ``weir release``.
 
 Put here the arguments and the help of a command that adds to the table ``decisions.<feed>``. Not here: what such a
-command does (``orchestration/cli/decisions``).
+command does (``orchestration/cli/decisions``), and records of quarantine (``quarantining``).
 """
 
 from __future__ import annotations
@@ -94,18 +94,3 @@ def release_command(place: Place, feed: str, choice: Choice) -> None:
     from orchestration.cli.decisions import release
 
     release.release(place, feed, choice)
-
-
-@click.command("dismiss", short_help="List the quarantined records, or dismiss some of them.")
-@with_choice("Dismiss all of them.", f"{REASON}. Needed to dismiss any.")
-def dismiss_command(place: Place, feed: str, choice: Choice) -> None:
-    """List the quarantined records of FEED, or dismiss those with these IDS, which nobody will fix.
-
-    Dismissed records stay in quarantine and no longer hold compaction up or fail a check; `weir status` counts them.
-    If the feed file is changed later so that such a record can be taken, it counts like any other. Without IDS and
-    without --all, the command lists the records. The beginning of an id is enough. All events of a record are dismissed
-    together.
-    """
-    from orchestration.cli.decisions import dismiss
-
-    dismiss.dismiss(place, feed, choice)

@@ -1,7 +1,7 @@
 """What a person picks from a list that a command has printed: some entries by the beginning of their ids, or all.
 
-Put here what ``release`` and ``dismiss`` share. Not here: what they list, and the value that was typed (``Choice`` in
-``orchestration/cli/options``).
+Put here what ``release`` and the commands of ``weir quarantine`` share. Not here: what they list, and the value that
+was typed (``Choice`` in ``orchestration/cli/options``).
 """
 
 from __future__ import annotations

@@ -11,13 +11,17 @@ import pytest
 
 from assets.audit.status import status_of
 from assets.bookkeeping import decisions, window_progress
+from assets.bookkeeping.decisions import Signature
+from assets.bookkeeping.quarantine.words import record_line
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
 from orchestration.cli import rebuild, status, verify
-from orchestration.cli.decisions import dismiss, release
+from orchestration.cli.decisions import release
 from orchestration.cli.options import Choice
+from orchestration.cli.quarantine import dismissing, listing
+from orchestration.cli.quarantine.opened import of_feed
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
@@ -141,27 +145,31 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     assert held.plan.new is None
     held_back = str(held.plan.held_back_by)
     assert (
-        "2 events in quarantine; fix the cause, dismiss the events (`weir dismiss zoo`)"
-        in held_back
+        "2 events in quarantine; mend the records (`weir quarantine list zoo`), dismiss them"
+        " (`weir quarantine dismiss zoo`)" in held_back
     )
 
-    listed = dismiss.dismissed(lake, feed, Choice())
-    assert "value_does_not_fit of pets: id is one, which is no int" in listed[0]
-    assert "2025-11-20/03/a.json line 2" in listed[0]
-    assert "2025-11-20/03/a.json line 3" in listed[1]
-    assert listed[2].startswith("zoo: 2 records in quarantine; `weir dismiss zoo ID")
-    with pytest.raises(DecisionRefused, match="no record in quarantine has an id that begins"):
-        dismiss.dismissed(lake, feed, Choice(["zz"], reason="lost"))
-    (said, _) = dismiss.dismissed(lake, feed, Choice([listed[0][:12]], reason="typo"))
-    assert said == f"zoo: dismissed: {listed[0]}"
+    unfit_record, cut = of_feed(lake, feed).open
+    assert unfit_record.where == "2025-11-20/03/a.json line 2"
+    assert unfit_record.detail.startswith("id is one, which is no int")
+    assert cut.where == "2025-11-20/03/a.json line 3"
+    typo, torn = Signature(NOW, "ann", "typo"), Signature(NOW, "bob", "torn by the disk")
+    with pytest.raises(DecisionRefused, match="no record of quarantine has an id that begins"):
+        dismissing.dismissed(lake, feed, Choice(["zz"]), typo)
+    with pytest.raises(DecisionRefused, match="say which records"):
+        dismissing.dismissed(lake, feed, Choice(), typo)
+    said, _ = dismissing.dismissed(lake, feed, Choice([unfit_record.id[:12]]), typo)
+    assert said == f"zoo: dismissed: {record_line(unfit_record)}"
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
-    (left, _) = dismiss.dismissed(lake, feed, Choice())
-    assert left == listed[1]
+    quarantine = of_feed(lake, feed)
+    assert quarantine.open == [cut]
+    lines = [*listing.listed(quarantine, quarantine.records, "all")]
+    assert "      dismissed; decided 2025-11-21 00:00 UTC by ann: typo" in lines
     assert (
         derive_windows.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
     )
-    dismiss.dismissed(lake, feed, Choice((), everything=True, reason="torn by the disk"))
+    dismissing.dismissed(lake, feed, Choice((), everything=True), torn)
     made = derive_windows.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
@@ -170,10 +178,10 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
         *status.status_lines(feed, status_of(lake, feed))
     ]
-    rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason").collect()
-    assert {tuple(row) for row in rows} == {
-        ("dismissal", "typo"),
-        ("dismissal", "torn by the disk"),
+    rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason", "decided_by")
+    assert {tuple(row) for row in rows.collect()} == {
+        ("dismissal", "typo", "ann"),
+        ("dismissal", "torn by the disk", "bob"),
     }
 
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)

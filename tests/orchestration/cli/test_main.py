@@ -28,7 +28,7 @@ COMMANDS = {
     "rebuild": ("FEED", "again from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "or let those with"),
-    "dismiss": ("--all", "--reason", "nobody will fix"),
+    "quarantine": ("list", "show", "export", "replay", "dismiss"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"
 SHOP = """\
@@ -285,6 +285,6 @@ main.main(["query", "SELECT 1"])
 
 def test_what_is_let_go_needs_a_reason(feeds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for ids in (("0123",), ("--all",), ("--all", "--reason", " ")):
-        answer = Answer(capsys, "dismiss", "shop", *ids, "--feeds", str(feeds))
+        answer = Answer(capsys, "quarantine", "dismiss", "shop", *ids, "--feeds", str(feeds))
         assert answer.code == 2
         assert answer.err.startswith("error: feed shop: say why with --reason")

@@ -1,0 +1,146 @@
+"""Records of quarantine in words, for the command line, Dagster's pages and checks alike.
+
+Put here how a payload or a record is shown to people. Not here: what is known of it (``records``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.wording import counted
+from transforms.feed.decisions import Coordinates
+
+SHORT = 100
+"""So many characters of a payload fit into a line."""
+
+ID = 12
+"""So many digits of an id are shown: enough to name a record."""
+
+
+def short(payload: bytes | None) -> str:
+    """The beginning of a payload in one line."""
+    if payload is None:
+        return "(no payload)"
+    # More bytes than are shown cannot be needed: a character has at most four.
+    text = as_text(payload[: 4 * SHORT]).replace("\r", "\\r").replace("\n", "\\n")
+    return text if len(text) <= SHORT and len(payload) <= 4 * SHORT else f"{text[:SHORT]}…"
+
+
+def as_text(payload: bytes) -> str:
+    """The payload as text; bytes that are no UTF-8, and characters that a terminal acts upon, as escapes."""
+    text = payload.decode("utf-8", "backslashreplace")
+    return "".join(one if one.isprintable() or one in "\n\r\t" else repr(one)[1:-1] for one in text)
+
+
+def readable(payload: bytes | None) -> str:
+    """The whole payload: JSON over several lines, every value as it is written there; anything else as its text."""
+    if payload is None:
+        return "(no payload)"
+    text = as_text(payload)
+    try:
+        json.loads(payload)
+    except (ValueError, RecursionError):
+        return text
+    return "\n".join(_indented(text))
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+def _indented(text: str) -> list[str]:
+    """Valid JSON, laid out: its tokens stay as they are, which a parser's numbers would not."""
+    lines, line, depth = [], "", 0
+    tokens = _TOKEN.findall(text)
+    for at, token in enumerate(tokens):
+        following = tokens[at + 1] if at + 1 < len(tokens) else ""
+        if token in "{[":
+            line += token
+            if following not in ("}", "]"):
+                depth += 1
+                lines.append(line)
+                line = "  " * depth
+        elif token in "}]":
+            if tokens[at - 1] not in ("{", "["):
+                depth -= 1
+                lines.append(line)
+                line = "  " * depth
+            line += token
+        elif token == ",":
+            lines.append(line + token)
+            line = "  " * depth
+        else:
+            line += ": " if token == ":" else token
+    return [*lines, line]
+
+
+def record_line(record: QuarantinedRecord) -> str:
+    """One record in a line: its id, where it is, and what was found."""
+    more = f" and {counted(record.events - 1, 'event')} more" if record.events > 1 else ""
+    of = f"{record.table}: " if record.table else ""
+    fault = f"{of}{record.detail}{more}" if record.reason else "mended before its window was run"
+    return f"{record.id[:ID]}  {record.window}  {record.where}  {fault}"
+
+
+def state_in_words(record: QuarantinedRecord) -> str:
+    """In which state a record is, since when, by whom and why."""
+    text: str = record.state
+    if record.state == "mended" and record.how and record.replacement is None:
+        text += f" ({record.how})"
+    if record.left_at is not None:
+        text += f" at {record.left_at:%Y-%m-%d %H:%M} UTC"
+    if record.decided is not None:
+        at = f"{record.decided.at:%Y-%m-%d %H:%M} UTC"
+        by = f" by {record.decided.by}" if record.decided.by else ""
+        why = f": {record.decided.reason}" if record.decided.reason else ""
+        text += f"; decided {at}{by}{why}"
+    if record.state == "open" and record.replacement is not None:
+        text += "; a mended payload is recorded, and its window has not taken it yet: run it, or mend it again"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The records of one reason, in the order in which they came."""
+
+    reason: str
+    records: Sequence[QuarantinedRecord]
+
+
+def grouped(records: Sequence[QuarantinedRecord]) -> list[Grouped]:
+    """The records by reason, the most frequent first."""
+    counts = Counter(one.reason for one in records)
+    order = sorted(counts, key=lambda reason: (-counts[reason], reason))
+    return [Grouped(reason, [one for one in records if one.reason == reason]) for reason in order]
+
+
+def as_markdown(
+    records: Sequence[QuarantinedRecord],
+    payloads: Mapping[Coordinates, bytes | None],
+    most: int,
+) -> str:
+    """Records as a table for Dagster's pages, by reason; at most so many of each."""
+    lines = []
+    for group in grouped(records):
+        lines += [f"**{group.reason}**: {counted(len(group.records), 'record')}", ""]
+        lines += [
+            "| id | state | window | where | what was found | record |",
+            "|---|---|---|---|---|---|",
+        ]
+        for one in group.records[:most]:
+            what = f"{one.table}: {one.detail}" if one.table else one.detail
+            payload = short(payloads.get(one.place)) if one.place in payloads else ""
+            cells = (one.id[:ID], one.state, one.window, one.where, what, payload)
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+        if len(group.records) > most:
+            lines.append(f"\nand {len(group.records) - most:,} more")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

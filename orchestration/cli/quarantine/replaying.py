@@ -1,0 +1,115 @@
+"""``weir quarantine replay``: records go through their windows once more, mended or as they are.
+
+Put here what a person names, and what is told of the outcome. Not here: recording a mended payload
+(``assets/upkeep/mending``), and the run (``orchestration/runs/replaying``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from assets.bookkeeping.quarantine import files
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.words import record_line
+from assets.upkeep import mending
+from assets.upkeep.mending import Mended
+from assets.wording import counted
+from orchestration.cli.options import Choice, Place
+from orchestration.cli.quarantine.opened import Quarantine, of_feed, opened
+from orchestration.cli.quarantine.signing import signed
+from orchestration.console import say, waiting
+from orchestration.runs import replaying, summary
+from orchestration.spark.java import check_java
+from transforms.errors import DecisionRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Who replays; whether the run is left to ``weir run``; whether payloads that are refused again are recorded."""
+
+    by: str | None = None
+    later: bool = False
+    force: bool = False
+
+
+def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
+    """Record what was mended, run the windows, and say what became of each record.
+
+    ``choice.ids``: ids, files and folders that ``export`` has written. Returns the exit code: 1 where a step or a
+    blocking check failed, or a record is still in quarantine.
+    """
+    check_java()
+    quarantine = opened(place, name)
+    lake, feed = quarantine.lake, quarantine.feed
+    paths, ids = split(choice.ids)
+    mended = mended_files(quarantine, paths)
+    as_they_are: Sequence[QuarantinedRecord] = ()
+    if ids or choice.everything or not paths:
+        as_they_are = quarantine.picked(Choice(ids, choice.everything, choice.reason))
+    if mended:
+        signature = signed(feed, choice.reason, ways.by)
+        changed = mending.mend(lake, feed, mended, signature, unseen=ways.force)
+        for one in changed:
+            print(f"{feed.name}: recorded: another payload for {record_line(one)}", flush=True)
+        if same := len(mended) - len(changed):
+            print(f"{feed.name}: {counted(same, 'file')} with what is read already", flush=True)
+    chosen = [*[one.record for one in mended], *as_they_are]
+    if not chosen:
+        print(f"{feed.name}: nothing to replay: no file was changed, and no record is open")
+        return 0
+    windows = sorted({one.window for one in chosen})
+    if ways.later:
+        print(f"{feed.name}: {counted(len(windows), 'window')} due: `weir run --feed {feed.name}`")
+        return 0
+    say(f"the tables are in {lake.warehouse}")
+    with waiting("starting"):
+        outcomes = replaying.replayed(lake, feed, windows)
+    summary.show(outcomes, Console(width=None if sys.stdout.isatty() else 120))
+    left = 0
+    for line, is_left in outcome_lines(of_feed(lake, feed), chosen):
+        left += is_left
+        print(line)
+    return 1 if left or any(one.failed for one in outcomes) else 0
+
+
+def split(named: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """What a person named: the files and folders that there are, and all else, which has to be ids."""
+    paths = [Path(one) for one in named if Path(one).exists()]
+    return paths, [one for one in named if not Path(one).exists()]
+
+
+def mended_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Mended]:
+    """The records of these files and folders, with what is in the files now.
+
+    Raises:
+        DecisionRefused: a file is none that was written out, or its record is known no longer.
+    """
+    known = {one.id: one for one in quarantine.records}
+    found = []
+    for path in paths:
+        for one in files.read_back(quarantine.feed, path):
+            if one.id not in known:
+                raise DecisionRefused(
+                    quarantine.feed.name,
+                    f"{path}: its record {one.id[:12]} is none that is or was in quarantine of this warehouse",
+                )
+            found.append(Mended(known[one.id], one.payload))
+    return found
+
+
+def outcome_lines(
+    now: Quarantine, chosen: Sequence[QuarantinedRecord]
+) -> Iterator[tuple[str, bool]]:
+    """What became of each record, and whether it is still in quarantine."""
+    after = {one.id: one for one in now.records}
+    for one in chosen:
+        record = after.get(one.id)
+        if record is None or record.state == "mended":
+            yield f"{now.feed.name}: mended: {record_line(one)}", False
+        else:
+            yield f"{now.feed.name}: still in quarantine: {record_line(record)}", True
