@@ -42,14 +42,14 @@ def window_step(feed: Feed, step: str) -> WindowStep:
 
 def of_feed(feed: Feed, spec: dg.AssetSpec) -> dg.AssetSpec:
     """The spec of one of the feed's assets, with what all of them have: a group, owners, tags and freshness."""
-    told, group = feed.running, group_of(feed, spec.key)
+    running, group = feed.running, group_of(feed, spec.key)
     whole = spec.replace_attributes(group_name=group).merge_attributes(
-        owners=told.owners, tags=told.tags
+        owners=running.owners, tags=running.tags
     )
-    if told.freshness is None or group != feed.name or spec.key.path[0] == "landing":
+    if running.freshness is None or group != feed.name or spec.key.path[0] == "landing":
         return whole
     policy = dg.FreshnessPolicy.time_window(
-        fail_window=told.freshness.fail, warn_window=told.freshness.warn
+        fail_window=running.freshness.fail, warn_window=running.freshness.warn
     )
     return whole.replace_attributes(freshness_policy=policy)
 

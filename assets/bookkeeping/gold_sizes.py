@@ -30,7 +30,10 @@ RUNS = pa.schema(
         pa.field("tombstones", pa.int64()),
     ]
 )
-"""One row per run that came to its end: its windows, and how many tables, rows and tombstones gold had then."""
+"""One row per run that came to its end: its windows, and how many tables, rows and tombstones gold had then.
+
+A run of the same windows as the last one, after which gold is as large as before, adds none: a repeat makes no commit.
+"""
 
 TIDIED_EVERY = 50
 """After so many runs their files are made one: a report reads them all."""
@@ -75,20 +78,20 @@ def runs_of(lake: Lake, feed: Feed) -> SmallTable:
 
 
 def note(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSize]) -> None:
-    """Add a run to the table."""
+    """Add a run to the table, unless it says the same as the run before it."""
     runs = runs_of(lake, feed)
-    runs.append(
-        [
-            {
-                "run": ended.run,
-                "ended_at": ended.ended_at,
-                "first_window": min(ended.windows),
-                "last_window": max(ended.windows),
-                "tables": len(sizes),
-                "rows": sum(one.rows for one in sizes),
-                "tombstones": sum(one.tombstones for one in sizes),
-            }
-        ]
-    )
+    facts = {
+        "first_window": min(ended.windows),
+        "last_window": max(ended.windows),
+        "tables": len(sizes),
+        "rows": sum(one.rows for one in sizes),
+        "tombstones": sum(one.tombstones for one in sizes),
+    }
+    noted = runs.rows()
+    if noted:
+        last = max(noted, key=lambda one: one["ended_at"])
+        if facts.items() <= last.items():
+            return
+    runs.append([{"run": ended.run, "ended_at": ended.ended_at, **facts}])
     if runs.version() % TIDIED_EVERY == TIDIED_EVERY - 1:
         runs.tidy()

@@ -62,8 +62,8 @@ def specs_of_suite(asset: dg.AssetKey, suite: DeclaredSuite | None) -> list[dg.A
 def ask_silver(lake: Lake, feed: Feed, suite: DeclaredSuite, windows: Sequence[str]) -> Asked:
     """Ask what silver has of these windows."""
     with rows_of_silver(lake, feed, windows, suite.expectations) as rows:
-        answers, told = ask(f"silver_{feed.name}", suite.expectations, rows)
-    return Asked(suite, {one.declared.check: [one] for one in answers}, told)
+        answers, results = ask(f"silver_{feed.name}", suite.expectations, rows)
+    return Asked(suite, {one.declared.check: [one] for one in answers}, results)
 
 
 def ask_gold(
@@ -80,8 +80,8 @@ def ask_gold(
     results: list[Mapping[str, Any]] = []
     for name in versions:
         with rows_of_gold(lake, feed, table, name, suite.expectations) as rows:
-            found, told = ask(f"gold_{feed.name}_{name}", suite.expectations, rows)
-        results += told
+            found, of_table = ask(f"gold_{feed.name}_{name}", suite.expectations, rows)
+        results += of_table
         for one in found:
             answers[one.declared.check].append(one)
     return Asked(suite, answers, results)
@@ -128,14 +128,14 @@ class _Remembered:
 
     def write(self, asked: Asked, page: str) -> None:
         """Keep answers, in place of the last ones."""
-        told = {
+        kept = {
             check: [
                 {name: getattr(one, name) for name in Answer.__slots__ if name != "declared"}
                 for one in some
             ]
             for check, some in asked.answers.items()
         }
-        content = {"asked": self._asked_for, "page": page, "answers": told}
+        content = {"asked": self._asked_for, "page": page, "answers": kept}
         self.folder.write(self._path, json.dumps(content, default=str))
 
 

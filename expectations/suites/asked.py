@@ -73,14 +73,14 @@ def ask(
             "unexpected_index_column_names": [*rows.key],
         },
     )
-    told = [_to_keep(one) for one in result.to_json_dict()["results"]]
-    of_check = {one["expectation_config"]["meta"]["check"]: one for one in told}
-    return [_answer(one, of_check[one.check]) for one in expectations], told
+    outcomes = [_to_keep(one) for one in result.to_json_dict()["results"]]
+    of_check = {one["expectation_config"]["meta"]["check"]: one for one in outcomes}
+    return [_answer(one, of_check[one.check]) for one in expectations], outcomes
 
 
-def _to_keep(told: dict[str, Any]) -> dict[str, Any]:
+def _to_keep(outcome: dict[str, Any]) -> dict[str, Any]:
     """The result of one expectation without what only this run knows, and with what its page shows of the samples."""
-    config, result = told["expectation_config"], told["result"]
+    config, result = outcome["expectation_config"], outcome["result"]
     config.pop("id", None)
     config["kwargs"].pop("batch_id", None)
     result.pop("unexpected_index_query", None)
@@ -89,20 +89,20 @@ def _to_keep(told: dict[str, Any]) -> dict[str, Any]:
         # Its pages show rows with their keys only from the lists of all rows, which may be very long.
         result["unexpected_index_list"] = listed[:SAMPLES]
         result["unexpected_list"] = result.get("partial_unexpected_list", [])[:SAMPLES]
-    return told
+    return outcome
 
 
-def _answer(declared: DeclaredExpectation, told: Mapping[str, Any]) -> Answer:
-    result, config = told["result"], told["expectation_config"]
+def _answer(declared: DeclaredExpectation, outcome: Mapping[str, Any]) -> Answer:
+    result, config = outcome["result"], outcome["expectation_config"]
     return Answer(
         declared=declared,
-        passed=bool(told["success"]),
+        passed=bool(outcome["success"]),
         description=config.get("description") or _described(config),
         observed=_observed(result),
         asked=result.get("element_count"),
         broken=result.get("unexpected_count"),
         samples=_samples(result, config["kwargs"].get("column")),
-        error=_error(told.get("exception_info") or {}),
+        error=_error(outcome.get("exception_info") or {}),
     )
 
 

@@ -72,12 +72,12 @@ def build() -> dg.SensorDefinition:
         ended = ended_runs(context.instance, after)
         for run in ended.runs:
             waiting[run] = Waiting()
-        told = 0
+        sent_in_all = 0
         for run, state in [*waiting.items()]:
             if state.again_at > now:
                 continue
             sent, faults = tell(context.instance, run, hooks)
-            told += sent
+            sent_in_all += sent
             for fault in faults:
                 context.log.warning(f"run {run}: {fault}")
             waiting.pop(run)
@@ -86,7 +86,7 @@ def build() -> dg.SensorDefinition:
                 waiting[run] = Waiting(state.tries + 1, now + patience)
         context.update_cursor(cursor_of(ended.after, waiting))
         left = f", {len(waiting)} to be tried again" if waiting else ""
-        return dg.SkipReason(f"{counted(told, 'message')} sent{left}")
+        return dg.SkipReason(f"{counted(sent_in_all, 'message')} sent{left}")
 
     return alerts
 

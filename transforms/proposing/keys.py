@@ -37,9 +37,9 @@ class SampledKey(NamedTuple):
 
 def key_of(columns: Sequence[str], changes: Sequence[SampledChange]) -> SampledKey:
     """The key by what deletes and updates mention, else by which columns have no value twice."""
-    told = _of_deletes(columns, changes)
-    if told is not None:
-        return told
+    by_deletes = _of_deletes(columns, changes)
+    if by_deletes is not None:
+        return by_deletes
     inserted = _inserted(changes)
     everywhere = [name for name in columns if _is_always_given(name, changes)]
     steady = [name for name in everywhere if _seldom_changes(name, changes)]

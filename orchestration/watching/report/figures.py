@@ -52,14 +52,14 @@ class Plot:
     marks: Sequence[float] = ()
 
 
-def svg_of(plot: Plot, told: str) -> str:
-    """The plot as SVG; ``told``: what it shows, for readers who do not see it."""
+def svg_of(plot: Plot, says: str) -> str:
+    """The plot as SVG; ``says``: what it shows, for readers who do not see it."""
     # As text and not as a tree: where lxml is installed, pygal's tree is one of its own.
     root = ElementTree.fromstring(_chart(plot).render(is_unicode=True))
     _strip(root)
     _say_values(root, [*plot.series])
     root.set("role", "img")
-    root.set("aria-label", told)
+    root.set("aria-label", says)
     # A tenth of a pixel is enough.
     return re.sub(r"(\d\.\d)\d+", r"\1", ElementTree.tostring(root, encoding="unicode"))
 

@@ -39,7 +39,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         unwritten = metrics_files.write(lake, feed, ended, context.instance)
         if unwritten:
             context.log.warning(unwritten)
-        told = tell_of_drift(context, lake, feed)
+        drift = tell_of_drift(context, lake, feed)
         try:
             sizes = gold_sizes.sizes_now(lake, feed)
             gold_sizes.note(lake, feed, ended, sizes)
@@ -48,7 +48,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
             Exception
         ) as fault:  # the windows are in gold, and a page is no reason to say otherwise
             context.log.warning(f"{feed.name}: the report was not made: {fault}")
-            return dg.MaterializeResult(metadata={"not_made": str(fault), **told})
+            return dg.MaterializeResult(metadata={"not_made": str(fault), **drift})
         return dg.MaterializeResult(
             metadata={
                 "page": dg.MetadataValue.url(stored.link_to(lake, feed)),
@@ -56,7 +56,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "rows": sum(one.rows for one in sizes),
                 "tombstones": sum(one.tombstones for one in sizes),
                 "seconds": round(monotonic() - started, 2),
-                **told,
+                **drift,
             }
         )
 
@@ -72,8 +72,8 @@ def tell_of_drift(
         return {}
     for one in found.drift:
         context.log.warning(f"{feed.name}: {one.says}")
-    told = {NEWS: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
+    metadata = {NEWS: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
     # For whoever looks at silver, and for the sensor that sends messages.
-    context.log_event(dg.AssetObservation(feed_key("silver", feed), metadata=told))
+    context.log_event(dg.AssetObservation(feed_key("silver", feed), metadata=metadata))
     known_drift.note(lake, feed, found)
-    return told
+    return metadata

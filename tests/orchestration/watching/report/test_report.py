@@ -272,12 +272,30 @@ def test_after_many_runs_their_files_are_made_one(
 ) -> None:
     monkeypatch.setattr(gold_sizes, "TIDIED_EVERY", 5)
     for number in range(5):
-        gold_sizes.note(lake, feed, EndedRun(str(number), NOW, [FIRST]), [])
+        sizes = [TableSize("pets", number, 0)]
+        gold_sizes.note(lake, feed, EndedRun(str(number), NOW + timedelta(number), [FIRST]), sizes)
     runs = gold_sizes.runs_of(lake, feed)
     table = lake.opened(Layer.RUNS, feed.name)
     assert table is not None
     assert len(table.file_uris()) == 1
     assert {row["run"] for row in runs.rows()} == set("01234")
+
+
+def test_a_repeat_makes_no_commit_and_other_windows_or_sizes_do(lake: Lake, feed: Feed) -> None:
+    runs = gold_sizes.runs_of(lake, feed)
+    noted = [
+        (FIRST, 1, True),
+        (FIRST, 1, False),
+        (SECOND, 1, True),
+        (SECOND, 2, True),
+        (FIRST, 1, True),
+    ]
+    for number, (window, rows, is_news) in enumerate(noted):
+        before = runs.version()
+        ended = EndedRun(str(number), NOW + timedelta(number), [window])
+        gold_sizes.note(lake, feed, ended, [TableSize("pets", rows, 0)])
+        assert (runs.version() > before) == is_news
+    assert [row["run"] for row in sorted(runs.rows(), key=lambda row: row["run"])] == list("0234")
 
 
 def test_the_command_makes_it_where_it_is_asked_to(
