@@ -29,6 +29,9 @@ SAID = (
 )
 """All of a change but its place and what follows from that."""
 
+PLACES = ("segments", "seen")
+"""The columns of an account that say where events were met."""
+
 
 @pytest.mark.parametrize(
     "format_name", sorted(name for name, source in FORMATS.items() if source.reads_kafka)
@@ -64,7 +67,7 @@ def said(outcome: Outcome) -> tuple[object, ...]:
     """What became of a case, without the places of its records."""
     refused = only(outcome.quarantine, ("table", "reason", "detail", "key"))
     counts = [
-        {name: account[name] for name in account if name != "segments"}
+        {name: account[name] for name in account if name not in PLACES}
         for account in outcome.accounts
     ]
     return only(outcome.changes, SAID), refused, counts
