@@ -35,7 +35,7 @@ SAMPLED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class UnknownDrift:
     """What windows have that is not known yet: the rows to note, and what there is to say."""
 
     rows: Sequence[dict[str, str]]
@@ -46,14 +46,14 @@ def _table(lake: Lake, feed: Feed) -> SmallTable:
     return lake.small_table(Layer.DRIFT, feed.name, DRIFT)
 
 
-def news(lake: Lake, feed: Feed, windows: Sequence[str]) -> News:
+def unknown_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
     """What these windows have that is new. Writes nothing (see ``note``)."""
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     asked = ["window", "source_table", "declared", "changes", "undeclared_columns"]
     rows_of_windows = accounts.rows([*asked, "stream_schemas"], {"window": windows})
     found = seen_in(feed, rows_of_windows)
     if not found:
-        return News([], [])
+        return UnknownDrift([], [])
     known = {Seen(row["table"], row["column"], row["type"]) for row in _table(lake, feed).rows()}
     rows = [
         {**seen._asdict(), "first_window": window}
@@ -73,10 +73,10 @@ def news(lake: Lake, feed: Feed, windows: Sequence[str]) -> News:
         # What the stream describes in a feed's first windows is how the feed begins.
         if not (one.is_described and is_first)
     ]
-    return News(rows, drift)
+    return UnknownDrift(rows, drift)
 
 
-def note(lake: Lake, feed: Feed, found: News) -> None:
+def note(lake: Lake, feed: Feed, found: UnknownDrift) -> None:
     """Record that what is new is known from now on."""
     if found.rows:
         _table(lake, feed).append(found.rows)

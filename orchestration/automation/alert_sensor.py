@@ -21,7 +21,7 @@ from assets.wording import counted
 from orchestration.runs.outcome import is_blocked, reasons
 from orchestration.watching.alerts.hooks import Hook, hooks_of, link_of_run
 from orchestration.watching.alerts.message import CheckFinding, Message
-from orchestration.watching.drift_lines import NEWS
+from orchestration.watching.drift_lines import NEW_DRIFT
 from orchestration.watching.run_windows import windows_in_words
 from transforms.errors import SettingMisdeclared
 
@@ -151,14 +151,14 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
         return None
     failed: list[str] = []
     checks: list[CheckFinding] = []
-    news: list[str] = []
+    drift: list[str] = []
     for entry in instance.all_logs(run, of_type=TOLD_OF):
         event = entry.dagster_event
         if event is not None and event.is_step_failure:
             failed.extend(reasons(event))
         elif event is not None and event.is_asset_observation:
-            found = event.asset_observation_data.asset_observation.metadata.get(NEWS)
-            news.extend([] if found is None else str(found.value).splitlines())
+            found = event.asset_observation_data.asset_observation.metadata.get(NEW_DRIFT)
+            drift.extend([] if found is None else str(found.value).splitlines())
         elif event is not None:
             checks.extend(_findings(event.asset_check_evaluation_data))
     if (
@@ -167,7 +167,7 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
         and not any(one.severity == "failed" for one in checks)
     ):
         failed.append("the run ended before it could say why: its process was killed, perhaps")
-    if not (failed or checks or news):
+    if not (failed or checks or drift):
         return None
     return Message(
         key=run,
@@ -175,7 +175,7 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
         windows=windows_in_words(record.tags),
         failed=failed,
         checks=checks,
-        news=news,
+        drift=drift,
         link=link_of_run(os.environ, run),
     )
 

@@ -16,7 +16,7 @@ from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
-from orchestration.watching.drift_lines import NEWS
+from orchestration.watching.drift_lines import NEW_DRIFT
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
@@ -61,8 +61,8 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
     show_checks(outcomes, console)
     for outcome in outcomes:
         for _, values in outcome.metadata:
-            if NEWS in values:
-                print_as_is(console, str(values[NEWS]))
+            if NEW_DRIFT in values:
+                print_as_is(console, str(values[NEW_DRIFT]))
         for error in outcome.errors:
             print_as_is(console, f"error: {error}", "red")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from transforms.feed.feed import Feed
 from transforms.silver.schema_drift import Drift, lines_to_paste
 
-NEWS = "new_in_stream"
+NEW_DRIFT = "new_in_stream"
 """Under this name the metadata of a run's events have it."""
 
 

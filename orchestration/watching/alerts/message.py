@@ -25,7 +25,7 @@ class Message:
     """What somebody is told of a run.
 
     ``key``: the run's id; of one key no hook is sent two messages. ``failed``: why steps failed, a sentence or more
-    each. ``news``: what the stream has that the feed file does not, with the lines to paste. ``link``: the run's page,
+    each. ``drift``: what the stream has that the feed file does not, with the lines to paste. ``link``: the run's page,
     or "".
     """
 
@@ -34,7 +34,7 @@ class Message:
     windows: str = ""
     failed: Sequence[str] = ()
     checks: Sequence[CheckFinding] = ()
-    news: Sequence[str] = ()
+    drift: Sequence[str] = ()
     link: str = ""
 
     @property
@@ -49,7 +49,7 @@ class Message:
             return "the run failed" if self.failed else f"check failed: {', '.join(broken)}"
         if self.checks:
             return f"warning: {', '.join(one.check for one in self.checks)}"
-        return "the stream has something new" if self.news else "a test of Weir's messages"
+        return "the stream has something new" if self.drift else "a test of Weir's messages"
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ class Message:
         for one in self.checks:
             yield f"{one.severity}: {one.asset}: {one.check}"
             yield from (f"  {line}" for line in one.says.splitlines())
-        yield from self.news
+        yield from self.drift
         if self.link:
             yield f"The run: {self.link}"
 

@@ -16,7 +16,7 @@ from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
 from assets.window_asset import of_feed, window_step
 from orchestration.watching import pages
-from orchestration.watching.drift_lines import NEWS, drift_lines
+from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.metrics import metrics_files
 from orchestration.watching.report import stored
 from transforms.feed.feed import Feed
@@ -67,12 +67,12 @@ def tell_of_drift(
     context: dg.AssetExecutionContext, lake: Lake, feed: Feed
 ) -> dict[str, dg.MarkdownMetadataValue]:
     """Say what the run's windows have that the feed file does not declare, if no run has said it before."""
-    found = known_drift.news(lake, feed, partitions.keys_of(context))
+    found = known_drift.unknown_in(lake, feed, partitions.keys_of(context))
     if not found.drift:
         return {}
     for one in found.drift:
         context.log.warning(f"{feed.name}: {one.says}")
-    metadata = {NEWS: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
+    metadata = {NEW_DRIFT: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
     # For whoever looks at silver, and for the sensor that sends messages.
     context.log_event(dg.AssetObservation(feed_key("silver", feed), metadata=metadata))
     known_drift.note(lake, feed, found)

@@ -20,7 +20,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
-from orchestration.watching.drift_lines import NEWS, drift_lines
+from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.run_windows import RANGE
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
@@ -75,18 +75,18 @@ def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str) -> tu
     return outcome, result.run_id
 
 
-def told(outcome: Outcome) -> str:
-    return str(dict(outcome.metadata)["report", "zoo"].get(NEWS, ""))
+def drift_reported(outcome: Outcome) -> str:
+    return str(dict(outcome.metadata)["report", "zoo", "zoo_report"].get(NEW_DRIFT, ""))
 
 
 def test_what_is_new_is_told_by_the_first_run_that_meets_it(
     lake: Lake, feed: Feed, instance: dg.DagsterInstance
 ) -> None:
     outcome, run = ran(lake, feed, instance, FIRST)
-    assert told(outcome) == ""
+    assert drift_reported(outcome) == ""
     assert alert_sensor.message_of(instance, run) is None
     outcome, run = ran(lake, feed, instance, SECOND)
-    lines = told(outcome).splitlines()
+    lines = drift_reported(outcome).splitlines()
     assert "zoo: new column age of pets, first in window 2025-11-20T01" in lines
     assert "zoo: new table main.zoo.vets, first in window 2025-11-20T01" in lines
     assert "          age: bigint" in lines
@@ -97,24 +97,26 @@ def test_what_is_new_is_told_by_the_first_run_that_meets_it(
     assert all(line in out.getvalue() for line in lines)
     message = alert_sensor.message_of(instance, run)
     assert message is not None
-    assert [*message.news] == lines
+    assert [*message.drift] == lines
     assert message.subject == "Weir: zoo (2025-11-20T01): the stream has something new"
     # The same window again, and the next one: only what is new in it.
     again, run = ran(lake, feed, instance, SECOND)
-    assert told(again) == ""
+    assert drift_reported(again) == ""
     assert alert_sensor.message_of(instance, run) is None
     outcome, _ = ran(lake, feed, instance, THIRD)
-    assert [line for line in told(outcome).splitlines() if line.startswith("zoo: ")] == [
+    assert [line for line in drift_reported(outcome).splitlines() if line.startswith("zoo: ")] == [
         "zoo: new column chip of pets, first in window 2025-11-20T02"
     ]
 
 
 def test_asking_notes_nothing(lake: Lake, feed: Feed, instance: dg.DagsterInstance) -> None:
     ran(lake, feed, instance, FIRST)
-    assert known_drift.news(lake, feed, [FIRST]) == known_drift.News([], [])
-    found = known_drift.News([{"table": "a", "column": "", "type": "", "first_window": FIRST}], [])
+    assert known_drift.unknown_in(lake, feed, [FIRST]) == known_drift.UnknownDrift([], [])
+    found = known_drift.UnknownDrift(
+        [{"table": "a", "column": "", "type": "", "first_window": FIRST}], []
+    )
     known_drift.note(lake, feed, found)
-    assert known_drift.news(lake, feed, [FIRST]) == known_drift.News([], [])
+    assert known_drift.unknown_in(lake, feed, [FIRST]) == known_drift.UnknownDrift([], [])
 
 
 def test_what_the_stream_describes_needs_no_line(feed: Feed) -> None:
@@ -138,11 +140,11 @@ def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
     row = {"window": FIRST, "table": "vets", "source_table": "a.vets", "declared": "a.vets"}
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     accounts.append([row | {"changes": 1, "stream_schemas": [schema]}])
-    found = known_drift.news(lake, feed, [FIRST])
+    found = known_drift.unknown_in(lake, feed, [FIRST])
     assert found.drift == []
     assert [one["column"] for one in found.rows] == ["", "id"]
     # Where another window was brought to gold before, it is.
     progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
     progress.append([{"window": SECOND, "objects": 1, "declaration": ""}])
-    (drift,) = known_drift.news(lake, feed, [FIRST]).drift
+    (drift,) = known_drift.unknown_in(lake, feed, [FIRST]).drift
     assert (drift.kind, drift.table, drift.key) == ("table", "a.vets", ("id",))

@@ -46,7 +46,7 @@ def test_a_message_says_what_failed_where_and_what_to_do() -> None:
             Message("1", "shop", "W", checks=[CheckFinding("a", "b", "warning", "")]),
             "Weir: shop (W): warning: b",
         ),
-        (Message("1", "shop", news=["new"]), "Weir: shop: the stream has something new"),
+        (Message("1", "shop", drift=["new"]), "Weir: shop: the stream has something new"),
         (Message("1", "no feed"), "Weir: no feed: a test of Weir's messages"),
     ],
 )
