@@ -122,8 +122,9 @@ def server(
 def test_a_window_goes_from_a_bucket_to_a_bucket_and_its_run_is_in_postgres(
     server: Server, postgres: Postgres, store: Store
 ) -> None:
-    assets = [["bronze", "zoo"], ["silver", "zoo"], ["quarantine", "zoo"], ["gold", "zoo", "pets"]]
-    assets += [["gold", "zoo", "pets__tombstones"], ["progress", "zoo"]]
+    layers = ("bronze", "silver", "quarantine", "progress")
+    assets = [[layer, "zoo", f"zoo_{layer}"] for layer in layers]
+    assets += [["gold", "zoo", "pets"], ["gold", "zoo", "pets__tombstones"]]
     params = {
         "assetSelection": [{"path": path} for path in assets],
         "partitionNames": ["2025-11-20T03"],
