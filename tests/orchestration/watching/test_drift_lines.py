@@ -76,7 +76,7 @@ def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str) -> tu
 
 
 def told(outcome: Outcome) -> str:
-    return str(dict(outcome.metadata)["report", "zoo"].get(NEWS, ""))
+    return str(dict(outcome.metadata)["report", "zoo", "zoo_report"].get(NEWS, ""))
 
 
 def test_what_is_new_is_told_by_the_first_run_that_meets_it(
