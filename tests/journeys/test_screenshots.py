@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from tests.journeys import screenshots
 from tests.journeys.screenshots import IMAGES, LARGEST, PICTURES, Picture, take
 
 
-def test_every_picture_in_the_docs_is_taken_by_the_command_and_is_small() -> None:
+def test_every_picture_is_in_the_docs_is_small_and_is_shown_by_a_page() -> None:
     there = sorted(IMAGES.glob("*"))
-    assert {file.stem for file in there} <= {*PICTURES}
+    assert {file.stem for file in there} == {*PICTURES}
+    pages = "".join(page.read_text(encoding="utf-8") for page in IMAGES.parent.rglob("*.md"))
+    assert {*re.findall(r"\(\S*images/(\w+)\.png\)", pages)} == {*PICTURES}
     assert [file.name for file in there if file.stat().st_size > LARGEST] == []
 
 
