@@ -64,7 +64,8 @@ def results(
             if found.passed
             else (
                 f"{counted(found.violations, 'violation')} of: {rule.says}\n"
-                + (f"{first_lines(seen)}\n" if seen else "")
+                # Without the blank lines Markdown has what to do as a part of the list's last point.
+                + (f"\n{first_lines(seen)}\n\n" if seen else "")
                 + of_feed(rule.remedy, asset)
             ),
             metadata={

@@ -85,4 +85,5 @@ def _in_words(table: str, reason: str, some: Sequence[Mapping[str, Any]]) -> str
     key = ", ".join("null" if part is None else part for part in first["key"] or ())
     of = f", key {key}" if key else ""
     where = f"{first['object']} line {first['line']}"
-    return f"- {table}: {reason}, {len(some):,} times; first {where}{of}: {first['detail']}"
+    how_often = "once" if len(some) == 1 else f"{len(some):,} times; first"
+    return f"- {table}: {reason}, {how_often} {where}{of}: {first['detail']}"

@@ -8,9 +8,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import dagster as dg
+from dagster._core.remote_origin import (
+    RegisteredCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 
 from orchestration.console import say
 from orchestration.resources import ROOT
@@ -18,7 +23,9 @@ from orchestration.resources import ROOT
 HOME: Final = "DAGSTER_HOME"
 
 OF_LOCATION: Final = {".dagster/repository": "__repository__@weir"}
-"""The tag by which Dagster's pages find a code location's runs: without it a run is on no timeline and in no job."""
+"""The tag by which Dagster's pages find a code location's runs: without it a run is in no job."""
+
+_ORIGIN: Final = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("weir"), "__repository__")
 
 _SETTINGS: Final = ROOT / "orchestration" / "dagster.yaml"
 
@@ -45,10 +52,26 @@ def open_history(environment: Mapping[str, str]) -> dg.DagsterInstance:
         home.mkdir(parents=True, exist_ok=True)
         if not (home / _SETTINGS.name).exists():
             shutil.copy(_SETTINGS, home)
-        instance = dg.DagsterInstance.from_config(str(home))
+        instance = on_the_timeline(dg.DagsterInstance.from_config(str(home)))
     except OSError as fault:
         say(f"this run is in no history, because {home} cannot be used: {fault}; set {HOME}")
         return dg.DagsterInstance.ephemeral()
     if HOME not in environment:
         say(f"the history of runs is in {home} (set {HOME} for another folder)")
+    return instance
+
+
+def on_the_timeline(instance: dg.DagsterInstance) -> dg.DagsterInstance:
+    """The same instance, whose new runs have the origin by which Dagster's timeline places them.
+
+    A job that is executed in this process has none, and no public function gives it one: the timeline leaves out
+    runs without an origin, whatever their tags.
+    """
+    create = instance.create_run_for_job
+
+    def with_origin(job_def: dg.JobDefinition, **given: Any) -> dg.DagsterRun:
+        origin = RemoteJobOrigin(_ORIGIN, job_def.name)
+        return create(job_def=job_def, **{"remote_job_origin": origin, **given})
+
+    instance.create_run_for_job = with_origin  # type: ignore[assignment, method-assign]
     return instance

@@ -84,7 +84,7 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
         for _, check in not_passed:
             where = table_name_of(check.asset_key.path)
             print_as_is(console, f"  {word}: {where}: {check.check_name}", color)
-            for line in (check.description or "").splitlines():
+            for line in filter(None, (check.description or "").splitlines()):
                 print_as_is(console, f"    {line}")
     for name in sorted(left):
         print_as_is(

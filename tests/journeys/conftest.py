@@ -1,7 +1,8 @@
-"""What the journeys share: one Dagster server over one small feed, three windows of which were run as a backfill."""
+"""What the journeys share: one Dagster server over two small feeds, and a backfill of three windows of one of them."""
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.journeys.farm import lay_farm
 from tests.journeys.server import Server, running
 from tests.support.pet_feed import change, drop, lay
 
 BACKFILL_SECONDS = 420
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+PATIENCE = 30_000
+"""Milliseconds: a busy machine draws a graph slowly."""
 
 FEED = """\
 # A zoo, captured by Arcion.
@@ -106,11 +112,12 @@ def lay_zoo(landing: Path) -> None:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Server]:
-    """Dagster over an empty warehouse and a landing of four windows."""
+    """Dagster over an empty warehouse, a landing of four windows, and one of three that nobody has run."""
     folder = tmp_path_factory.mktemp("zoo")
     (folder / "feeds").mkdir()
     (folder / "feeds" / "zoo.yaml").write_text(FEED)
     lay_zoo(folder / "drops")
+    lay_farm(folder)
     environment = {
         "WEIR_FEEDS": str(folder / "feeds"),
         "WEIR_WAREHOUSE": str(folder / "warehouse"),
@@ -138,3 +145,17 @@ def backfill(server: Server) -> Backfill:
             return Backfill(server, status, state["runsOrError"]["results"])
         assert time.monotonic() < deadline, f"{state}\n{server.said}"
         time.sleep(2)
+
+
+@pytest.fixture(scope="session")
+def browser_page(server: Server) -> Iterator[Page]:
+    """A page of a headless Chromium, whose addresses are those of the server."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: apt-get install --no-install-recommends chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(base_url=server.url, viewport={"width": 1500, "height": 1000})
+        page.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        yield page
+        browser.close()

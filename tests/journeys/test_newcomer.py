@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.journeys.commands import weir
+from tests.journeys.pages import Step, carried_out
 
 pytestmark = pytest.mark.journey
 
@@ -103,3 +105,20 @@ def test_drops_of_ones_own_come_to_gold_by_two_commands(
     assert "made no gold" not in ran.out
     asked = weir(tmp_path, "query", "--format", "jsonl", query)
     assert json.loads(asked.out.splitlines()[0]) == {"id": 1, "person": person}, asked.err
+
+
+def test_the_commands_of_the_readme_bring_drops_to_gold_as_they_stand(
+    root: Path, tmp_path: Path
+) -> None:
+    page = (root / "README.md").read_text(encoding="utf-8")
+    own = page.split("## Your own drops")[1]
+    typed = re.findall(r"^```text\n(.*?)^```", own, re.MULTILINE | re.DOTALL)[0]
+    assert "s3://drops/shop/" in typed
+    folder = tmp_path / "weir"
+    folder.mkdir()
+    (printed,) = carried_out(
+        folder, [Step(typed.replace("s3://drops/shop/", f"{root / 'demo' / 'shop'}"))], {}
+    )
+    assert "Try next: weir run --feed shop" in printed
+    assert "gold.shop.customers: 7 keys changed, now 6 rows and 1 tombstone" in printed
+    assert re.search(r"^1 +Ada Lindqvist ", printed.split("checks: ")[1], re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from tests.journeys import screenshots
 from tests.journeys.screenshots import IMAGES, LARGEST, PICTURES, Picture, take
 
 
-def test_every_picture_in_the_docs_is_taken_by_the_command_and_is_small() -> None:
+def test_every_picture_is_in_the_docs_is_small_and_is_shown_by_a_page() -> None:
     there = sorted(IMAGES.glob("*"))
-    assert {file.stem for file in there} <= {*PICTURES}
+    assert {file.stem for file in there} == {*PICTURES}
+    pages = "".join(page.read_text(encoding="utf-8") for page in IMAGES.parent.rglob("*.md"))
+    assert {*re.findall(r"\(\S*images/(\w+)\.png\)", pages)} == {*PICTURES}
     assert [file.name for file in there if file.stat().st_size > LARGEST] == []
 
 
@@ -30,11 +33,11 @@ def test_a_picture_is_of_a_page_that_is_drawn_and_not_too_large(
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page()
-        picture = Picture((tmp_path / "page.html").as_uri(), "drawn")
-        assert take(page, picture, target) == target.stat().st_size
+        picture = Picture("p*.html", "drawn")
+        assert take(page, picture, tmp_path, target) == target.stat().st_size
         assert target.read_bytes().startswith(b"\x89PNG")
         monkeypatch.setattr(screenshots, "LARGEST", 100)
         with pytest.raises(ValueError, match=r"page\.png has .* more than 100"):
-            take(page, picture, target)
+            take(page, picture, tmp_path, target)
         assert not target.exists()
         browser.close()

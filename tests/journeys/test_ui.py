@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.journeys.conftest import Backfill
 
 pytestmark = pytest.mark.journey
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-PATIENCE = 30_000
-"""Milliseconds: a busy machine draws a graph slowly."""
-
 
 @pytest.fixture(scope="module")
-def page(backfill: Backfill) -> Iterator[Page]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium: apt-get install --no-install-recommends chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(
-            base_url=backfill.server.url, viewport={"width": 1500, "height": 1000}
-        )
-        page.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
-        yield page
-        browser.close()
+def page(backfill: Backfill, browser_page: Page) -> Page:
+    """A page of the server on which the backfill is over."""
+    assert backfill.status == "COMPLETED_SUCCESS"
+    return browser_page
 
 
 def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:
@@ -75,7 +61,7 @@ def test_checks_show_their_verdict_and_what_to_do(page: Page) -> None:
         expect(page.get_by_text(name).first).to_be_visible()
     page.goto("/assets/silver/zoo/zoo_silver?view=checks&checkDetail=nothing_quarantined")
     expect(page.get_by_text("1 violation of").first).to_be_visible()
-    expect(page.get_by_text("weir query").first).to_be_visible()
+    expect(page.get_by_text("weir quarantine list").first).to_be_visible()
 
 
 def test_schedule_and_sensor_wait_for_a_person_to_turn_them_on(page: Page) -> None:

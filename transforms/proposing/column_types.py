@@ -50,7 +50,8 @@ def inferred(values: Collection[Value], *, may_grow: bool = False) -> Inferred:
     longest = max(map(len, texts))
     numbers = sum(_FLOAT.fullmatch(text) is not None for text in texts)
     mostly = f"; {numbers:,} of {len(texts):,} are numbers" if 2 * numbers > len(texts) else ""
-    return Inferred("string", f"texts of at most {longest:,} characters{mostly}")
+    characters = "character" if longest == 1 else "characters"
+    return Inferred("string", f"texts of at most {longest:,} {characters}{mostly}")
 
 
 def _truth(texts: Collection[str]) -> Inferred | None:

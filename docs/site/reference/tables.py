@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
@@ -91,7 +92,11 @@ def of_gold() -> Iterator[tuple[str, Schema, flow.Described]]:
 
 def columns(schema: Schema, described: flow.Described) -> str:
     """The columns of a table."""
-    rows = [[code(name), code(kind), prose(described[name])] for name, kind in kinds(schema)]
+    rows = [
+        # With blanks, so that a browser may break the line of a long type.
+        [code(name), code(re.sub("([,:])", r"\1 ", kind)), prose(described[name])]
+        for name, kind in kinds(schema)
+    ]
     return table(["column", "type", "means"], rows)
 
 

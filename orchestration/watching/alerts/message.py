@@ -61,7 +61,7 @@ class Message:
             yield f"error: {reason}"
         for one in self.checks:
             yield f"{one.severity}: {one.asset}: {one.check}"
-            yield from (f"  {line}" for line in one.says.splitlines())
+            yield from (f"  {line}" for line in one.says.splitlines() if line)
         yield from self.drift
         if self.link:
             yield f"The run: {self.link}"

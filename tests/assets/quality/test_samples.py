@@ -57,7 +57,7 @@ def test_quarantine_is_shown_by_reason_with_its_first_record(lake: Lake, feed: F
     assert first.startswith("- pets: ")
     assert ", 2 times; first 2025-11-20/03/a.json line 2" in first
     assert second.startswith("- (no table): ")
-    assert ", 1 times; first 2025-11-20/03/a.json line 4" in second
+    assert ", once 2025-11-20/03/a.json line 4" in second
     # Another window's are no concern of this one.
     again = derived(lake, feed, SECOND, b"[\n")
     assert len(again.samples["nothing_quarantined"].splitlines()) == 1

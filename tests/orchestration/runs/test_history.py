@@ -56,5 +56,9 @@ def test_a_run_of_the_command_line_is_in_the_history_of_its_job(
         filters = dg.RunsFilter(job_name=job_name(feed), tags=history.OF_LOCATION)
         (run,) = instance.get_runs(filters)
         assert run.status == dg.DagsterRunStatus.SUCCESS
+        # The timeline has those runs alone of which it knows where they are from.
+        assert run.remote_job_origin is not None
+        assert run.remote_job_origin.location_name == "weir"
+        assert run.remote_job_origin.job_name == job_name(feed)
         key = dg.AssetKey(["gold", "zoo", "pets"])
         assert instance.get_materialized_partitions(key) == {WINDOW}

@@ -1,0 +1,148 @@
+"""A morning with the UI, in a real browser on the real daemon: one story, whose steps go on from each other.
+
+Three windows are launched and seen to finish, the check that did not pass is opened, the record behind it is mended
+and replayed, and the report and Data Docs are opened. What is pressed is what a person presses; the commands are those
+of docs/quarantine.md. Not here: what each page shows of a feed that has run (``test_ui``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.commands import LONG
+from tests.journeys.farm import MENDED, WINDOWS, WRONG
+from tests.journeys.server import Server
+
+pytestmark = pytest.mark.journey
+
+RUN_PATIENCE = 240_000
+"""Milliseconds: the daemon picks a backfill up after some seconds, and its run is a process of its own."""
+QUARANTINED = "/assets/silver/farm/farm_silver?view=checks&checkDetail=nothing_quarantined"
+
+
+def test_from_a_launched_backfill_to_a_mended_record(server: Server, browser_page: Page) -> None:
+    page = browser_page
+    shows_the_graph(page)
+    launches_three_windows(page)
+    finds_the_record_that_was_refused(page)
+    mends_it(server)
+    sees_the_command_s_run_on_the_timeline(page)
+    sees_the_check_pass(page)
+    opens_data_docs(page)
+    opens_the_report(page)
+
+
+def shows_the_graph(page: Page) -> None:
+    page.goto("/locations/weir/asset-groups/farm")
+    for title in ("farm_landing", "farm_bronze", "farm_silver", "farm_quarantine", "sheep"):
+        expect(page.get_by_text(title, exact=True).first).to_be_visible()
+
+
+def launches_three_windows(page: Page) -> None:
+    """By the button of the graph; the backfill's own page says when it is over, and gold's which windows it has."""
+    page.get_by_text("Materialize all").first.click()
+    dialog = page.get_by_role("dialog")
+    # The drops are older than the 90 days that Dagster offers at first.
+    dialog.get_by_text("Show all partitions").click()
+    chosen = dialog.get_by_role("textbox").first
+    chosen.fill(f"[{WINDOWS[0]}...{WINDOWS[-1]}]")
+    chosen.press("Enter")
+    expect(dialog.get_by_text("3 partitions", exact=True).first).to_be_visible()
+    dialog.get_by_text("Launch backfill").click()
+    page.get_by_text("View", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/runs/b/\w+"))
+    of_each = page.get_by_text("100% completed", exact=True)
+    expect(of_each).to_have_count(4, timeout=RUN_PATIENCE)
+    page.goto("/assets/gold/farm/sheep?view=partitions")
+    expect(page.get_by_text("Materialized (3)")).to_be_visible()
+    expect(page.get_by_text("Failed (0)")).to_be_visible()
+
+
+def finds_the_record_that_was_refused(page: Page) -> None:
+    page.goto(QUARANTINED)
+    expect(page.get_by_text("1 violation of").first).to_be_visible()
+    found = f"weight is {WRONG}, which is no decimal(6,2)"
+    expect(page.get_by_text("2025-11-20/05/part_1.json line 1").first).to_be_visible()
+    expect(page.get_by_text(found).first).to_be_visible()
+    expect(page.get_by_text("weir quarantine export farm").first).to_be_visible()
+
+
+def mends_it(server: Server) -> None:
+    """It is written out, edited as in an editor, and given back: its window is run again."""
+    weir(server, "quarantine", "export", "farm", "--to", "mend")
+    (file,) = (one for one in (folder_of(server) / "mend").iterdir() if one.stem != "coordinates")
+    assert WRONG in file.read_text()
+    file.write_text(file.read_text().replace(WRONG, MENDED))
+    printed = weir(server, "quarantine", "replay", "farm", "mend", "--reason", "words are no kilos")
+    assert "farm: mended: " in printed
+
+
+def sees_the_command_s_run_on_the_timeline(page: Page) -> None:
+    page.goto("/overview")
+    expect(page.get_by_text("farm_to_gold", exact=True).first).to_be_visible()
+
+
+def sees_the_check_pass(page: Page) -> None:
+    page.goto(QUARANTINED)
+    expect(page.get_by_text("Succeeded", exact=True).first).to_be_visible()
+    expect(page.get_by_text("1 violation of")).to_have_count(0)
+
+
+def opens_data_docs(page: Page) -> None:
+    """Where the check says that they are: the page of its result, and the index of all results."""
+    results = page.get_by_text("/data_docs/validations/").first.inner_text()
+    page.goto(f"file://{results}")
+    expect(page.get_by_text("Expectation Validation Result")).to_be_visible()
+    expect(page.get_by_text("nothing_quarantined: Every record").first).to_be_visible()
+    expect(page.get_by_text(WRONG)).to_have_count(0)
+    page.goto(f"file://{results.split('/validations/')[0]}/index.html")
+    for table in ("silver.farm", "gold.farm.sheep"):
+        expect(page.get_by_role("link", name=table, exact=True).first).to_be_visible()
+    # As the backfill left it, and as it is now: icons, of which the page has the words.
+    for icon in (".ge-failed-icon", ".ge-success-icon"):
+        expect(page.locator(icon).first).to_be_visible()
+
+
+def opens_the_report(page: Page) -> None:
+    """Where its asset says that it is: all three windows, and no record in quarantine any more."""
+    page.goto("/assets/report/farm/farm_report")
+    place = page.get_by_text(re.compile(r"^file:///.*/_reports/farm\.html$")).first.inner_text()
+    page.goto(place)
+    expect(page.get_by_role("heading", name="farm", exact=True)).to_be_visible()
+    for title in ("What became of the events", "Lag", "Growth of gold"):
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.get_by_text(WINDOWS[-1], exact=True).first).to_be_visible()
+    # Three events and three changes: none is in quarantine any more.
+    expect(page.get_by_role("row", name="sheep 3 3", exact=True)).to_be_visible()
+
+
+def folder_of(server: Server) -> Path:
+    return server.home.parent
+
+
+def weir(server: Server, *words: str) -> str:
+    """What a command prints that is typed beside the feed files, with the history that the UI shows."""
+    done = subprocess.run(
+        [sys.executable, "-m", "orchestration.cli.main", *words],
+        cwd=folder_of(server),
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            "DAGSTER_HOME": str(server.home),
+            "WEIR_SPARK_DRIVER_MEMORY": "1g",
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
