@@ -1,7 +1,7 @@
-"""What must be true of what was read of topics. Violations are counted from what the read itself says.
+"""What must be true of what was read of topics and of files, before anybody asks what the records mean.
 
 Put here each rule of bronze. Not here: rules of what the records mean (``silver``), and counting
-(``assets/bronze/offset_gaps``).
+(``assets/bronze/offset_gaps``, ``operation_gaps``).
 """
 
 from __future__ import annotations
@@ -18,4 +18,17 @@ OFFSETS_HAVE_NO_GAP = Rule(
     is_asked=False,
 )
 
+OPERATION_COUNTS_HAVE_NO_GAP = Rule(
+    "operation_counts_have_no_gap",
+    "warning",
+    "Between two records of a file no operation is missing that its source says it has written.",
+    "Part of the file was lost, or its source numbers operations in another way than one by one: compare the two"
+    " records. Where it writes tables side by side into several files, leave the check off.",
+    is_asked=False,
+)
+
 RULES = (OFFSETS_HAVE_NO_GAP,)
+"""The rules of topics, whatever the format."""
+
+RULES_OF_FILES = (OPERATION_COUNTS_HAVE_NO_GAP,)
+"""Those of files, of formats whose records say how many operations there were (``operations_so_far``)."""

@@ -142,7 +142,13 @@ def test_every_check_is_listed_once_with_its_words() -> None:
     page = checks.checks()
     rules = {
         rule.name: rule
-        for found in (bronze.RULES, gold.RULES, tigergraph.RULES, *map(silver.rules_of, FORMATS))
+        for found in (
+            bronze.RULES,
+            bronze.RULES_OF_FILES,
+            gold.RULES,
+            tigergraph.RULES,
+            *map(silver.rules_of, FORMATS),
+        )
         for rule in found
     }
     assert len(rules) > 25

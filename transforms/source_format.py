@@ -155,6 +155,9 @@ class SourceFormat:
     - ``warnings``: what the format may notice in events that it takes all the same.
     - ``unknowable``: sentences on what nobody can know from such a stream.
 
+    - ``operations_so_far``: of a record's bytes, the table that they name and how many operations its source says it
+      had written with this one; None where a record does not say. Such files are asked for gaps.
+
     What `weir onboard` proposes for drops of it:
 
     - ``recognise``: by which marks a record is known to be of the format. None: only ``--format`` says so.
@@ -173,6 +176,7 @@ class SourceFormat:
     describes_tables: bool = False
     reads_kafka: bool = False
     unknowable: tuple[str, ...] = ()
+    operations_so_far: Callable[[bytes], tuple[str, int] | None] | None = None
     extra_assets: tuple[ExtraAsset, ...] = ()
     resolver: Callable[[Feed], Resolve] | None = None
     surveyor: Callable[[Feed], Survey] | None = None

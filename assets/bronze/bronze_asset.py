@@ -4,7 +4,7 @@ Put here what Dagster is shown of bronze. Not here: what is appended (``from_obj
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 
 import dagster as dg
@@ -12,7 +12,8 @@ import dagster as dg
 from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bronze import from_objects, from_topics
-from assets.bronze.offset_gaps import offset_check_specs, offset_checks
+from assets.bronze.offset_gaps import bronze_check_specs, offset_checks
+from assets.bronze.operation_gaps import operation_checks, operation_gaps
 from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
@@ -34,13 +35,17 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec)],
-        check_specs=offset_check_specs(feed),
+        check_specs=bronze_check_specs(feed),
         **window_step(feed, "bronze"),
     )
-    def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
+    # It yields, for of an asset that returns its result Dagster wants a tuple as soon as it has a check.
+    def bronze(
+        context: dg.AssetExecutionContext, lake: Lake
+    ) -> Iterator[dg.MaterializeResult[None]]:
         started = monotonic()
         if feed.reads_topics:
-            return _topics(context, lake, feed)
+            yield _topics(context, lake, feed)
+            return
         found = from_objects.land(lake, feed, partitions.keys_of(context))
         size = sum(one.size for one in found.new)
         context.log.info(
@@ -61,7 +66,12 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 "left_out": _listed(found.left_out),
             },
         )
-        return dg.MaterializeResult(metadata={"objects": 0, "bytes": 0})
+        windows = partitions.keys_of(context)
+        gaps = operation_gaps(lake, feed, windows)
+        yield dg.MaterializeResult(
+            metadata={"objects": 0, "bytes": 0},
+            check_results=operation_checks(lake, feed, gaps, windows),
+        )
 
     return bronze
 

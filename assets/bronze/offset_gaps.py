@@ -36,11 +36,9 @@ def gaps_in(
     return {name: missing for name, missing in found.items() if missing > 0}
 
 
-def offset_check_specs(feed: Feed) -> list[dg.AssetCheckSpec]:
-    """The checks of the feed's bronze: none, unless its file asks for them."""
-    return checks.specs(
-        feed_key("bronze", feed).path, bronze_rules(feed) if feed.reads_topics else ()
-    )
+def bronze_check_specs(feed: Feed) -> list[dg.AssetCheckSpec]:
+    """The checks of the feed's bronze, of topics or of files: none, unless its file asks for them."""
+    return checks.specs(feed_key("bronze", feed).path, bronze_rules(feed))
 
 
 def offset_checks(

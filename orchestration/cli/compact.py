@@ -12,41 +12,48 @@ from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.upkeep.compaction import Compacted, compact_feed
 from assets.wording import counted
+from orchestration.cli.answers import table_facts
+from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds
-from orchestration.console import print_error, waiting
+from orchestration.console import waiting
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
-def compact(place: Place, only: Sequence[str], *, dry_run: bool) -> int:
+def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool = False) -> int:
     """Compact every gold table of the feeds, and print what was kept and dropped.
 
     Returns the exit code: 0, or 1 where a table could not be compacted; it stays as it was, and the others are done.
     """
-    failed = False
+    answer = Answer(as_json)
     chosen, lake = opened_feeds(place, only)
     with waiting("compacting"):
         for feed in chosen:
             try:
-                compact_one(lake, feed, dry_run=dry_run)
+                compact_one(lake, feed, answer, dry_run=dry_run)
             except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
-                failed = True
-                print_error(feed.name, fault)
-    return 1 if failed else 0
+                answer.error(feed.name, fault)
+    answer.end()
+    return 0 if all(facts["ok"] for facts in answer.feeds.values()) else 1
 
 
-def compact_one(lake: Lake, feed: Feed, *, dry_run: bool) -> None:
-    """Compact the gold tables of one feed, and print a report of each."""
+def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> None:
+    """Compact the gold tables of one feed, and report on each."""
+    tables: list[Facts] = []
+    skipped: list[str] = []
+    answer.of(feed.name).update(dry_run=dry_run, tables=tables, not_compacted=skipped)
     names = gold_tables.mirrors(lake, feed)
     if not names:
-        print(f"{feed.name}: nothing in gold yet")
+        answer.line(f"{feed.name}: nothing in gold yet")
     try:
         for done in compact_feed(lake, feed, names, dry_run=dry_run):
-            print("\n".join(report(feed.name, done, dry_run=dry_run)), flush=True)
+            answer.line("\n".join(report(feed.name, done, dry_run=dry_run)))
+            tables.append(table_facts.compaction(done))
     finally:
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
-            print(f"not compacted, because gold cannot be made: {line}", flush=True)
+            answer.line(f"not compacted, because gold cannot be made: {line}")
+            skipped.append(line)
 
 
 def report(feed: str, done: Compacted, *, dry_run: bool) -> Iterator[str]:

@@ -10,37 +10,46 @@ from assets.gold import table_faults
 from assets.lake import Lake
 from assets.upkeep.rebuild import rebuild_gold, rebuild_silver, windows_of
 from assets.wording import counted
+from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feed
-from orchestration.console import print_error, say, waiting
-from transforms.errors import TablesFailed
+from orchestration.console import say, waiting
+from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
-def rebuild(place: Place, name: str) -> int:
+def rebuild(place: Place, name: str, as_json: bool = False) -> int:
     """Rebuild one feed; returns the exit code: 0, 1 where a gold table is stopped, 2 where one failed.
 
     Also 2 where nothing is to be rebuilt.
     """
+    answer = Answer(as_json)
     feed, lake = opened_feed(place, name)
     with waiting(f"rebuilding {feed.name}"):
         try:
-            return rebuild_in(lake, feed)
-        except TablesFailed as fault:
-            print_error(feed.name, fault)
-            return 2
+            code = rebuild_in(lake, feed, answer)
+        except WeirError as fault:
+            answer.error(feed.name, fault)
+            code = 2
+    answer.end_of_one(feed.name)
+    return code
 
 
-def rebuild_in(lake: Lake, feed: Feed) -> int:
+def rebuild_in(lake: Lake, feed: Feed, answer: Answer | None = None) -> int:
     """Rebuild one feed in an open warehouse; returns the exit code: 0, 1 where a gold table is stopped, 2 for nothing.
 
     Raises:
         TablesFailed: gold tables could not be made; the others are, and the windows stay due.
     """
+    answer = answer or Answer()
+    tables: list[Facts] = []
     windows = windows_of(lake, feed)
+    answer.of(feed.name).update(windows=windows, tables=tables)
     if not windows:
-        print(f"{feed.name}: nothing has landed in bronze yet; `weir run` first")
+        nothing = "nothing has landed in bronze yet; `weir run` first"
+        answer.line(f"{feed.name}: {nothing}")
+        answer.fail(feed.name, [nothing])
         return 2
     say(f"{feed.name}: making silver again from {counted(len(windows), 'window')} of bronze")
     for made in rebuild_silver(lake, feed, windows):
@@ -54,10 +63,14 @@ def rebuild_in(lake: Lake, feed: Feed) -> int:
             faults[table.name] = fault
             continue
         for written in done.tables:
-            print(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}", flush=True)
-    stopped = discovered_tables.stopped(lake, feed)
-    for line in stopped_in_words(stopped):
-        print(f"gold is unchanged for {line}", flush=True)
+            answer.line(f"gold.{feed.name}.{written.name}: {counted(written.rows, 'row')}")
+            sizes = {"rows": written.rows, "tombstones": written.tombstones}
+            tables.append({"table": written.name, **sizes})
+    stopped = stopped_in_words(discovered_tables.stopped(lake, feed))
+    for line in stopped:
+        answer.line(f"gold is unchanged for {line}")
+    if stopped:
+        answer.fail(feed.name, [f"gold is unchanged for {line}" for line in stopped])
     # Its windows stay due, so that the next run makes what is missing.
     table_faults.refuse(feed.name, faults)
     window_progress.finish(lake, feed, windows)

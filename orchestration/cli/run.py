@@ -17,9 +17,11 @@ from assets.bookkeeping import bronze_ledger
 from assets.lake import Lake
 from assets.wording import counted
 from orchestration.cli import session
+from orchestration.cli.answers import run_facts
+from orchestration.cli.answers.answer import Answer
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
-from orchestration.console import print_error, say, waiting
+from orchestration.console import say, waiting
 from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.plan import Plan
@@ -28,25 +30,37 @@ from transforms.feed.feed import Feed
 from transforms.feed.windows import window_at
 
 
-def run(place: Place, only: Sequence[str], windows: str | None) -> int:
-    """Run what is new, or the windows asked for.
+def run(place: Place, only: Sequence[str], windows: str | None, as_json: bool = False) -> int:
+    """Run what is new, or the windows asked for; with ``as_json``, the summary is one document for programs.
 
     Returns the exit code: 0, 1 where a step or a blocking check failed, 2 where a feed could not be planned.
     """
+    answer = Answer(as_json)
+    code = run_and_answer(place, only, windows, answer)
+    answer.end()
+    return code
+
+
+def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answer: Answer) -> int:
+    """``run``, with what there is to say printed, or noted in the answer."""
     check_java()
     chosen = session.choose(place.feeds, only)
     # Before Spark starts, so that a person who mistypes need not wait for it.
     asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
     lake = session.reached(place.warehouse, chosen)
-    plans, faults = (asked, 0) if asked is not None else catch_up_and_plan(lake, chosen)
+    plans, faults = (asked, 0) if asked is not None else catch_up_and_plan(lake, chosen, answer)
     for plan in plans:
         report_waiting(plan)
+        run_facts.add_plan(answer, plan)
     work = [plan for plan in plans if plan.windows]
     if not work:
-        print(nothing_to_do(plans), end="")
+        for line in nothing_to_do(plans):
+            answer.line(line)
         for plan in plans:
-            for line in without_gold.still_waiting(lake, plan.feed, place.feeds):
+            lines = [*without_gold.still_waiting(lake, plan.feed, place.feeds)]
+            for line in lines:
                 say(line)
+            run_facts.add_nothing_new(answer, plan, lines)
         return 2 if faults else 0
     refuse_unknown_expectations([plan.feed for plan in work])
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
@@ -56,22 +70,31 @@ def run(place: Place, only: Sequence[str], windows: str | None) -> int:
     def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
         report_waiting(left, [*plan.early, *plan.ancient])
+        run_facts.add_plan(answer, left)
         return left
 
     with waiting("starting"):
         outcomes = execute.run(work, lake, None if asked else rest)
-    summary.show(outcomes, console)
-    without_gold.show_without_gold(lake, outcomes, place.feeds, console)
+    if answer.as_json:
+        for outcome in outcomes:
+            run_facts.add_outcome(answer, lake, outcome, place.feeds)
+    else:
+        summary.show(outcomes, console)
+        without_gold.show_without_gold(lake, outcomes, place.feeds, console)
     if any(outcome.failed for outcome in outcomes):
         return 1
     return 2 if faults else 0
 
 
-def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[Plan], int]:
+def catch_up_and_plan(
+    lake: Lake, feeds: Sequence[Feed], answer: Answer | None = None
+) -> tuple[list[Plan], int]:
     """Bring the ledgers up to date and plan what is new; also how many feeds could not be planned.
 
-    A feed that cannot be read stops no other: its fault is printed. Planning itself writes nothing.
+    A feed that cannot be read stops no other: its fault is printed, and noted in the answer. Planning itself writes
+    nothing.
     """
+    answer = answer or Answer()
 
     def plan(feed: Feed) -> Plan | Exception:
         try:
@@ -86,20 +109,20 @@ def catch_up_and_plan(lake: Lake, feeds: Sequence[Feed]) -> tuple[list[Plan], in
         results = list(pool.map(plan, feeds))
     for feed, result in zip(feeds, results, strict=True):
         if isinstance(result, Exception):
-            print_error(feed.name, result)
+            answer.error(feed.name, result)
     plans = [result for result in results if isinstance(result, Plan)]
     return plans, len(results) - len(plans)
 
 
-def nothing_to_do(plans: Sequence[Plan]) -> str:
-    """Why there is nothing to do: every drop is in gold already, or there is none yet."""
+def nothing_to_do(plans: Sequence[Plan]) -> list[str]:
+    """Why there is nothing to do, line by line: every drop is in gold already, or there is none yet."""
     empty = [plan.feed for plan in plans if not plan.landed]
     lines = [f"{feed.name}: no drops in {feed.landing} yet." for feed in empty]
     waiting_only = any(plan.early or plan.undecided for plan in plans)
     if len(empty) < len(plans):
         rest = ", except for those that wait" if waiting_only else ""
         lines.append(f"Nothing new: every drop in the landing is in gold already{rest}.")
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
 def report_waiting(plan: Plan, reported: Sequence[str] = ()) -> None:

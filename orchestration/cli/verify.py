@@ -6,7 +6,6 @@ Put here which feeds are proved and with which exit code the command ends. Not h
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from uuid import uuid4
@@ -17,32 +16,39 @@ from assets.bookkeeping import decisions, discovered_tables, ledger, window_prog
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.wording import counted
+from orchestration.cli.answers import table_facts
+from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.certificate import certificate_lines, heading
 from orchestration.cli.options import Place
 from orchestration.cli.session import opened_feeds, some
-from orchestration.console import print_error, say, waiting
+from orchestration.console import say, waiting
 from orchestration.spark.settings import warehouse_uri
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
 
-def verify(place: Place, only: Sequence[str], scratch: str | None, seed: int) -> int:
+def verify(
+    place: Place, only: Sequence[str], scratch: str | None, seed: int, as_json: bool = False
+) -> int:
     """Prove every feed's gold; returns the exit code: 0 proved, 1 a row differs, 2 some cannot be proved now."""
+    answer = Answer(as_json)
     chosen, lake = opened_feeds(place, only)
     codes = []
     for feed in chosen:
         try:
-            codes.append(verify_one(lake, feed, scratch, seed))
+            codes.append(verify_one(lake, feed, scratch, seed, answer))
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
-            print_error(feed.name, fault)
+            answer.error(feed.name, fault)
             codes.append(2)
+    answer.end()
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
+def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int, answer: Answer) -> int:
     """Prove one feed's gold in a temporary warehouse, or in ``scratch``; returns the exit code for it."""
     if reason := not_yet(lake, feed):
-        print(f"{feed.name}: not proved: {reason}", flush=True)
+        answer.line(f"{feed.name}: not proved: {reason}")
+        answer.fail(feed.name, [f"not proved: {reason}"])
         return 2
     with (
         tempfile.TemporaryDirectory(prefix="weir-verify-") as folder,
@@ -50,7 +56,7 @@ def verify_one(lake: Lake, feed: Feed, scratch: str | None, seed: int) -> int:
     ):
         # A place of its own, whatever earlier proofs have left in the same scratch.
         place = f"{warehouse_uri(scratch or folder)}/proof-{uuid4().hex[:12]}"
-        return prove(lake, lake.with_warehouse(place), feed, seed)
+        return prove(lake, lake.with_warehouse(place), feed, seed, answer)
 
 
 def not_yet(lake: Lake, feed: Feed) -> str | None:
@@ -65,28 +71,34 @@ def not_yet(lake: Lake, feed: Feed) -> str | None:
     return None
 
 
-def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> int:
-    """Make one feed's gold again in the scratch warehouse, and print a certificate per table; returns the exit code."""
+def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | None = None) -> int:
+    """Make one feed's gold again in the scratch warehouse, with a certificate per table; returns the exit code."""
+    answer = answer or Answer()
     feed = decisions.with_recorded(lake, feed)
     say(f"{feed.name}: shuffling bronze's records (seed {seed})")
     shuffled = shuffle.shuffle(lake, scratch, feed, seed)
     say(f"{feed.name}: making gold again from {counted(shuffled.records, 'record')}")
     faults = make_again(lake, scratch, feed, shuffled.runs)
-    print(heading(feed, shuffled, seed))
+    answer.line(heading(feed, shuffled, seed))
     tables = gold_tables.mirrors(lake, feed)
     differs, not_proved = False, 0
+    proofs: list[Facts] = []
+    facts = {"seed": seed, "records": shuffled.records, "repeated": shuffled.repeated}
+    answer.of(feed.name).update(**facts, runs=len(shuffled.runs), tables=proofs)
     for certificate in certificates(lake, scratch, feed, tables, faults):
+        proofs.append(table_facts.proof(certificate))
         if isinstance(certificate, NotProved):
             not_proved += 1
             name = f"gold.{feed.name}.{certificate.table}"
-            print(f"  not proved: {name}: {certificate.reason}", flush=True)
+            answer.line(f"  not proved: {name}: {certificate.reason}")
         else:
             differs = differs or bool(certificate.differing)
-            print(certificate_lines(feed, certificate), flush=True)
-    stopped = discovered_tables.stopped(lake, feed)
-    for line in stopped_in_words(stopped):
-        print(f"  not proved, because gold cannot be made: {line}", flush=True)
-    sys.stdout.flush()
+            answer.line(certificate_lines(feed, certificate))
+    stopped = stopped_in_words(discovered_tables.stopped(lake, feed))
+    for line in stopped:
+        answer.line(f"  not proved, because gold cannot be made: {line}")
+    if differs or stopped or not_proved:
+        answer.fail(feed.name, [f"gold cannot be made: {line}" for line in stopped])
     if differs:
         return 1
     return 2 if stopped or not_proved else 0

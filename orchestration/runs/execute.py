@@ -16,6 +16,7 @@ from orchestration import definitions
 from orchestration.automation.jobs import job_name
 from orchestration.console import say
 from orchestration.runs.history import OF_LOCATION, open_history
+from orchestration.runs.history_files import kept_open
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.plan import Plan
 from orchestration.runs.progress_lines import progress_lines
@@ -31,7 +32,7 @@ def run(
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     """
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
-    with open_history(os.environ) as dagster_instance:
+    with kept_open(), open_history(os.environ) as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
 
 

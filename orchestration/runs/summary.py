@@ -5,7 +5,7 @@ Put here how it looks. Not here: the numbers (``summary_lines``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console
@@ -55,16 +55,28 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
         console.print(table)
         console.print()
     for outcome in outcomes:
-        for made in gold_tables(outcome):
-            for text in effect_lines(_scoped(made)):
-                print_as_is(console, f"{outcome.plan.feed.name}.{made['name']}: {text}", "yellow")
+        for text in effects_in_words(outcome):
+            print_as_is(console, text, "yellow")
     show_checks(outcomes, console)
     for outcome in outcomes:
-        for _, values in outcome.metadata:
-            if NEW_DRIFT in values:
-                print_as_is(console, str(values[NEW_DRIFT]))
+        for text in new_in_stream(outcome):
+            print_as_is(console, text)
         for error in outcome.errors:
             print_as_is(console, f"error: {error}", "red")
+
+
+def effects_in_words(outcome: Outcome) -> Iterator[str]:
+    """What deletes of many rows at once did to the run's gold tables."""
+    for made in gold_tables(outcome):
+        for text in effect_lines(_scoped(made)):
+            yield f"{outcome.plan.feed.name}.{made['name']}: {text}"
+
+
+def new_in_stream(outcome: Outcome) -> Iterator[str]:
+    """What the stream has that the feed file does not declare, with the lines to paste."""
+    for _, values in outcome.metadata:
+        if NEW_DRIFT in values:
+            yield str(values[NEW_DRIFT])
 
 
 def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:

@@ -19,8 +19,10 @@ def table() -> str:
         for warning in source.warnings:
             own.setdefault(warning.rule, []).append(f"`{name}`")
             says[warning.rule] = warning.says
+    numbered = [f"`{name}`" for name, one in sorted(FORMATS.items()) if one.operations_so_far]
     lines = [
         *_lines("bronze, of topics", bronze.RULES),
+        *_lines(f"bronze, of {', '.join(numbered)}", bronze.RULES_OF_FILES),
         *_lines("silver", silver.COMMON),
         *(
             f"| `{rule}` | silver, of {', '.join(formats)} | warn | {says[rule]} |"

@@ -19,6 +19,7 @@ from typing import Any
 from transforms.event import Event
 from transforms.families.arcion import rows
 from transforms.families.arcion.exists_flags import FLAGS, Row
+from transforms.families.arcion.operation_counts import operations_so_far
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.json_values import MalformedJson, as_text, read
@@ -193,6 +194,7 @@ FORMAT = SourceFormat(
     split=split,
     decoder=decoder,
     warnings=(rows.FLAGS_DISAGREE,),
+    operations_so_far=operations_so_far,
     recognise=recognise,
     unknowable=(
         rows.NO_COMMITS,

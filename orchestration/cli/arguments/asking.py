@@ -73,7 +73,10 @@ def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool
 @click.option(
     "--seed", type=int, default=1, show_default=True, help="Another number gives another order."
 )
-def verify_command(place: Place, only: tuple[str, ...], scratch: str | None, seed: int) -> None:
+@JSON
+def verify_command(
+    place: Place, only: tuple[str, ...], scratch: str | None, seed: int, as_json: bool
+) -> None:
     """Prove gold: make it again from bronze in another order, and compare it row by row.
 
     Bronze's records are shuffled over other windows (they stay in their own where the feed has epochs or columns with a
@@ -83,7 +86,7 @@ def verify_command(place: Place, only: tuple[str, ...], scratch: str | None, see
     """
     from orchestration.cli import verify
 
-    sys.exit(verify.verify(place, only, scratch, seed))
+    sys.exit(verify.verify(place, only, scratch, seed, as_json))
 
 
 @click.command("status", short_help="Say how each feed stands: windows, events, rows, what waits.")

@@ -72,10 +72,9 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
         @click.option("--reason", help=reason_help)
         @in_place
         @wraps(command)
-        def chosen(
-            place: Place, feed: str, ids: tuple[str, ...], everything: bool, reason: str | None
-        ) -> None:
-            command(place, feed, Choice(ids, everything, reason))
+        def chosen(place: Place, feed: str, ids: tuple[str, ...], **others: Any) -> None:
+            choice = Choice(ids, others.pop("everything"), others.pop("reason"))
+            command(place, feed, choice, **others)
 
         return chosen
 
@@ -84,7 +83,8 @@ def with_choice(all_help: str, reason_help: str) -> Callable[..., Callable[..., 
 
 @click.command("release", short_help="List the truncates and drops that wait, or let them act.")
 @with_choice("Let all of them act.", f"{REASON}.")
-def release_command(place: Place, feed: str, choice: Choice) -> None:
+@JSON
+def release_command(place: Place, feed: str, choice: Choice, as_json: bool) -> None:
     """List the truncates and drops of FEED that wait, or let those with these IDS act.
 
     With `scope_deletes: hold` in a feed file, a delete of a whole table waits until somebody looks at it. Without IDS
@@ -93,4 +93,4 @@ def release_command(place: Place, feed: str, choice: Choice) -> None:
     """
     from orchestration.cli.decisions import release
 
-    release.release(place, feed, choice)
+    release.release(place, feed, choice, as_json)

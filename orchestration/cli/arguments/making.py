@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import FEED, Place, in_place
+from orchestration.cli.options import FEED, JSON, Place, in_place
 
 
 @click.command("run", short_help="Bring what is new in the landing to bronze, silver and gold.")
@@ -22,7 +22,8 @@ from orchestration.cli.options import FEED, Place, in_place
     metavar="FROM..TO",
     help="Only these windows, the last one included, such as 2026-11-20T03..2026-11-20T05.",
 )
-def run_command(place: Place, only: tuple[str, ...], windows: str | None) -> None:
+@JSON
+def run_command(place: Place, only: tuple[str, ...], windows: str | None, as_json: bool) -> None:
     """Bring the landing to bronze, silver and gold: the windows with new drops, or those that you name.
 
     Exits with 0 also where records were quarantined: they are counted and shown. Exits with 1 if a blocking check or a
@@ -30,14 +31,15 @@ def run_command(place: Place, only: tuple[str, ...], windows: str | None) -> Non
     """
     from orchestration.cli import run
 
-    sys.exit(run.run(place, only, windows))
+    sys.exit(run.run(place, only, windows, as_json))
 
 
 @click.command("compact", short_help="Fold old history into base rows, and compact small files.")
 @in_place
 @FEED
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
-def compact_command(place: Place, only: tuple[str, ...], dry_run: bool) -> None:
+@JSON
+def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
     """Fold old changes into base rows, drop tombstones that nothing needs, and compact small files.
 
     Changes older than the feed's `compaction: {retention: ...}` (30 days unless the feed file says otherwise) are
@@ -46,13 +48,14 @@ def compact_command(place: Place, only: tuple[str, ...], dry_run: bool) -> None:
     """
     from orchestration.cli import compact
 
-    sys.exit(compact.compact(place, only, dry_run=dry_run))
+    sys.exit(compact.compact(place, only, dry_run=dry_run, as_json=as_json))
 
 
 @click.command("rebuild", short_help="Make all of a feed's silver and gold again from bronze.")
 @click.argument("feed")
 @in_place
-def rebuild_command(feed: str, place: Place) -> None:
+@JSON
+def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     """Make all of silver and gold of FEED again from bronze, compacted history included.
 
     Use it after a change of the feed file or an epoch that alters compacted history, or to take in events that were
@@ -61,7 +64,7 @@ def rebuild_command(feed: str, place: Place) -> None:
     """
     from orchestration.cli import rebuild
 
-    sys.exit(rebuild.rebuild(place, feed))
+    sys.exit(rebuild.rebuild(place, feed, as_json))
 
 
 @click.command("data-docs", short_help="Make the pages of what checks have found.")

@@ -7,8 +7,8 @@ how the decision is kept (``assets/bookkeeping/decisions``).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted
 from orchestration.cli import session
+from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.decisions.choice import Listed
 from orchestration.cli.options import Choice, Place
 from transforms.change import HOLD
@@ -41,36 +42,55 @@ class HeldDelete:
     place: str
 
 
-def release(place: Place, name: str, choice: Choice) -> None:
+def release(place: Place, name: str, choice: Choice, as_json: bool = False) -> None:
     """Let the chosen deletes of a feed act, or list them where none is chosen."""
     feed, lake = session.reached_feed(place, name)
-    for line in released(lake, feed, choice):
-        print(line)
+    answer = Answer(as_json)
+    waiting = held(lake, feed)
+    if choice.is_made:
+        done = let_act(lake, feed, choice, waiting, answer)
+    else:
+        list_held(feed, waiting, answer)
+        done = []
+    left = [delete for delete in waiting if delete not in done]
+    answer.of(feed.name).update(held=[*map(held_facts, left)], released=[*map(held_facts, done)])
+    answer.end_of_one(feed.name)
 
 
-def released(lake: Lake, feed: Feed, choice: Choice) -> Iterator[str]:
-    """Record the decision in an open warehouse; the lines to be printed, each as soon as it is true.
+def list_held(feed: Feed, waiting: Sequence[HeldDelete], answer: Answer) -> None:
+    """Say which deletes wait, and how they are let through."""
+    for delete in waiting:
+        at = f" at {delete.event_at:%Y-%m-%d %H:%M:%S}" if delete.event_at else ""
+        answer.line(f"{delete.event_id[:12]}  {in_words(feed, delete, at)}")
+    advice = f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else ""
+    answer.line(f"{feed.name}: {counted(len(waiting), 'held delete')}{advice}")
+
+
+def let_act(
+    lake: Lake, feed: Feed, choice: Choice, waiting: Sequence[HeldDelete], answer: Answer
+) -> list[HeldDelete]:
+    """Record the decision in an open warehouse, and say so of each delete as soon as it is true; returns them.
 
     Raises:
         DecisionRefused: an id that was typed is the beginning of none, or of more than one.
     """
-    waiting = held(lake, feed)
-    if not choice.is_made:
-        for delete in waiting:
-            at = f" at {delete.event_at:%Y-%m-%d %H:%M:%S}" if delete.event_at else ""
-            yield f"{delete.event_id[:12]}  {in_words(feed, delete, at)}"
-        advice = f"; `weir release {feed.name} ID` or `--all` lets them act" if waiting else ""
-        yield f"{feed.name}: {counted(len(waiting), 'held delete')}{advice}"
-        return
     listed = Listed(feed, "release", "held delete")
     chosen = listed.picked(choice, [(delete.event_id, delete) for delete in waiting])
     now = datetime.now(UTC)
-    for delete in of_same_records(waiting, chosen):
+    of_records = of_same_records(waiting, chosen)
+    for delete in of_records:
         decision = Release(delete.event_id, delete.windows)
         decisions.release(lake, feed, decision, now, choice.reason)
-        yield f"{feed.name}: released: {in_words(feed, delete)}"
+        answer.line(f"{feed.name}: released: {in_words(feed, delete)}")
     if chosen:
-        yield f"The next run lets this act: `weir run --feed {feed.name}`"
+        answer.line(f"The next run lets this act: `weir run --feed {feed.name}`")
+    return of_records
+
+
+def held_facts(delete: HeldDelete) -> Facts:
+    """A delete for programs: its id is the one that ``weir release`` takes."""
+    known = asdict(delete)
+    return {"id": known.pop("event_id"), **known, "windows": [*delete.windows]}
 
 
 def held(lake: Lake, feed: Feed) -> list[HeldDelete]:

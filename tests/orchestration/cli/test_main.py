@@ -12,11 +12,18 @@ from assets.lake import Lake
 from orchestration.cli import main, session
 
 COMMANDS = {
-    "run": ("--feeds", "--warehouse", "--feed", "--windows", "2026-11-20T03..2026-11-20T05"),
+    "run": (
+        "--feeds",
+        "--warehouse",
+        "--feed",
+        "--windows",
+        "2026-11-20T03..2026-11-20T05",
+        "--json",
+    ),
     "query": ("--warehouse", "--format", "table|jsonl|csv", "--all-columns", "gold.<feed>.<table>"),
-    "compact": ("--feeds", "--warehouse", "--feed", "--dry-run"),
+    "compact": ("--feeds", "--warehouse", "--feed", "--dry-run", "--json"),
     "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
-    "verify": ("--feed", "--scratch", "--seed", "Prove gold"),
+    "verify": ("--feed", "--scratch", "--seed", "--json", "Prove gold"),
     "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
     "notify": ("--test", "webhook"),
     "report": ("--feeds", "--warehouse", "--to", "--open", "FEED"),
@@ -25,9 +32,9 @@ COMMANDS = {
     "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),
     "feeds": ("check", "list"),
     "demo": ("--folder", "sample drops"),
-    "rebuild": ("FEED", "again from bronze"),
+    "rebuild": ("FEED", "--json", "again from bronze"),
     "epoch": ("open", "list"),
-    "release": ("--all", "or let those with"),
+    "release": ("--all", "--json", "or let those with"),
     "quarantine": ("list", "show", "export", "replay", "dismiss"),
 }
 NO_FOLDER = "there is no such folder; make it, or name another with --feeds or WEIR_FEEDS"

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transforms.families.arcion import rows
+from transforms.families.arcion.operation_counts import operations_so_far
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import table_of_object
 from transforms.formats.arcion_s3_csv import proposing
@@ -46,6 +47,7 @@ FORMAT = SourceFormat(
     decoder=decoder,
     recognise=proposing.recognise,
     propose=proposing.propose,
+    operations_so_far=operations_so_far,
     warnings=(rows.FLAGS_DISAGREE,),
     unknowable=(
         rows.NO_COMMITS,
