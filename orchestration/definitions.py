@@ -108,7 +108,7 @@ def build(
             for schedule in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
-            topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)
+            (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake)
             for feed in feeds
         ]
         + ([alert_sensor.build()] if feeds else []),
