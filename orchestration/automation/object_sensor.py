@@ -23,6 +23,7 @@ from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from assets.wording import counted
+from orchestration.automation import quiet_windows
 from orchestration.automation.failed_runs import again
 from orchestration.automation.jobs import job_name, sensor_status
 from orchestration.automation.range_requests import (
@@ -71,11 +72,12 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
 
         requests += again(context.instance, feed, still_due)
         cursor = json.dumps(waiting | {window: now[window] for window in new}, sort_keys=True)
+        quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})
         if not requests:
             context.update_cursor(cursor)
             looked_at = f"{counted(len(objects), 'object')} of {counted(len(now), 'window')}"
             nothing = f"no new drops in {feed.landing}: {looked_at}, {waits(waiting)}"
-            return dg.SkipReason("; ".join(filter(None, [nothing, early])))
+            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
     return drops

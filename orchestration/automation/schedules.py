@@ -14,6 +14,7 @@ import dagster as dg
 from assets import partitions
 from assets.lake import Lake
 from assets.wording import counted
+from orchestration.automation import quiet_windows
 from orchestration.automation.failed_runs import LOOKED_AT
 from orchestration.automation.jobs import job_name, upkeep_name
 from orchestration.automation.range_requests import (
@@ -77,7 +78,11 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
             request_for(feed, *ends, f"{name_of(*ends)}@{ended}")
             for ends in (chosen(context.instance, feed, due, plan.finished) if due else ())
         ]
-        return requests or dg.SkipReason(nothing_due(plan, ended, due))
+        quiet = []
+        # Of a topic's new records only a run knows all windows.
+        if not (feed.reads_topics and plan.windows):
+            quiet = quiet_windows.mark_quiet(context, feed, {*plan.finished, *plan.windows})
+        return requests or dg.SkipReason("; ".join([nothing_due(plan, ended, due), *quiet]))
 
     return at_window_end
 

@@ -19,6 +19,7 @@ from assets.lake import Lake
 from assets.landing.kafka import peek
 from assets.partitions import bounds
 from assets.wording import counted
+from orchestration.automation import quiet_windows
 from orchestration.automation.failed_runs import again
 from orchestration.automation.jobs import job_name, sensor_status
 from orchestration.automation.range_requests import (
@@ -57,7 +58,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         # A timestamp may be of the future: such a window waits until it begins.
         ready = [window for window in sorted(waiting) if first <= window <= last]
         # Windows that bronze has, and that have no new records, are in no range.
-        read = {one.window for one in ledger.noted_objects(lake, feed)} if ready[1:] else ()
+        read = {one.window for one in ledger.noted_objects(lake, feed)}
         ranges = ranges_of(ready[:WINDOWS_AT_ONCE], feed.window, read)[:RUNS_AT_ONCE]
         ready = [window for window in ready if ranges and window <= ranges[-1][1]]
         if early := before_start(feed, waiting):
@@ -69,10 +70,8 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             return {*windows}.intersection(asked).difference(ready)
 
         requests += again(context.instance, feed, still_due)
-        for window in ready:
-            # Last in the order, behind those that were asked for before.
-            asked.pop(window, None)
-            asked[window] = state
+        # Last in the order, behind those that were asked for before.
+        asked = {one: asked[one] for one in asked if one not in ready} | dict.fromkeys(ready, state)
         new_cursor = json.dumps(
             {
                 "offsets": offsets,
@@ -83,7 +82,8 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         if not requests:
             context.update_cursor(new_cursor)
             nothing = f"no new records in {feed.landing}: {looked_at(offsets)}"
-            return dg.SkipReason("; ".join([nothing, *undecided]))
+            quiet = quiet_windows.mark_quiet(context, feed, {*read, *asked, *waiting})
+            return dg.SkipReason("; ".join([nothing, *quiet, *undecided]))
         return dg.SensorResult(run_requests=requests, cursor=new_cursor)
 
     return drops
