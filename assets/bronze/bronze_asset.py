@@ -17,6 +17,7 @@ from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
 from assets.layers import Layer
+from assets.retries import retried
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -37,6 +38,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=offset_check_specs(feed),
         **window_step(feed, "bronze"),
     )
+    @retried
     def bronze(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
         if feed.reads_topics:

@@ -20,6 +20,7 @@ from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
 from assets.gold.changes.changes_by_window import changes_by_window, of_tables
 from assets.lake import Lake
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations.feed_rules import gold_rules
@@ -43,6 +44,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=checks.specs(key.path, rules),
         **window_step(feed, "undeclared"),
     )
+    @retried
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:

@@ -17,6 +17,7 @@ from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.quality.suite_faults import refuse_unknown
+from assets.retries import retried
 from assets.silver import derive_windows
 from assets.silver.silver_checks import silver_check_specs, silver_checked
 from assets.window_asset import of_feed, table_metadata, window_step
@@ -34,6 +35,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=silver_check_specs(feed),
         **window_step(feed, "silver"),
     )
+    @retried
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:

@@ -13,8 +13,8 @@ from orchestration import definitions
 from orchestration.resources import lake_of
 from orchestration.watching.run_windows import windows_of_run
 from tests.services.kafka import Broker, Sent
-from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.landing_away import LandingAway
 
 pytestmark = pytest.mark.services
 
@@ -147,5 +147,5 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
 
 def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assets.landing.kafka.clients.PATIENCE", 1.0)
-    with pytest.raises(UnreadableLanding, match="the broker does not answer"):
+    with pytest.raises(LandingAway, match="the broker does not answer"):
         peek.new_windows(feed_of("127.0.0.1:1", "t"), {})

@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from assets import retries
 from assets.gold.apply import apply_feed, apply_table, local_apply
 from assets.lake import Lake
 from assets.layers import Layer
@@ -23,6 +24,7 @@ from orchestration.resources import lake_of
 from orchestration.runs.execute import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
+from orchestration.runs.summary_lines import table_lines
 from tests.support import pet_feed
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import TableBusy
@@ -56,6 +58,11 @@ def feed(tmp_path: Path) -> Feed:
 def instance() -> Iterator[dg.DagsterInstance]:
     with dg.DagsterInstance.ephemeral() as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def no_further_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "WAITS", ())
 
 
 def run(
@@ -120,6 +127,30 @@ def test_tables_that_fail_are_reported_by_name_and_the_others_are_done(
     assert outcome.errors == []
     assert names(lake, feed, "keepers") == {1: "Ada"}
     assert due(lake, feed).windows == []
+
+
+def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_once(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "WAITS", (0.0,))
+    request_again = retries.request_again
+    with ExitStack() as other_run:
+        other_run.enter_context(writing(lake, Layer.GOLD, "zoo", "keepers"))
+
+        def ends_first(context: dg.AssetExecutionContext, fault: Exception) -> None:
+            other_run.close()
+            request_again(context, fault)
+
+        monkeypatch.setattr(retries, "request_again", ends_first)
+        outcome, result = run(lake, feed, instance)
+    assert result.success
+    assert outcome.errors == []
+    assert names(lake, feed, "keepers") == {1: "Ada"}
+    assert due(lake, feed).windows == []
+    lines = table_lines(outcome)
+    assert {
+        name: (lines[name].changes, lines[name].duplicates) for name in TABLES
+    } == dict.fromkeys(TABLES, (1, 0))
 
 
 def test_a_table_whose_files_are_gone_fails_alone(
