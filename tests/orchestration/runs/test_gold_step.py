@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +284,9 @@ def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(
     lines = [change("I", at, after=bo, table="pets") for at in (21, 22, 22)]
     lay(Path(feed.landing), "2025-11-20/04/b.json", drop(*lines, "cut off"))
     lay(Path(feed.landing), "2025-11-20/04/c.json", drop(change("D", 23, before=bo)))
+    ended = datetime(2025, 11, 20, 4, 1, 30, tzinfo=UTC).timestamp()
+    for file in Path(feed.landing).rglob("*.json"):
+        os.utime(file, (ended, ended))
     _, result = run(lake, feed, instance, last=quiet)
     assert result.success
     numbers: dict[str, dict[str | None, dict[str, Any]]] = {}
@@ -294,6 +299,11 @@ def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(
         return [numbers[asset][window].get(name) for window in (WINDOW, NEXT, quiet)]
 
     assert by_window("zoo_bronze", "objects") == [1, 2, 0]
+    # They lay there 90 seconds after the end of 03, and before the end of 04; in 05 nothing landed.
+    assert by_window("zoo_bronze", "landing_lag_seconds") == [90.0, 0.0, None]
+    # The newest changes are of 00:56:20 and 01:16:20, so that all were made before their windows began.
+    assert by_window("zoo_silver", "source_lag_seconds") == [11_020.0, 13_420.0, None]
+    assert by_window("zoo_report", "late_changes") == [3, 3, None]
     assert by_window("zoo_silver", "events") == [3, 5, 0]
     assert by_window("zoo_silver", "changes") == [3, 3, 0]
     assert by_window("zoo_silver", "duplicates") == [0, 1, 0]
