@@ -105,3 +105,13 @@ def fault_and_remedy(error: Exception) -> tuple[str, str]:
         if isinstance(error, kind):
             return fault, remedy
     return f"the S3 client failed with {type(error).__name__}", _AGAIN
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the same may work a little later: the store is slow or failed, or the connection to it broke."""
+    if isinstance(error, exceptions.ClientError):
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        code = error.response.get("Error", {}).get("Code", "")
+        return status >= 500 or code in ("SlowDown", "RequestTimeout", "NoSuchKey")
+    is_broken = isinstance(error, (exceptions.ConnectionError, exceptions.HTTPClientError))
+    return is_broken and not isinstance(error, exceptions.SSLError)

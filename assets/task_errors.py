@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 
 from transforms import errors
 from transforms.errors import RecordFailed, WeirError
+from transforms.landing_away import LandingAway
 
 MEMORY = "the memory of the Python process that works on it"
 
@@ -127,7 +128,7 @@ def raise_clearly() -> Iterator[None]:
 
 def _decoded(coded: str) -> WeirError:
     text = json.loads(base64.b64decode(coded))
-    kind = getattr(errors, text["kind"], WeirError)
+    kind = {**vars(errors), LandingAway.__name__: LandingAway}.get(text["kind"], WeirError)
     error: WeirError = kind.__new__(kind)
     error.args = (text["text"],)
     for name, part in text["parts"].items():

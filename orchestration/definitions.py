@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 
 import dagster as dg
 
-from assets.asset_keys import feed_key
+from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import progress_asset
 from assets.bronze import bronze_asset
 from assets.gold import gold_asset, undeclared_asset
@@ -32,14 +32,17 @@ from orchestration.automation import (
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from orchestration.runs.first_window import from_first_drop
+from orchestration.runs.tables_in_gold import tables_in_gold
 from orchestration.watching.report import report_asset
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
 from transforms.source_format import ExtraAsset
 
 
-def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
-    """The assets of one feed, from its landing to gold, and its upkeep."""
+def assets_of(
+    feed: Feed, undeclared: Iterable[Table] = ()
+) -> list[dg.AssetsDefinition | dg.AssetSpec]:
+    """The assets of one feed, from its landing to gold, and its upkeep; ``undeclared``: what gold has besides."""
     landing = dg.AssetSpec(
         feed_key("landing", feed),
         kinds={kind_of(feed)},
@@ -64,9 +67,12 @@ def assets_of(feed: Feed) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         progress_asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
+    declared = {*gold_keys(feed)}
+    found = [undeclared_asset.spec_of_table(feed, table) for table in undeclared]
     return [
         of_feed(feed, landing),
         *chain,
+        *(spec for spec in found if spec.key not in declared),
         *extras,
         report_asset.build(feed),
         upkeep_asset.build(feed),
@@ -88,13 +94,24 @@ def kind_of(feed: Feed) -> str:
 
 
 def build(
-    feeds: Sequence[Feed], lake: Lake, loggers: Mapping[str, dg.LoggerDefinition] | None = None
+    feeds: Sequence[Feed],
+    lake: Lake,
+    loggers: Mapping[str, dg.LoggerDefinition] | None = None,
+    undeclared: Mapping[str, Iterable[Table]] | None = None,
 ) -> dg.Definitions:
-    """Definitions for these feeds in this warehouse; Dagster's own loggers unless others are given."""
+    """Definitions for these feeds in this warehouse.
+
+    Args:
+        feeds: All feeds.
+        lake: The warehouse.
+        loggers: Dagster's own unless others are given.
+        undeclared: By feed, tables that gold has and no feed file declares: each is a node of its own.
+    """
     with warnings.catch_warnings():
         # backfill_policy is marked beta in Dagster 1.13; it is what makes a range one run.
         warnings.simplefilter("ignore", dg.BetaWarning)
-        assets = [asset for feed in feeds for asset in assets_of(feed)]
+        tables = undeclared or {}
+        assets = [one for feed in feeds for one in assets_of(feed, tables.get(feed.name, ()))]
     return dg.Definitions(
         assets=assets,
         jobs=[
@@ -108,7 +125,7 @@ def build(
             for schedule in (schedules.build(feed, lake), schedules.build_upkeep(feed))
         ],
         sensors=[
-            topic_sensor.build(feed) if feed.reads_topics else object_sensor.build(feed, lake)
+            (topic_sensor if feed.reads_topics else object_sensor).build(feed, lake)
             for feed in feeds
         ]
         + ([alert_sensor.build()] if feeds else []),
@@ -124,4 +141,5 @@ def defs() -> dg.Definitions:
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)
-    return build([from_first_drop(lake, feed) for feed in feeds], lake)
+    known = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
+    return build([from_first_drop(lake, feed) for feed in feeds], lake, undeclared=known)

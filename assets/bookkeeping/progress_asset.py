@@ -14,6 +14,7 @@ from assets import partitions
 from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import window_progress
 from assets.lake import Lake
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -30,6 +31,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "progress"))
+    @retried
     def progress(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         windows = partitions.keys_of(context)
         return dg.MaterializeResult(

@@ -13,6 +13,7 @@ from assets.asset_keys import feed_key
 from assets.bookkeeping.yugabyte_checkpoints import OFFSETS, write
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.retries import retried
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -29,6 +30,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "offsets"))
+    @retried
     def consumer_offsets(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> dg.MaterializeResult[None]:

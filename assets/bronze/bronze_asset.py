@@ -18,9 +18,11 @@ from assets.columns.bronze import BRONZE
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
 from assets.layers import Layer
+from assets.retries import retried
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
+from transforms.feed.windows import STEPS, parse_window
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -38,6 +40,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=bronze_check_specs(feed),
         **window_step(feed, "bronze"),
     )
+    @retried
     # It yields, for of an asset that returns its result Dagster wants a tuple as soon as it has a check.
     def bronze(
         context: dg.AssetExecutionContext, lake: Lake
@@ -58,7 +61,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         per_window.add(
             context,
             spec.key,
-            objects_of_windows(found.new),
+            objects_of_windows(feed, found.new),
             {
                 "seconds": round(monotonic() - started, 1),
                 "replaced_objects": len(found.replaced),
@@ -112,13 +115,20 @@ def _topics(
     )
 
 
-def objects_of_windows(objects: Iterable[LandedObject]) -> dict[str, dict[str, int]]:
-    """How many objects each window has, and of how many bytes."""
-    found: dict[str, dict[str, int]] = {}
+def objects_of_windows(feed: Feed, objects: Iterable[LandedObject]) -> dict[str, dict[str, float]]:
+    """How many objects each window has, of how many bytes, and how long after its end the last of them landed.
+
+    An object that lay there before its window had ended landed 0 seconds after it.
+    """
+    found: dict[str, dict[str, float]] = {}
     for one in objects:
-        numbers = found.setdefault(one.window, {"objects": 0, "bytes": 0})
+        numbers = found.setdefault(
+            one.window, {"objects": 0, "bytes": 0, "landing_lag_seconds": 0.0}
+        )
         numbers["objects"] += 1
         numbers["bytes"] += one.size
+        lag = one.modified_at - parse_window(one.window, feed.window) - STEPS[feed.window]
+        numbers["landing_lag_seconds"] = max(numbers["landing_lag_seconds"], lag.total_seconds())
     return found
 
 

@@ -14,6 +14,7 @@ from assets.columns import dgraph_nodes
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -45,6 +46,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(specs=[of_feed(feed, spec)], **window_step(feed, "nodes"))
+    @retried
     def of_nodes(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         started = monotonic()
         sizes = write_nodes(lake, feed)

@@ -23,6 +23,7 @@ from assets.gold.gold_checks import check_specs, checked
 from assets.gold.gold_specs import beside, lineage_of, specs_of
 from assets.lake import Lake
 from assets.quality.pages import build_pages_of
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
@@ -38,6 +39,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         can_subset=True,
         **window_step(feed, "gold"),
     )
+    @retried
     def gold(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:

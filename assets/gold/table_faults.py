@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assets.retries import passes
 from transforms.errors import TablesFailed, WeirError
 
 
@@ -15,7 +16,8 @@ def refuse(feed: str, faults: Mapping[str, Exception]) -> None:
     """End the step, if any table failed.
 
     Raises:
-        TablesFailed: Some tables failed; it names each of them. Its cause is the first error that is not Weir's own.
+        TablesFailed: Some tables failed; it names each of them. Its cause is the first error that is not Weir's own, or
+            the first that does not pass by itself, or else the first.
         WeirError: A single table failed, with an error of Weir's own, which names the table.
     """
     unexpected = [fault for fault in faults.values() if not isinstance(fault, WeirError)]
@@ -23,7 +25,8 @@ def refuse(feed: str, faults: Mapping[str, Exception]) -> None:
         raise next(iter(faults.values()))
     if faults:
         failed = TablesFailed(feed, {name: in_words(fault) for name, fault in faults.items()})
-        raise failed from next(iter(unexpected), None)
+        lasting = [fault for fault in faults.values() if not passes(fault)]
+        raise failed from next(iter([*unexpected, *lasting, *faults.values()]))
 
 
 def in_words(fault: Exception) -> str:

@@ -18,6 +18,7 @@ from assets.bookkeeping import progress_asset
 from assets.gold import gold_tables, tigergraph_edges
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations import tigergraph as rules
@@ -52,6 +53,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=checks.specs(key.path, in_force),
         **window_step(feed, "graph"),
     )
+    @retried
     def graph(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:

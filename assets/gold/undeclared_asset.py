@@ -7,19 +7,26 @@ table (``transforms/silver/conforming/discovered_tables.py``).
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping
 from time import monotonic
+from typing import Any
 
 import dagster as dg
 
 from assets import checks, partitions, per_window
-from assets.asset_keys import feed_key
+from assets.asset_keys import feed_key, named_gold_key
 from assets.bookkeeping import discovered_tables, progress_asset
 from assets.gold import gold_asset
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_feed
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import facts, report, samples_of, violations_of
-from assets.gold.changes.changes_by_window import changes_by_window, of_tables
+from assets.gold.changes.changes_by_window import (
+    ChangesByWindow,
+    changes_by_window,
+    of_tables,
+)
+from assets.gold.gold_specs import lineage_of, schema_of, specs_of
 from assets.lake import Lake
+from assets.retries import retried
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations.feed_rules import gold_rules
@@ -43,17 +50,19 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=checks.specs(key.path, rules),
         **window_step(feed, "undeclared"),
     )
+    @retried
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:
         windows = partitions.keys_of(context)
         started = monotonic()
         met = discovered_tables.look(lake, feed)
-        done = _applied(context, lake, feed, met, windows)
+        brought = changes_by_window(lake, feed, windows)
+        done = _applied(context, lake, feed, met, brought)
         context.log.info(
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
-        numbers = of_tables(changes_by_window(lake, feed, windows), met.described)
+        numbers = of_tables(brought, met.described)
         per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
         found = checks.Counted(rules, violations_of(done), samples_of(done))
         checked = checks.kept_counts(lake, feed, key.path, found, windows)
@@ -70,11 +79,43 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     return undeclared
 
 
+def spec_of_table(feed: Feed, table: Table) -> dg.AssetSpec:
+    """A node for one of the tables, with its columns: the catch-all asset makes it, and reports it window by window."""
+    plain = next(specs_of(feed, table))
+    return of_feed(feed, plain).replace_attributes(
+        deps=[feed_key("undeclared", feed)],
+        description=f"One row per key of {table.name}, which its stream describes and no feed file declares.",
+        partitions_def=partitions.windows_of(feed),
+    )
+
+
+def _report_windows(
+    context: dg.AssetExecutionContext, feed: Feed, one: TableResult, brought: ChangesByWindow
+) -> None:
+    """Report the table for each window of the run that had changes of it."""
+    lineage = lineage_of(one.table, feed_key("silver", feed))
+    windows = {*partitions.keys_of(context)}
+    for made in one.done.tables:
+        facts_of_table: dict[str, Any] = {
+            "dagster/row_count": made.rows,
+            "dagster/column_schema": schema_of(feed, one.table),
+            "dagster/column_lineage": lineage,
+        }
+        for window, numbers in of_tables(brought, [one.table.name]).items():
+            if window in windows:
+                key, metadata = named_gold_key(feed, made.name), {**facts_of_table, **numbers}
+                context.log_event(dg.AssetMaterialization(key, metadata=metadata, partition=window))
+
+
 def _applied(
-    context: dg.AssetExecutionContext, lake: Lake, feed: Feed, met: Tables, windows: list[str]
+    context: dg.AssetExecutionContext,
+    lake: Lake,
+    feed: Feed,
+    met: Tables,
+    brought: ChangesByWindow,
 ) -> Applied:
     """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
-    done = Applied(stopped=stopped_in(feed, met))
+    done, windows = Applied(stopped=stopped_in(feed, met)), partitions.keys_of(context)
     failed: list[TableResult] = []
     for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):
         if one.error is not None:
@@ -82,6 +123,7 @@ def _applied(
             failed.append(one)
         elif one.done.tables or one.done.waits_for:
             report(context, feed, one.table.name, one.done)
+            _report_windows(context, feed, one, brought)
         done = done.plus(one.done)
     gold_asset.end_if_failed(feed, failed)
     return done

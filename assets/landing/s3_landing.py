@@ -15,10 +15,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from assets.landing import day_listing
 from assets.landing.day_listing import Days
 from assets.landing.objects import LandedObject, LeftOut, reason_to_leave_out
-from assets.s3 import fault_and_remedy, s3_client
+from assets.s3 import fault_and_remedy, is_passing, s3_client
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
 from transforms.feed.windows import window_of
+from transforms.landing_away import LandingAway
 
 
 class S3Landing:
@@ -68,4 +69,5 @@ class S3Landing:
             place = f"s3://{self._bucket}/{self._prefix}{name}"
             fault, remedy = fault_and_remedy(error)
             # The cause is left behind: its text may quote what the environment holds.
-            raise UnreadableLanding(self._feed.name, place, fault, remedy) from None
+            kind = LandingAway if is_passing(error) else UnreadableLanding
+            raise kind(self._feed.name, place, fault, remedy) from None

@@ -5,6 +5,7 @@ Put here what Dagster is shown of silver. Not here: how silver is derived (``der
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any
 
@@ -17,7 +18,9 @@ from assets.columns.silver import CHANGE, QUARANTINE
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.quality.suite_faults import refuse_unknown
+from assets.retries import retried
 from assets.silver import derive_windows
+from assets.silver.freshness import lags
 from assets.silver.silver_checks import silver_check_specs, silver_checked
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
@@ -34,6 +37,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         check_specs=silver_check_specs(feed),
         **window_step(feed, "silver"),
     )
+    @retried
     def silver(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
@@ -44,10 +48,14 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         seconds = round(monotonic() - started, 1)
         context.log.info(summary(feed, summed(made.accounts)))
         of_windows = by_window(made.accounts)
+        old = {one.window: one.age for one in lags(feed, made.accounts, datetime.now(UTC))}
         per_window.add(
             context,
             silver_key,
-            {window: facts(accounts) for window, accounts in of_windows.items()},
+            {
+                window: facts(accounts) | source_lag(old.get(window))
+                for window, accounts in of_windows.items()
+            },
             {"seconds": seconds},
         )
         refused = {
@@ -101,7 +109,7 @@ def summed(accounts: Sequence[StoredAccount]) -> dict[str, int]:
     return {name: sum(row[name] for row in accounts) for name in COUNTS}
 
 
-def facts(accounts: Sequence[StoredAccount]) -> dict[str, int | dg.MetadataValue[Any]]:
+def facts(accounts: Sequence[StoredAccount]) -> dict[str, float | dg.MetadataValue[Any]]:
     """The metadata of one window's materialization: what became of its events, in numbers and as a table."""
     total = summed(accounts)
     return {
@@ -110,6 +118,11 @@ def facts(accounts: Sequence[StoredAccount]) -> dict[str, int | dg.MetadataValue
         "accounting": dg.MetadataValue.md(as_table(accounts)),
         "accounts": dg.MetadataValue.json([account(row) for row in accounts]),
     }
+
+
+def source_lag(age: timedelta | None) -> dict[str, float]:
+    """How old the newest event of a window was when the window ended; nothing where its events have no times."""
+    return {} if age is None else {"source_lag_seconds": age.total_seconds()}
 
 
 def summary(feed: Feed, total: Mapping[str, int]) -> str:

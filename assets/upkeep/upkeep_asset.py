@@ -11,6 +11,7 @@ from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.lake import Lake
+from assets.retries import retried
 from assets.upkeep.compaction import compact_feed
 from assets.window_asset import of_feed
 from assets.wording import counted
@@ -36,6 +37,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     @dg.multi_asset(
         name=f"compaction_{feed.name}", specs=[of_feed(feed, spec)], pool=f"silver_{feed.name}"
     )
+    @retried
     def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
         lines = [
             "| table | changes folded | kept | base rows | tombstones dropped | kept | no further |"

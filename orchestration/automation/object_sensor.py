@@ -2,6 +2,7 @@
 
 It lists the landing and asks for the windows with objects that bronze does not have, as far as its ledger says. It
 needs no Spark, and a run that it asks for once too often is harmless, since bronze reads every object generation once.
+One run is asked for a range of such windows; it may have quiet windows between them, and none that is read already.
 Its cursor names the windows that it has asked for and that are not read yet, and no others, so that it does not grow
 with the landing.
 Put here what a landing of files asks for. Not here: topics (``topic_sensor``), and runs that failed (``failed_runs``).
@@ -10,20 +11,30 @@ Put here what a landing of files asks for. Not here: topics (``topic_sensor``), 
 # No postponed annotations here: Dagster reads the functions' own.
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 
 import dagster as dg
 
-from assets.bookkeeping import ledger
+from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.partitions import bounds
-from orchestration.automation.failed_runs import RUNS_AT_ONCE, again
+from assets.wording import counted
+from orchestration.automation import quiet_windows
+from orchestration.automation.failed_runs import again
 from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.automation.range_requests import (
+    RUNS_AT_ONCE,
+    WINDOWS_AT_ONCE,
+    name_of,
+    request_for,
+    state_of,
+)
 from orchestration.runs.first_window import before_start
+from orchestration.runs.ranges import ranges_of
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -41,32 +52,55 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
         objects = [*open_landing(feed, FORMATS[feed.format].files).list()]
+        known = ledger.noted_objects(lake, feed)
         now, (first, last) = digests(objects), bounds(feed, datetime.now(UTC))
-        unread = unread_windows(objects, ledger.noted_objects(lake, feed))
+        unread = unread_windows(objects, known)
         waiting = {window: digest for window, digest in asked.items() if window in unread}
-        new = [
+        # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
+        changed = [
             window
             for window in sorted(unread)
-            # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
             if waiting.get(window) != now[window] and first <= window <= last
-        ][:RUNS_AT_ONCE]
+        ]
+        requests, new = requests_for(feed, changed, now)
         if early := before_start(feed, unread):
             context.log.warning(early)
-        keys = {window: f"{window}:{now[window]}" for window in new}
-        keys |= again(context.instance, feed, now)
+
+        def still_due(windows: Collection[str]) -> set[str]:
+            due = unread | {*window_progress.unfinished(lake, feed, known)}
+            return due.intersection(windows, now).difference(changed)
+
+        requests += again(context.instance, feed, still_due)
         cursor = json.dumps(waiting | {window: now[window] for window in new}, sort_keys=True)
-        if not keys:
+        quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})
+        if not requests:
             context.update_cursor(cursor)
-            return dg.SkipReason(
-                "; ".join(filter(None, [f"no new drops in {feed.landing}", early]))
-            )
-        requests = [
-            dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
-            for window, key in sorted(keys.items())
-        ]
+            looked_at = f"{counted(len(objects), 'object')} of {counted(len(now), 'window')}"
+            nothing = f"no new drops in {feed.landing}: {looked_at}, {waits(waiting)}"
+            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
     return drops
+
+
+def requests_for(
+    feed: Feed, changed: Collection[str], now: Mapping[str, str]
+) -> tuple[list[dg.RunRequest], list[str]]:
+    """One request for each range of windows that have changed, and the windows that are in them.
+
+    ``now`` has a digest of each window's drops as they are: windows with drops that have not changed are in no range.
+    """
+    windows = sorted(changed)[:WINDOWS_AT_ONCE]
+    ranges = ranges_of(windows, feed.window, now)[:RUNS_AT_ONCE]
+    requests = [
+        request_for(feed, *ends, f"{name_of(*ends)}:{state_of(*ends, now)}") for ends in ranges
+    ]
+    return requests, [window for window in windows if ranges and window <= ranges[-1][1]]
+
+
+def waits(waiting: Collection[str]) -> str:
+    """How many windows a run was asked for that has not read them yet."""
+    return f"{len(waiting):,} asked for and not read yet" if waiting else "all read"
 
 
 def unread_windows(objects: Iterable[LandedObject], known: Iterable[ReadObject]) -> set[str]:

@@ -6,24 +6,35 @@ Put here what asks for a run by the clock. Not here: what asks for one because s
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 import dagster as dg
 
 from assets import partitions
 from assets.lake import Lake
+from assets.wording import counted
+from orchestration.automation import quiet_windows
 from orchestration.automation.failed_runs import LOOKED_AT
 from orchestration.automation.jobs import job_name, upkeep_name
+from orchestration.automation.range_requests import (
+    RUNS_AT_ONCE,
+    WINDOWS_AT_ONCE,
+    name_of,
+    request_for,
+)
 from orchestration.runs import planning
 from orchestration.runs.first_window import before_start
+from orchestration.runs.plan import Plan
+from orchestration.runs.ranges import ranges_of
+from orchestration.watching.run_windows import windows_of_run
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 
 LENGTH = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 
-OLDER_AT_ONCE = 12
-"""How many older windows one tick asks for: the rest follow with the next."""
+FAILED_AT_ONCE = 12
+"""How many windows whose run failed lately one tick asks for: each has a run of its own, and the rest follow."""
 
 ON_THEIR_WAY = [
     dg.DagsterRunStatus.QUEUED,
@@ -35,7 +46,7 @@ ON_THEIR_WAY = [
 
 
 def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
-    """At each window's end, a run of the window that just ended, and of older ones that have something new.
+    """At each window's end, a run of it and of older ones that have something new; none of what is finished.
 
     Dagster's own helper would take the newest partition, which is the window that has just begun.
     """
@@ -48,27 +59,48 @@ def build(feed: Feed, lake: Lake) -> dg.ScheduleDefinition:
         default_status=schedule_status(is_on=feed.running.automation.schedule),
         description=f"Runs each {feed.window} of feed {feed.name} when it has ended, and older ones that are due.",
     )
-    def at_window_end(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+    def at_window_end(
+        context: dg.ScheduleEvaluationContext,
+    ) -> list[dg.RunRequest] | dg.SkipReason:
         end = context.scheduled_execution_time - LENGTH[feed.window]
         ended = end.strftime(partitions.FORMATS[feed.window])
-        asked = [dg.RunRequest(run_key=ended, partition_key=ended)]
         try:
             plan = planning.due_as_noted(lake, feed)
         except WeirError as fault:
             # The run of the window that ended meets the same error, and reports it where people look.
             context.log.warning(str(fault))
-            return asked
+            return [request_for(feed, ended, ended, ended)]
         if early := before_start(feed, plan.ancient):
             context.log.warning(early)
-        older = [window for window in plan.windows if window < ended]
+        due = due_at_end(plan, ended)
         # Each tick asks under a key of its own, for as long as the window is due.
-        asked += [
-            dg.RunRequest(run_key=f"{window}@{ended}", partition_key=window)
-            for window in (chosen(context.instance, feed, older) if older else ())
+        requests = [
+            request_for(feed, *ends, f"{name_of(*ends)}@{ended}")
+            for ends in (chosen(context.instance, feed, due, plan.finished) if due else ())
         ]
-        return asked
+        quiet = []
+        # Of a topic's new records only a run knows all windows.
+        if not (feed.reads_topics and plan.windows):
+            quiet = quiet_windows.mark_quiet(context, feed, {*plan.finished, *plan.windows})
+        return requests or dg.SkipReason("; ".join([nothing_due(plan, ended, due), *quiet]))
 
     return at_window_end
+
+
+def due_at_end(plan: Plan, ended: str) -> list[str]:
+    """The plan's windows up to the one that has ended."""
+    due = [window for window in plan.windows if window <= ended]
+    # New records of a topic are read by a run of whatever window; their own may be known only then.
+    return [ended] if plan.feed.reads_topics and plan.windows and not due else due
+
+
+def nothing_due(plan: Plan, ended: str, due: Sequence[str]) -> str:
+    """Why a tick asks for no run."""
+    noun = "record" if plan.feed.reads_topics else "drop"
+    looked_at = f"{counted(plan.landed, noun)} in {plan.feed.landing}"
+    if due:
+        return f"{looked_at}: runs of {counted(len(due), 'window')} that are due are on their way"
+    return f"{looked_at}: none of {ended} or before is left to do"
 
 
 def schedule_status(*, is_on: bool) -> dg.DefaultScheduleStatus:
@@ -76,21 +108,28 @@ def schedule_status(*, is_on: bool) -> dg.DefaultScheduleStatus:
     return dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED
 
 
-def chosen(instance: dg.DagsterInstance, feed: Feed, windows: Sequence[str]) -> list[str]:
-    """Some of these windows: none whose run is on its way, and first those that were run least often lately.
+def chosen(
+    instance: dg.DagsterInstance, feed: Feed, due: Sequence[str], finished: Collection[str]
+) -> list[tuple[str, str]]:
+    """The ranges that are asked for: of windows whose run is not on its way, and of no finished one.
 
-    So a window that fails time and again keeps no other waiting.
+    A window whose run failed lately is a range of its own, those that failed least often first: so none that fails time
+    and again keeps another waiting.
     """
     filters = dg.RunsFilter(job_name=job_name(feed), tags={"feed": feed.name})
-    tried: Counter[str] = Counter()
-    on_their_way = set()
+    failed: Counter[str] = Counter()
+    on_their_way: set[str] = set()
     for record in instance.get_run_records(filters, limit=LOOKED_AT):
-        window = record.dagster_run.tags.get("dagster/partition", "")
-        tried[window] += 1
-        if record.dagster_run.status in ON_THEIR_WAY:
-            on_their_way.add(window)
-    free = [window for window in windows if window not in on_their_way]
-    return sorted(sorted(free, key=lambda window: (tried[window], window))[:OLDER_AT_ONCE])
+        run = record.dagster_run
+        if run.status in ON_THEIR_WAY:
+            on_their_way.update(windows_of_run(feed, run.tags))
+        elif run.status == dg.DagsterRunStatus.FAILURE:
+            failed.update(windows_of_run(feed, run.tags))
+    free = [window for window in due if window not in on_their_way]
+    fresh = [window for window in free if not failed[window]][:WINDOWS_AT_ONCE]
+    ranges = ranges_of(fresh, feed.window, {*finished, *due}.difference(fresh))[:RUNS_AT_ONCE]
+    others = sorted((failed[window], window) for window in free if failed[window])
+    return sorted([*ranges, *((window, window) for _, window in others[:FAILED_AT_ONCE])])
 
 
 def build_upkeep(feed: Feed) -> dg.ScheduleDefinition:

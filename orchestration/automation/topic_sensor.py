@@ -9,24 +9,35 @@ Put here what topics ask for. Not here: files (``object_sensor``), and runs that
 # No postponed annotations here: Dagster reads the functions' own.
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
 
+from assets.bookkeeping import ledger
+from assets.lake import Lake
 from assets.landing.kafka import peek
 from assets.partitions import bounds
-from orchestration.automation.failed_runs import LOOKED_AT, RUNS_AT_ONCE, again
+from assets.wording import counted
+from orchestration.automation import quiet_windows
+from orchestration.automation.failed_runs import again
 from orchestration.automation.jobs import job_name, sensor_status
+from orchestration.automation.range_requests import (
+    RUNS_AT_ONCE,
+    WINDOWS_AT_ONCE,
+    name_of,
+    request_for,
+)
 from orchestration.runs.first_window import before_start
+from orchestration.runs.ranges import ranges_of
 from transforms.feed.feed import Feed
 from transforms.feed.windows import contiguous_ranges, windows_between
 
-REMEMBERED = LOOKED_AT
-"""For how many windows the cursor keeps the state they were asked for in: no more runs are looked at, either."""
+REMEMBERED = WINDOWS_AT_ONCE
+"""For how many windows the cursor keeps the state they were asked for in."""
 
 
-def build(feed: Feed) -> dg.SensorDefinition:
+def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     """Ask for every window that records have come into since the last look."""
 
     @dg.sensor(
@@ -45,15 +56,22 @@ def build(feed: Feed) -> dg.SensorDefinition:
         waiting = found | windows_in(cursor.get("waiting", []), feed)
         first, last = bounds(feed, datetime.now(UTC))
         # A timestamp may be of the future: such a window waits until it begins.
-        ready = [window for window in sorted(waiting) if first <= window <= last][:RUNS_AT_ONCE]
+        ready = [window for window in sorted(waiting) if first <= window <= last]
+        # Windows that bronze has, and that have no new records, are in no range.
+        read = {one.window for one in ledger.noted_objects(lake, feed)}
+        ranges = ranges_of(ready[:WINDOWS_AT_ONCE], feed.window, read)[:RUNS_AT_ONCE]
+        ready = [window for window in ready if ranges and window <= ranges[-1][1]]
         if early := before_start(feed, waiting):
             context.log.warning(early)
-        keys = again(context.instance, feed, asked)
-        for window in ready:
-            # Last in the order, behind those that were asked for before.
-            asked.pop(window, None)
-            asked[window] = state
-            keys[window] = f"{window}:{state}"
+        requests = [request_for(feed, *ends, f"{name_of(*ends)}:{state}") for ends in ranges]
+
+        def still_due(windows: Collection[str]) -> set[str]:
+            # A run that failed may have read nothing: by what was asked for alone, it is not known whether it has.
+            return {*windows}.intersection(asked).difference(ready)
+
+        requests += again(context.instance, feed, still_due)
+        # Last in the order, behind those that were asked for before.
+        asked = {one: asked[one] for one in asked if one not in ready} | dict.fromkeys(ready, state)
         new_cursor = json.dumps(
             {
                 "offsets": offsets,
@@ -61,16 +79,21 @@ def build(feed: Feed) -> dg.SensorDefinition:
                 "waiting": contiguous_ranges(waiting - {*ready}, feed.window),
             }
         )
-        if not keys:
+        if not requests:
             context.update_cursor(new_cursor)
-            return dg.SkipReason("; ".join([f"no new records in {feed.landing}", *undecided]))
-        requests = [
-            dg.RunRequest(run_key=key, partition_key=window, tags={"feed": feed.name})
-            for window, key in sorted(keys.items())
-        ]
+            nothing = f"no new records in {feed.landing}: {looked_at(offsets)}"
+            quiet = quiet_windows.mark_quiet(context, feed, {*read, *asked, *waiting})
+            return dg.SkipReason("; ".join([nothing, *quiet, *undecided]))
         return dg.SensorResult(run_requests=requests, cursor=new_cursor)
 
     return drops
+
+
+def looked_at(offsets: Mapping[str, int]) -> str:
+    """Up to where a look has come: ``orders/0 up to offset 12``; of many partitions the first few."""
+    few = [f"{name.split()[0]} up to offset {end:,}" for name, end in sorted(offsets.items())[:3]]
+    more = len(offsets) - len(few)
+    return ", ".join([*few, *([f"and {counted(more, 'more partition')}"] if more else [])])
 
 
 def windows_in(ranges: Mapping[str, str] | Sequence[tuple[str, str]], feed: Feed) -> set[str]:

@@ -36,9 +36,14 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
 
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
     """Add to the outcome what a Dagster run's events say."""
+    seen: set[tuple[dg.AssetKey, str | None]] = set()
     for event in result.all_events:
         if event.is_step_materialization:
             made = event.step_materialization_data.materialization
+            if (made.asset_key, made.partition) in seen:
+                # A step was tried again: what it had made before came as a repeat then.
+                continue
+            seen.add((made.asset_key, made.partition))
             # A range has one such event per window, each with the window's own numbers (``assets/per_window``).
             values = {name: value.value for name, value in made.metadata.items()}
             outcome.metadata.append((tuple(made.asset_key.path), values))

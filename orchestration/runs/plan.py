@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from assets import partitions
+from orchestration.runs.ranges import ranges_of
 from transforms.errors import WindowOutOfRange
 from transforms.feed.feed import Feed
-from transforms.feed.windows import contiguous_ranges, parse_window, window_at, windows_between
-
-GAP = 48
-"""Ranges with at most so many empty windows between them are one Dagster run: a window is cheap, a run is not."""
+from transforms.feed.windows import parse_window, window_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +24,7 @@ class Plan:
     - ``ancient``: windows before the first partition, which no run does.
     - ``left_out``: objects in the landing that are no drops of this feed.
     - ``landed``: how many drops are in the landing, new or not; of topics, how many records.
+    - ``finished``: windows that bronze has and that are in gold, where planning has found them.
     - ``undecided``: sentences about records of topics that wait for the end of a transaction.
     """
 
@@ -36,16 +35,11 @@ class Plan:
     ancient: list[str] = field(default_factory=list)
     landed: int = 0
     undecided: tuple[str, ...] = ()
+    finished: frozenset[str] = frozenset()
 
     def ranges(self) -> list[tuple[str, str]]:
         """First and last window of each Dagster run."""
-        found: list[tuple[str, str]] = []
-        for first, last in contiguous_ranges(self.windows, self.feed.window):
-            if found and len(windows_between(found[-1][1], first, self.feed.window)) <= GAP + 2:
-                found[-1] = (found[-1][0], last)
-            else:
-                found.append((first, last))
-        return found
+        return ranges_of(self.windows, self.feed.window)
 
 
 def bounded(

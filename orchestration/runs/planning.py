@@ -59,11 +59,13 @@ def _due(
     ledger.refuse_other_size(feed, (drop.window for drop in known))
     unfinished = window_progress.unfinished(lake, feed, known)
     if feed.reads_topics:
-        return _due_of_topics(feed, unfinished, offsets, sum(drop.records for drop in known))
-    arrived = from_objects.arrivals(feed, lambda _: known)
-    new = {drop.window for drop in arrived.new}
-    plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, print_error=False)
-    return replace(plan, landed=arrived.landed)
+        plan = _due_of_topics(feed, unfinished, offsets, sum(drop.records for drop in known))
+    else:
+        arrived = from_objects.arrivals(feed, lambda _: known)
+        new = {drop.window for drop in arrived.new}
+        plan = bounded(feed, sorted(new | {*unfinished}), arrived.left_out, print_error=False)
+        plan = replace(plan, landed=arrived.landed)
+    return replace(plan, finished=frozenset(one.window for one in known).difference(plan.windows))
 
 
 def _due_of_topics(

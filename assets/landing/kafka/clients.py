@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient
 
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.landing_away import LandingAway
 
 PREFIX = "WEIR_KAFKA_"
 PATIENCE = 15.0
@@ -54,6 +55,7 @@ _CERTIFICATE = (
     " its authority's file."
 )
 _RIGHTS = "The user needs Read and Describe on the topic."
+_NO_ANSWER = "the broker does not answer"
 _TELLING: tuple[tuple[int, str, str], ...] = (
     (KafkaError._AUTHENTICATION, "the broker refuses the credentials", _CREDENTIALS),
     (KafkaError.SASL_AUTHENTICATION_FAILED, "the broker refuses the credentials", _CREDENTIALS),
@@ -77,9 +79,9 @@ _TELLING: tuple[tuple[int, str, str], ...] = (
         "Set WEIR_KAFKA_RECEIVE_MESSAGE_MAX_BYTES to more than the largest record; it is 100000000 unless said.",
     ),
     (KafkaError._RESOLVE, "the broker's host is not known", _PROTOCOL),
-    (KafkaError._TRANSPORT, "the broker does not answer", _PROTOCOL),
-    (KafkaError._ALL_BROKERS_DOWN, "the broker does not answer", _PROTOCOL),
-    (KafkaError._TIMED_OUT, "the broker does not answer", _PROTOCOL),
+    (KafkaError._TRANSPORT, _NO_ANSWER, _PROTOCOL),
+    (KafkaError._ALL_BROKERS_DOWN, _NO_ANSWER, _PROTOCOL),
+    (KafkaError._TIMED_OUT, _NO_ANSWER, _PROTOCOL),
 )
 """Codes of errors, each with its fault and remedy, the most specific first: of several errors the first is reported."""
 
@@ -152,7 +154,8 @@ class ClientErrors:
 def unreadable(feed: Feed, fault: str, remedy: str, where: str = "") -> UnreadableLanding:
     """The error of this feed's landing, or of one topic or partition of it."""
     place = f"kafka://{brokers_of(feed)}/{where}" if where else feed.landing
-    return UnreadableLanding(feed.name, place, fault, remedy)
+    kind = LandingAway if fault == _NO_ANSWER else UnreadableLanding
+    return kind(feed.name, place, fault, remedy)
 
 
 def admin(feed: Feed, client_errors: ClientErrors) -> AdminClient:

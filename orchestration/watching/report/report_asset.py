@@ -9,8 +9,10 @@ from time import monotonic
 
 import dagster as dg
 
-from assets import partitions
+from assets import partitions, per_window
 from assets.asset_keys import feed_key
+from assets.audit import feed_report
+from assets.audit.feed_report import FeedReport, seconds_to_gold
 from assets.bookkeeping import gold_sizes, known_drift
 from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
@@ -19,6 +21,7 @@ from orchestration.watching import pages
 from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.metrics import metrics_files
 from orchestration.watching.report import stored
+from orchestration.watching.report.page import page_of
 from transforms.feed.feed import Feed
 
 
@@ -43,7 +46,9 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         try:
             sizes = gold_sizes.sizes_now(lake, feed)
             gold_sizes.note(lake, feed, ended, sizes)
-            pages.store(address, stored.make(lake, feed, now, sizes), pages.HTML)
+            facts = feed_report.facts_of(lake, feed, sizes)
+            per_window.add(context, spec.key, numbers_of(feed, facts), {})
+            pages.store(address, page_of(feed, facts, now), pages.HTML)
         except (
             Exception
         ) as fault:  # the windows are in gold, and a page is no reason to say otherwise
@@ -61,6 +66,15 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         )
 
     return report
+
+
+def numbers_of(feed: Feed, facts: FeedReport) -> dict[str, dict[str, float]]:
+    """What each window's materialization shows, so that Dagster draws it over windows: how late it was."""
+    found: dict[str, dict[str, float]] = {}
+    for one in facts.windows:
+        numbers = {"late_changes": one.late, "seconds_to_gold": seconds_to_gold(feed, one)}
+        found[one.window] = {name: value for name, value in numbers.items() if value is not None}
+    return found
 
 
 def tell_of_drift(

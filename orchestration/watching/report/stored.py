@@ -7,13 +7,11 @@ run makes it (``report_asset``).
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from assets.audit import feed_report
-from assets.bookkeeping.gold_sizes import TableSize
 from assets.lake import Lake
 from orchestration.watching.report.page import page_of
 from transforms.feed.feed import Feed
@@ -37,6 +35,6 @@ def link_to(lake: Lake, feed: Feed) -> str:
     return address if "://" in address else Path(address).as_uri()
 
 
-def make(lake: Lake, feed: Feed, now: datetime, sizes: Sequence[TableSize] | None = None) -> str:
-    """The report's page, of the tables as they are; ``sizes``: those of gold, where they are known already."""
-    return page_of(feed, feed_report.facts_of(lake, feed, sizes), now)
+def make(lake: Lake, feed: Feed, now: datetime) -> str:
+    """The report's page, of the tables as they are."""
+    return page_of(feed, feed_report.facts_of(lake, feed), now)

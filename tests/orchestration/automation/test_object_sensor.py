@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from assets.landing.objects import LandedObject
 from orchestration import definitions
 from orchestration.automation import failed_runs, object_sensor
 from orchestration.resources import lake_of
+from orchestration.watching.run_windows import RANGE, windows_of_run
 from tests.support.made_bronze import append
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
@@ -37,21 +38,31 @@ class Look:
         self.sensor = self.repository.get_sensor_def(f"{feed.name}_drops")
         self.cursor: str | None = None
         self.run_keys: list[str | None] = []
+        self.requests: Sequence[dg.RunRequest] = []
         self.skip_message: str | None = None
 
-    def __call__(self) -> list[str]:
-        """The windows that this tick asks for."""
+    def __call__(self, *runs: dg.DagsterRun) -> list[str]:
+        """The windows that this tick asks for, after these runs."""
         with dg.DagsterInstance.ephemeral() as instance:
+            for run in runs:
+                instance.add_run(run)
             context = dg.build_sensor_context(
                 instance=instance, cursor=self.cursor, repository_def=self.repository
             )
             tick = self.sensor.evaluate_tick(context)
         self.skip_message = tick.skip_message
         self.cursor = tick.cursor or self.cursor
-        requests = tick.run_requests or []
-        self.run_keys = [one.run_key for one in requests]
-        assert all(one.tags.get("feed") == "shop" for one in requests)
-        return [str(one.partition_key) for one in requests]
+        self.requests = tick.run_requests or []
+        self.run_keys = [one.run_key for one in self.requests]
+        assert all(one.tags.get("feed") == "shop" for one in self.requests)
+        return [window for one in self.requests for window in windows_of(one)]
+
+
+def windows_of(request: dg.RunRequest) -> list[str]:
+    """The windows of the run that is asked for: its partition, or the range that its tags name."""
+    if request.partition_key is not None:
+        return [request.partition_key]
+    return windows_of_run(Feed("shop", "arcion_s3_json", ""), request.tags)
 
 
 @pytest.fixture
@@ -71,14 +82,51 @@ def test_the_first_look_asks_for_every_window_and_the_next_for_none(folder: Path
     lay(folder, "2025-11-20/03/part_2.json.gz")
     lay(folder, "2025-11-20/05/part_1.json")
     look = Look(folder)
-    assert look() == ["2025-11-20T03", "2025-11-20T05"]
+    assert look() == ["2025-11-20T03", "2025-11-20T04", "2025-11-20T05"]
     assert look() == []
+
+
+def test_new_windows_are_one_run_over_a_range_and_nothing_new_is_a_reason(folder: Path) -> None:
+    windows = [f"2025-11-20T{hour:02}" for hour in (3, 4, 6, 7, 8)]
+    for window in windows:
+        lay(folder, f"{window.replace('T', '/')}/part_1.json")
+    look = Look(folder)
+    look()
+    (request,) = look.requests
+    assert request.partition_key is None
+    assert request.tags["dagster/asset_partition_range_start"] == windows[0]
+    assert request.tags["dagster/asset_partition_range_end"] == windows[-1]
+    assert str(request.run_key).startswith("2025-11-20T03..2025-11-20T08:")
+    assert look() == []
+    assert look.skip_message == (
+        f"no new drops in {folder}: 5 objects of 5 windows, 5 asked for and not read yet"
+    )
+
+
+def test_a_range_leaves_out_what_is_read_and_what_is_asked_for(tmp_path: Path) -> None:
+    drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
+    for hour in (3, 4, 5, 7):
+        lay(drops, f"2025-11-20/{hour:02}/a.json")
+    lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
+    read = [one for one in open_landing(feed).list() if one.window == "2025-11-20T04"]
+    append(lake, feed, *((one.window, one.name, one.generation, 1) for one in read))
+    bronze_ledger.catch_up(lake, feed)
+    look = Look(drops, str(warehouse))
+    look()
+    assert [windows_of(one) for one in look.requests] == [
+        ["2025-11-20T03"],
+        # In 06 nothing landed.
+        ["2025-11-20T05", "2025-11-20T06", "2025-11-20T07"],
+    ]
+    lay(drops, "2025-11-20/02/a.json")
+    lay(drops, "2025-11-20/06/a.json")
+    assert look() == ["2025-11-20T02", "2025-11-20T06"]
 
 
 def test_an_empty_landing_asks_for_nothing_and_says_where_it_looked(folder: Path) -> None:
     look = Look(folder)
     assert look() == []
-    assert look.skip_message == f"no new drops in {folder}"
+    assert look.skip_message == f"no new drops in {folder}: 0 objects of 0 windows, all read"
 
 
 def test_a_new_object_for_an_old_window_asks_for_that_window_again(folder: Path) -> None:
@@ -113,30 +161,82 @@ def test_an_object_that_is_gone_asks_for_nothing_that_is_not_there(folder: Path)
     assert look() == []
 
 
+FAILURE = dg.DagsterRunStatus.FAILURE
+
+
+class After:
+    """What is asked for again after a run of these windows, which all are still due unless others are named."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, due: Collection[str] | None = None) -> None:
+        self.monkeypatch, self.due = monkeypatch, due
+
+    def __call__(
+        self, name: str, attempt: str, seconds: float, status: dg.DagsterRunStatus = FAILURE
+    ) -> dict[str | None, list[str]]:
+        """The windows of each request, by its run key."""
+        self.monkeypatch.setattr(failed_runs, "age", lambda _: seconds)
+        tags = {"feed": "shop", "dagster/run_key": f"{name}:abc{attempt}"}
+        first, _, last = name.partition("..")
+        for tag, window in zip(RANGE, (first, last or first), strict=True):
+            tags[tag] = window
+        with dg.DagsterInstance.ephemeral() as instance:
+            instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
+            feed = Feed("shop", "arcion_s3_json", "")
+            found = failed_runs.again(
+                instance, feed, lambda some: some if self.due is None else self.due
+            )
+        return {one.run_key: windows_of(one) for one in found}
+
+
 def test_a_window_whose_run_failed_is_asked_for_again_after_a_while_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    after, window = After(monkeypatch), "2025-11-20T03"
+    assert after(window, "", 301) == {f"{window}:abc:2": [window]}
+    assert after(window, "", 299) == {}
+    assert after(window, ":2", 599) == {}
+    assert after(window, ":2", 601) == {f"{window}:abc:3": [window]}
+    assert after(window, ":5", 1_000_000) == {}
+    assert after(window, "", 301, dg.DagsterRunStatus.SUCCESS) == {}
+    assert after(window, "", 301, dg.DagsterRunStatus.STARTED) == {}
+    # Other drops were asked for since, or another run has finished it.
+    assert After(monkeypatch, due=[])(window, "", 301) == {}
+
+
+def test_a_range_whose_run_failed_is_asked_for_in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    windows = [f"2025-11-20T{hour:02}" for hour in range(3, 8)]
+    name = f"{windows[0]}..{windows[-1]}"
+    assert After(monkeypatch)(name, ":5", 1_000_000) == {
+        "2025-11-20T03..2025-11-20T04:abc:6": windows[:2],
+        "2025-11-20T05..2025-11-20T07:abc:6": windows[2:],
+    }
+    # One of them is finished meanwhile.
+    assert After(monkeypatch, [windows[0], *windows[2:]])(name, "", 301) == {
+        "2025-11-20T03:abc:2": windows[:1],
+        "2025-11-20T05:abc:2": windows[2:3],
+        "2025-11-20T06..2025-11-20T07:abc:2": windows[3:],
+    }
+
+
+def test_the_sensor_asks_again_for_what_is_still_unread(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lay(folder, "2025-11-20/03/part_1.json")
-    now = object_sensor.digests(open_landing(feed_of(folder), ("**",)).list())
-    digest = now["2025-11-20T03"]
-
-    def asked(attempt: str, status: dg.DagsterRunStatus, seconds: float) -> dict[str, str]:
-        monkeypatch.setattr(failed_runs, "age", lambda _: seconds)
-        tags = {"feed": "shop", "dagster/run_key": f"2025-11-20T03:{digest}{attempt}"}
-        with dg.DagsterInstance.ephemeral() as instance:
-            instance.add_run(dg.DagsterRun(job_name="shop_to_gold", status=status, tags=tags))
-            return failed_runs.again(instance, feed_of(folder), now)
-
-    failure = dg.DagsterRunStatus.FAILURE
-    assert asked("", failure, 301) == {"2025-11-20T03": f"2025-11-20T03:{digest}:2"}
-    assert asked("", failure, 299) == {}
-    assert asked(":2", failure, 599) == {}
-    assert asked(":2", failure, 601) == {"2025-11-20T03": f"2025-11-20T03:{digest}:3"}
-    assert asked(":5", failure, 1_000_000) == {}
-    assert asked("", dg.DagsterRunStatus.SUCCESS, 301) == {}
-    assert asked("", dg.DagsterRunStatus.STARTED, 301) == {}
-    now["2025-11-20T03"] = "other drops, which were asked for under a key of their own"
-    assert asked("", failure, 301) == {}
+    look = Look(folder)
+    assert look() == ["2025-11-20T03"]
+    monkeypatch.setattr(failed_runs, "age", lambda _: 301)
+    tags = {
+        "feed": "shop",
+        "dagster/run_key": str(look.run_keys[0]),
+        "dagster/partition": "2025-11-20T03",
+    }
+    run = dg.DagsterRun(job_name="shop_to_gold", status=FAILURE, tags=tags)
+    assert look(run) == ["2025-11-20T03"]
+    assert look.run_keys == [f"{tags['dagster/run_key']}:2"]
+    # A new drop is asked for in its own state, and once.
+    lay(folder, "2025-11-20/03/part_2.json")
+    assert look(run) == ["2025-11-20T03"]
+    assert not str(look.run_keys[0]).endswith(":2")
 
 
 def test_what_is_no_drop_asks_for_nothing(folder: Path) -> None:
@@ -146,17 +246,31 @@ def test_what_is_no_drop_asks_for_nothing(folder: Path) -> None:
     assert Look(folder)() == []
 
 
-def test_a_first_look_at_many_windows_does_not_flood_the_queue(folder: Path) -> None:
+def test_a_first_look_at_many_windows_does_not_flood_the_queue(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     windows = [f"2025-11-{day:02}T{hour:02}" for day in (20, 21) for hour in range(24)] + [
         "2025-11-22T00"
     ]
     for window in windows:
         lay(folder, f"{window.replace('T', '/')}/part_1.json")
+    monkeypatch.setattr(object_sensor, "WINDOWS_AT_ONCE", 24)
     look = Look(folder)
     assert look() == windows[:24]
     assert look() == windows[24:48]
     assert look() == windows[48:]
     assert look() == []
+
+
+def test_ranges_that_are_far_apart_are_a_few_runs_for_each_tick(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    windows = [f"2025-{month:02}-20T03" for month in range(1, 6)]
+    for window in windows:
+        lay(folder, f"{window.replace('T', '/')}/part_1.json")
+    monkeypatch.setattr(object_sensor, "RUNS_AT_ONCE", 2)
+    look = Look(folder)
+    assert [look(), look(), look(), look()] == [windows[:2], windows[2:4], windows[4:], []]
 
 
 def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: Path) -> None:
@@ -194,8 +308,8 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
     monkeypatch.setattr(object_sensor, "open_landing", lambda *_: Fake())
     monkeypatch.setattr(ledger, "noted_objects", lambda *_: read)
     look = Look(folder)
-    assert look() == [one.window for one in objects[:24]]
-    assert len(json.loads(look.cursor or "")) == 24
+    assert look() == [one.window for one in objects[:744]]
+    assert len(json.loads(look.cursor or "")) == 744
 
     # Runs have read all but the last window, which was asked for.
     read += [ReadObject(one.window, one.name, one.generation, 1) for one in objects[:-1]]

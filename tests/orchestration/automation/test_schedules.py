@@ -15,9 +15,11 @@ from assets.layers import Layer
 from orchestration import definitions
 from orchestration.automation import schedules
 from orchestration.resources import lake_of
+from orchestration.watching.run_windows import WINDOW, windows_of_run
 from tests.support.made_bronze import append
 from transforms.feed.digest import feed_digest
 from transforms.feed.feed import Feed, WindowSize
+from transforms.feed.windows import windows_between
 
 
 @pytest.mark.parametrize(
@@ -57,9 +59,10 @@ class Ticks:
         self.lake = lake_of(str(warehouse), {})
         self.repository = definitions.build([self.feed], self.lake).get_repository_def()
         self.runs: list[tuple[str, dg.DagsterRunStatus]] = []
+        self.skip_message: str | None = None
 
-    def __call__(self, hour: int) -> list[tuple[str | None, str | None]]:
-        """Run key and window of each run that is asked for at this hour."""
+    def __call__(self, hour: int) -> list[tuple[str | None, list[str]]]:
+        """Run key and windows of each run that is asked for at this hour."""
         schedule = self.repository.get_schedule_def("shop_every_hour")
         at = datetime(2025, 11, 20, hour, tzinfo=UTC)
         for run in self.instance.get_runs():
@@ -70,8 +73,22 @@ class Ticks:
         context = dg.build_schedule_context(
             instance=self.instance, scheduled_execution_time=at, repository_def=self.repository
         )
-        requests = schedule.evaluate_tick(context).run_requests
-        return [(one.run_key, one.partition_key) for one in requests or []]
+        tick = schedule.evaluate_tick(context)
+        self.skip_message = tick.skip_message
+        return [
+            (one.run_key, windows_of_run(self.feed, tags_of(one)))
+            for one in tick.run_requests or []
+        ]
+
+
+def tags_of(request: dg.RunRequest) -> dict[str, str]:
+    """The tags that the run has: Dagster adds that of its partition."""
+    window = request.partition_key
+    return {**request.tags, **({} if window is None else {WINDOW: window})}
+
+
+def between(first: str, last: str) -> list[str]:
+    return windows_between(first, last, "hour")
 
 
 def lay(landing: Path, *windows: str) -> None:
@@ -87,14 +104,14 @@ def test_older_windows_with_something_new_are_asked_for_too_and_under_keys_of_th
     landing = tmp_path / "landing"
     lay(landing, "2025-11-18T03", "2025-11-20T02", "2025-11-20T04", "2025-11-20T05")
     tick = Ticks(instance, landing, tmp_path / "warehouse")
-    # Neither the window that is open nor one that is to come.
+    # Neither the window that is open nor one that is to come; between 02 and 04 nothing landed.
     assert tick(5) == [
-        ("2025-11-20T04", "2025-11-20T04"),
-        ("2025-11-18T03@2025-11-20T04", "2025-11-18T03"),
-        ("2025-11-20T02@2025-11-20T04", "2025-11-20T02"),
+        ("2025-11-18T03..2025-11-20T04@2025-11-20T04", between("2025-11-18T03", "2025-11-20T04")),
     ]
     # Dagster would start no second run for a key that it has seen.
-    assert tick(6)[1] == ("2025-11-18T03@2025-11-20T05", "2025-11-18T03")
+    assert tick(6) == [
+        ("2025-11-18T03..2025-11-20T05@2025-11-20T05", between("2025-11-18T03", "2025-11-20T05")),
+    ]
 
 
 def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
@@ -106,7 +123,8 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
     (one,) = open_landing(tick.feed).list()
     append(tick.lake, tick.feed, (one.window, one.name, one.generation, 1))
     bronze_ledger.catch_up(tick.lake, tick.feed)
-    assert [window for _, window in tick(5)] == ["2025-11-20T04", "2025-11-19T03"]
+    lay(landing, "2025-11-19T02", "2025-11-19T04")
+    assert [windows for _, windows in tick(5)] == [between("2025-11-19T02", "2025-11-19T04")]
     done = {
         "window": one.window,
         "objects": 1,
@@ -114,7 +132,20 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
         "finished_at": datetime.now(UTC),
     }
     tick.lake.small_table(Layer.PROGRESS, "shop", window_progress.PROGRESS).append([done])
-    assert [window for _, window in tick(5)] == ["2025-11-20T04"]
+    # It is left out of every range.
+    assert [windows for _, windows in tick(5)] == [["2025-11-19T02"], ["2025-11-19T04"]]
+
+
+def test_a_window_that_ended_without_a_drop_is_a_reason_and_no_run(
+    instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    landing = tmp_path / "landing"
+    lay(landing, "2025-11-20T05")
+    tick = Ticks(instance, landing, tmp_path / "warehouse")
+    assert tick(5) == []
+    assert tick.skip_message == (
+        f"1 drop in {landing}: none of 2025-11-20T04 or before is left to do"
+    )
 
 
 def test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting(
@@ -125,24 +156,28 @@ def test_one_tick_asks_for_a_few_and_those_that_fail_keep_no_other_waiting(
     lay(landing, *windows)
     tick = Ticks(instance, landing, tmp_path / "warehouse")
 
-    def older() -> list[str | None]:
-        return [window for _, window in tick(5)][1:]
+    def older() -> list[list[str]]:
+        return [windows for _, windows in tick(5)]
 
-    assert older() == windows[: schedules.OLDER_AT_ONCE]
-    tick.runs = [(one, dg.DagsterRunStatus.FAILURE) for one in windows[:12]]
-    assert older() == windows[12:]
+    assert older() == [windows]
+    # A window whose run failed has a run of its own, behind those that have not been tried.
+    tick.runs = [(one, dg.DagsterRunStatus.FAILURE) for one in windows[:20]]
+    assert older() == [*([one] for one in windows[:12]), windows[20:]]
+    tick.runs += [(one, dg.DagsterRunStatus.FAILURE) for one in windows[:12]]
+    assert older() == [*([one] for one in (*windows[:4], *windows[12:20])), windows[20:]]
     # What is on its way is not asked for again.
-    tick.runs += [(one, dg.DagsterRunStatus.STARTING) for one in windows[12:23]]
-    assert older() == [*windows[:11], windows[23]]
+    tick.runs = [(one, dg.DagsterRunStatus.STARTING) for one in windows[5:]]
+    assert older() == [windows[:5]]
     tick.runs = [(one, dg.DagsterRunStatus.STARTED) for one in windows]
     assert older() == []
+    assert str(tick.skip_message).endswith("runs of 24 windows that are due are on their way")
 
 
 def test_a_landing_that_cannot_be_read_leaves_the_window_that_ended(
     instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:
     tick = Ticks(instance, tmp_path / "none", tmp_path / "warehouse")
-    assert tick(5) == [("2025-11-20T04", "2025-11-20T04")]
+    assert tick(5) == [("2025-11-20T04", ["2025-11-20T04"])]
 
 
 def test_it_ticks_in_utc_and_waits_to_be_switched_on() -> None:

@@ -11,9 +11,10 @@ import pytest
 from assets.landing.kafka import peek
 from orchestration import definitions
 from orchestration.resources import lake_of
+from orchestration.watching.run_windows import windows_of_run
 from tests.services.kafka import Broker, Sent
-from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
+from transforms.landing_away import LandingAway
 
 pytestmark = pytest.mark.services
 
@@ -28,6 +29,7 @@ class Look:
     """The sensor over a topic, tick after tick."""
 
     def __init__(self, feed: Feed) -> None:
+        self.feed = feed
         self.repository = definitions.build([feed], lake_of("/nowhere", {})).get_repository_def()
         self.sensor = self.repository.get_sensor_def(f"{feed.name}_drops")
         self.cursor: str | None = None
@@ -42,7 +44,15 @@ class Look:
             tick = self.sensor.evaluate_tick(context)
         self.cursor = tick.cursor or self.cursor
         self.reason = tick.skip_message
-        return [str(one.partition_key) for one in tick.run_requests or []]
+        return [
+            window
+            for one in tick.run_requests or []
+            for window in (
+                [one.partition_key]
+                if one.partition_key is not None
+                else windows_of_run(self.feed, one.tags)
+            )
+        ]
 
 
 def feed_of(address: str, topic: str) -> Feed:
@@ -64,6 +74,8 @@ def test_records_ask_for_their_windows_once_in_whatever_order_they_come(broker: 
     )
     assert look() == ["2025-11-20T03", "2025-11-20T04"]
     assert look() == []
+    assert look.reason is not None
+    assert look.reason.startswith(f"no new records in {look.feed.landing}: asked/0 up to offset 2,")
     # The window of the far future waits, and is not forgotten.
     assert look.cursor is not None
     assert json.loads(look.cursor)["waiting"] == [["2100-01-01T00", "2100-01-01T00"]]
@@ -111,21 +123,21 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
     found, offsets = {*windows}, {"t/0 id": 12_000}
     monkeypatch.setattr(peek, "new_windows", lambda *_: (found, offsets, ()))
     look = Look(feed_of("nowhere:1", "t"))
-    assert look() == windows[:24]
+    assert look() == windows[:744]
     found = set()
-    asked = windows[:24]
-    for _ in range(25):
+    asked = windows[:744]
+    for _ in range(9):
         asked += look()
-    assert asked == windows[: 26 * 24]
+    assert asked == windows[: 10 * 744]
     assert look.cursor is not None
     cursor = json.loads(look.cursor)
-    assert cursor["waiting"] == [[windows[26 * 24], windows[-1]]]
+    assert cursor["waiting"] == [[windows[10 * 744], windows[-1]]]
     # Those asked for last, which may be asked for again.
-    assert [*cursor["windows"]] == windows[6 * 24 : 26 * 24]
-    assert len(look.cursor) < 20_000
+    assert [*cursor["windows"]] == windows[9 * 744 : 10 * 744]
+    assert len(look.cursor) < 40_000
     # A window that was asked for long ago gets a record.
     found, offsets = {windows[0]}, {"t/0 id": 12_001}
-    assert look() == [windows[0], *windows[26 * 24 : 27 * 24 - 1]]
+    assert look() == [windows[0], *windows[10 * 744 : 11 * 744 - 1]]
 
     # An earlier version's cursor names each window with a state.
     old = {"offsets": {}, "windows": {}, "waiting": {windows[7]: "state", windows[9]: "state"}}
@@ -135,5 +147,5 @@ def test_the_cursor_of_a_long_topic_stays_short_and_forgets_no_window(
 
 def test_a_broker_that_is_away_fails_the_tick_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assets.landing.kafka.clients.PATIENCE", 1.0)
-    with pytest.raises(UnreadableLanding, match="the broker does not answer"):
+    with pytest.raises(LandingAway, match="the broker does not answer"):
         peek.new_windows(feed_of("127.0.0.1:1", "t"), {})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from assets import retries
 from assets.gold.apply import apply_feed, apply_table, local_apply
 from assets.lake import Lake
 from assets.layers import Layer
@@ -23,6 +26,7 @@ from orchestration.resources import lake_of
 from orchestration.runs.execute import RANGE_END, RANGE_START
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
+from orchestration.runs.summary_lines import table_lines
 from tests.support import pet_feed
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.errors import TableBusy
@@ -56,6 +60,11 @@ def feed(tmp_path: Path) -> Feed:
 def instance() -> Iterator[dg.DagsterInstance]:
     with dg.DagsterInstance.ephemeral() as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def no_further_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "WAITS", ())
 
 
 def run(
@@ -120,6 +129,30 @@ def test_tables_that_fail_are_reported_by_name_and_the_others_are_done(
     assert outcome.errors == []
     assert names(lake, feed, "keepers") == {1: "Ada"}
     assert due(lake, feed).windows == []
+
+
+def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_once(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retries, "WAITS", (0.0,))
+    request_again = retries.request_again
+    with ExitStack() as other_run:
+        other_run.enter_context(writing(lake, Layer.GOLD, "zoo", "keepers"))
+
+        def ends_first(context: dg.AssetExecutionContext, fault: Exception) -> None:
+            other_run.close()
+            request_again(context, fault)
+
+        monkeypatch.setattr(retries, "request_again", ends_first)
+        outcome, result = run(lake, feed, instance)
+    assert result.success
+    assert outcome.errors == []
+    assert names(lake, feed, "keepers") == {1: "Ada"}
+    assert due(lake, feed).windows == []
+    lines = table_lines(outcome)
+    assert {
+        name: (lines[name].changes, lines[name].duplicates) for name in TABLES
+    } == dict.fromkeys(TABLES, (1, 0))
 
 
 def test_a_table_whose_files_are_gone_fails_alone(
@@ -251,6 +284,9 @@ def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(
     lines = [change("I", at, after=bo, table="pets") for at in (21, 22, 22)]
     lay(Path(feed.landing), "2025-11-20/04/b.json", drop(*lines, "cut off"))
     lay(Path(feed.landing), "2025-11-20/04/c.json", drop(change("D", 23, before=bo)))
+    ended = datetime(2025, 11, 20, 4, 1, 30, tzinfo=UTC).timestamp()
+    for file in Path(feed.landing).rglob("*.json"):
+        os.utime(file, (ended, ended))
     _, result = run(lake, feed, instance, last=quiet)
     assert result.success
     numbers: dict[str, dict[str | None, dict[str, Any]]] = {}
@@ -263,6 +299,11 @@ def test_each_window_of_a_range_carries_its_own_numbers_and_they_add_up(
         return [numbers[asset][window].get(name) for window in (WINDOW, NEXT, quiet)]
 
     assert by_window("zoo_bronze", "objects") == [1, 2, 0]
+    # They lay there 90 seconds after the end of 03, and before the end of 04; in 05 nothing landed.
+    assert by_window("zoo_bronze", "landing_lag_seconds") == [90.0, 0.0, None]
+    # The newest changes are of 00:56:20 and 01:16:20, so that all were made before their windows began.
+    assert by_window("zoo_silver", "source_lag_seconds") == [11_020.0, 13_420.0, None]
+    assert by_window("zoo_report", "late_changes") == [3, 3, None]
     assert by_window("zoo_silver", "events") == [3, 5, 0]
     assert by_window("zoo_silver", "changes") == [3, 3, 0]
     assert by_window("zoo_silver", "duplicates") == [0, 1, 0]

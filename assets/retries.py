@@ -1,0 +1,71 @@
+"""Steps that are tried again: where a fault may pass by itself, and not where somebody has to do something.
+
+A store that is slow, a broker that restarts, another run in the same table: a few tries with more patience each time,
+and nobody is called. A declaration that is wrong, a disk that is full, a blocking check: at once, as it is.
+Put here which faults pass and how a step is tried again. Not here: how faults get their kind (``delta/store_faults``,
+``s3``, ``landing``), and runs that are asked for again after they failed (``orchestration/automation/failed_runs``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import isgeneratorfunction
+from typing import Any, TypeVar, cast
+
+import dagster as dg
+
+from assets.task_errors import WorkerLost
+from transforms.errors import TableBusy, TablesFailed, WarehouseFailed
+from transforms.landing_away import LandingAway
+
+WAITS = (3.0, 9.0, 27.0)
+"""How many seconds a step waits before each further try."""
+
+_PASSING = (LandingAway, TableBusy, WarehouseFailed, WorkerLost)
+
+Step = TypeVar("Step", bound=Callable[..., Any])
+
+
+def passes(fault: BaseException | None) -> bool:
+    """Whether the same may work a little later, though nobody does anything."""
+    if isinstance(fault, TablesFailed):
+        return passes(fault.__cause__)
+    return isinstance(fault, _PASSING)
+
+
+def retried(step: Step) -> Step:
+    """A step that Dagster tries again after a fault that may pass: below ``@dg.multi_asset``."""
+    if isgeneratorfunction(step):
+
+        @wraps(step)
+        def results(context: dg.AssetExecutionContext, **resources: object) -> Iterator[Any]:
+            try:
+                yield from step(context, **resources)
+            except Exception as fault:
+                request_again(context, fault)
+                raise
+
+        return cast("Step", results)
+
+    @wraps(step)
+    def result(context: dg.AssetExecutionContext, **resources: object) -> object:
+        try:
+            return step(context, **resources)
+        except Exception as fault:
+            request_again(context, fault)
+            raise
+
+    return cast("Step", result)
+
+
+def request_again(context: dg.AssetExecutionContext, fault: Exception) -> None:
+    """Ask Dagster to try the step again after a while; nothing where that would not help, or was done often enough.
+
+    Raises:
+        RetryRequested: Dagster's own, which it takes for that.
+    """
+    done = context.retry_number
+    if not passes(fault) or done >= len(WAITS):
+        return
+    context.log.warning(f"{fault} Tried again in {WAITS[done]:g} s ({done + 1} of {len(WAITS)}).")
+    raise dg.RetryRequested(len(WAITS), WAITS[done]) from fault

@@ -1,0 +1,136 @@
+"""A step is tried again after a fault that may pass by itself, and not after one that somebody has to mend."""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+import pytest
+from pyspark.errors import PySparkException
+
+from assets import retries
+from assets.gold import table_faults
+from assets.landing.landings import open_landing
+from assets.retries import passes, retried
+from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
+from transforms.errors import (
+    FeedMisdeclared,
+    TableBusy,
+    TablesFailed,
+    UnreadableLanding,
+    WarehouseFailed,
+    WarehouseFull,
+    WeirError,
+)
+from transforms.feed.feed import Feed
+from transforms.landing_away import LandingAway
+
+AWAY = LandingAway("shop", "s3://drops", "nothing answers", "Run again.")
+FAILED = WarehouseFailed("silver.shop", "s3://lake", "the store answers 503")
+MISDECLARED = FeedMisdeclared("shop.yaml", "tables", "there is no key")
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "WAITS", (0.0, 0.0, 0.0))
+
+
+def tries(faults: Sequence[Exception], *, is_generator: bool) -> tuple[bool, int]:
+    """Whether a step succeeds that meets these faults, one in each try, and how often it was tried."""
+    left, count = [*faults], 0
+
+    def work() -> None:
+        nonlocal count
+        count += 1
+        if left:
+            raise left.pop(0)
+
+    def plain(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[str]
+    ) -> dg.MaterializeResult[None]:
+        assert lake == "here"
+        work()
+        return dg.MaterializeResult()
+
+    def results(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[str]
+    ) -> Iterator[dg.MaterializeResult[None]]:
+        assert lake == "here"
+        work()
+        yield dg.MaterializeResult()
+
+    decorate = dg.multi_asset(specs=[dg.AssetSpec("one")], name="one")
+    asset = decorate(retried(results if is_generator else plain))
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = dg.materialize(
+            [asset],
+            instance=instance,
+            raise_on_error=False,
+            resources={"lake": "here"},
+        )
+    return done.success, count
+
+
+@pytest.mark.parametrize("is_generator", [False, True])
+def test_what_passes_is_tried_again_and_what_does_not_is_not(*, is_generator: bool) -> None:
+    assert tries([AWAY, FAILED], is_generator=is_generator) == (True, 3)
+    assert tries([MISDECLARED], is_generator=is_generator) == (False, 1)
+    assert tries([AWAY, MISDECLARED], is_generator=is_generator) == (False, 2)
+    # Often enough.
+    assert tries([AWAY] * 4, is_generator=is_generator) == (False, 4)
+
+
+@pytest.mark.parametrize("fault", [AWAY, FAILED, TableBusy("silver.shop"), WorkerLost()])
+def test_faults_that_pass(fault: WeirError) -> None:
+    assert passes(fault)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        MISDECLARED,
+        WarehouseFull("silver.shop", "none"),
+        UnreadableLanding("shop", "s3://drops", "access is denied", "Ask."),
+        ValueError("of nobody"),
+    ],
+)
+def test_faults_that_do_not_pass(fault: Exception) -> None:
+    assert not passes(fault)
+
+
+@pytest.mark.parametrize(
+    ("faults", "is_passing"),
+    [
+        ([FAILED, TableBusy("gold.shop.b")], True),
+        ([FAILED, MISDECLARED], False),
+        ([FAILED, ValueError("of nobody")], False),
+    ],
+)
+def test_several_tables_pass_where_each_does(
+    faults: Sequence[Exception], *, is_passing: bool
+) -> None:
+    with pytest.raises(TablesFailed) as raised:
+        table_faults.refuse("shop", dict(zip("ab", faults, strict=True)))
+    assert passes(raised.value) == is_passing
+
+
+def test_a_store_that_does_not_answer_is_away_and_one_that_refuses_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    feed = Feed("shop", "arcion_s3_json", "s3://drops/in")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "any")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
+    with pytest.raises(LandingAway, match="nothing answers at the store's address"):
+        [*open_landing(feed).list()]
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "no address")
+    with pytest.raises(UnreadableLanding) as raised:
+        [*open_landing(feed).list()]
+    assert not passes(raised.value)
+
+
+def test_a_landing_that_is_away_is_still_away_when_it_comes_out_of_a_task() -> None:
+    with pytest.raises(LandingAway, match="nothing answers"), raise_clearly():
+        raise TaskFailed(AWAY)
+    with pytest.raises(LandingAway, match="nothing answers"), raise_clearly():
+        raise PySparkException(str(TaskFailed(AWAY)))

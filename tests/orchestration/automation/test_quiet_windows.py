@@ -1,0 +1,119 @@
+"""Windows without a drop are marked as done in Dagster, so that "missing" there is what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from orchestration import definitions
+from orchestration.automation import quiet_windows
+from orchestration.resources import lake_of
+from transforms.feed.feed import Feed
+from transforms.feed.windows import window_at
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    home = tmp_path / "dagster"
+    home.mkdir()
+    with dg.DagsterInstance.local_temp(str(home)) as made:
+        yield made
+
+
+def hours_ago(hours: int) -> str:
+    return window_at(datetime.now(UTC) - timedelta(hours=hours), "hour")
+
+
+def feed_from(start: str | None, landing: Path) -> Feed:
+    feed = Feed("shop", "arcion_s3_json", str(landing), window="hour")
+    return replace(feed, running=replace(feed.running, start=start))
+
+
+def lay(landing: Path, window: str) -> None:
+    file = landing / window.replace("T", "/") / "a.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{}")
+
+
+class Tick:
+    """The sensor over a folder, and what Dagster shows after it."""
+
+    def __init__(self, feed: Feed, warehouse: Path, instance: dg.DagsterInstance) -> None:
+        self.instance, self.feed = instance, feed
+        lake = lake_of(str(warehouse), {})
+        self.repository = definitions.build([feed], lake).get_repository_def()
+        self.skip_message: str | None = None
+        self.cursor: str | None = None
+
+    def __call__(self) -> int:
+        """How many runs are asked for."""
+        context = dg.build_sensor_context(
+            instance=self.instance, cursor=self.cursor, repository_def=self.repository
+        )
+        tick = self.repository.get_sensor_def("shop_drops").evaluate_tick(context)
+        self.skip_message, self.cursor = tick.skip_message, tick.cursor
+        return len(tick.run_requests or [])
+
+    def shown(self) -> dict[str, set[str]]:
+        """The windows that Dagster has of each asset that is made window by window."""
+        graph = self.repository.asset_graph
+        return {
+            key.path[0]: self.instance.get_materialized_partitions(key)
+            for key in graph.get_all_asset_keys()
+            if graph.get(key).partitions_def is not None
+        }
+
+
+def test_windows_that_ended_without_a_drop_are_marked_and_no_others(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet_windows, "SECONDS", 600.0)
+    landing = tmp_path / "landing"
+    lay(landing, hours_ago(3))
+    tick = Tick(feed_from(hours_ago(5), landing), tmp_path / "warehouse", instance)
+    assert tick() == 1
+    # Neither the window with a drop nor the one that is open.
+    quiet = {hours_ago(5), hours_ago(4), hours_ago(2), hours_ago(1)}
+    shown = tick.shown()
+    assert {"bronze", "silver", "quarantine", "progress", "report"} <= {*shown}
+    assert all(windows == quiet for windows in shown.values())
+
+    # A drop that comes late makes its window due again.
+    lay(landing, hours_ago(4))
+    assert tick() == 1
+    assert tick() == 0
+    assert str(tick.skip_message).endswith("2 asked for and not read yet")
+
+
+def test_a_tick_reports_for_a_short_time_and_the_newest_first(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landing = tmp_path / "landing"
+    landing.mkdir()
+    tick = Tick(feed_from(hours_ago(3), landing), tmp_path / "warehouse", instance)
+    moments = iter([0.0, 1.0, 600.0])
+    monkeypatch.setattr(quiet_windows, "monotonic", lambda: next(moments))
+    assert tick() == 0
+    assert str(tick.skip_message).endswith("; 1 window without a drop marked as done")
+    assert tick.shown()["silver"] == {hours_ago(1)}
+
+
+def test_nothing_is_marked_where_it_is_not_known_when_the_feed_begins() -> None:
+    now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
+    feed = feed_from(None, Path("/nowhere"))
+    assert [*quiet_windows.quiet_windows(feed, [], now)] == []
+    begun = feed_from("2025-11-20T03", Path("/nowhere"))
+    assert [*quiet_windows.quiet_windows(begun, ["2025-11-20T03"], now)] == ["2025-11-20T04"]
+
+
+def test_only_windows_of_the_last_weeks_are_marked() -> None:
+    now = datetime(2025, 11, 20, 5, 30, tzinfo=UTC)
+    old = feed_from("2021-01-01T00", Path("/nowhere"))
+    windows = [*quiet_windows.quiet_windows(old, [], now)]
+    assert len(windows) == quiet_windows.LOOKED_AT
+    assert (windows[0], windows[-1]) == ("2025-11-20T04", "2025-08-28T21")

@@ -1,0 +1,105 @@
+"""Tables that only the stream describes are nodes of their own, once they are in gold and the location is reloaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.lake import Lake
+from orchestration.automation.jobs import job_name
+from orchestration.definitions import build
+from orchestration.resources import lake_of
+from orchestration.runs.tables_in_gold import tables_in_gold
+from tests.laws.drawn import model_format
+from tests.support.pet_feed import drop, lay
+from transforms.feed.feed import Feed
+
+# Dagster's own, of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+WINDOW = "2025-11-20T03"
+PETS = dg.AssetKey(["gold", "zoo", "pets"])
+
+
+def put(at: int) -> str:
+    """A pet, and what the table is like."""
+    columns = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
+    return json.dumps(
+        {
+            "table": "pets",
+            "operation": "insert",
+            "effect": "put",
+            "before": {},
+            "after": {"id": str(at), "name": "Ada"},
+            "position": [0, 1, at],
+            "identity": [str(at)],
+            "stable_prefix": 3,
+            "told": {"key": ["id"], "columns": columns},
+        }
+    )
+
+
+@pytest.fixture
+def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    model_format.register(monkeypatch)
+    lay(tmp_path / "landing", "2025-11-20/03/a.jsonl", drop(put(1), put(2)))
+    return Feed("zoo", "telling", str(tmp_path / "landing"))
+
+
+def loaded(lake: Lake, feed: Feed) -> dg.RepositoryDefinition:
+    """What the code location has when it is loaded now."""
+    tables = tables_in_gold(lake, feed).values()
+    return build([feed], lake, undeclared={feed.name: tables}).get_repository_def()
+
+
+def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
+    tmp_path: Path, feed: Feed
+) -> None:
+    lake = lake_of(str(tmp_path / "warehouse"))
+    before = loaded(lake, feed)
+    assert PETS not in before.asset_graph.get_all_asset_keys()
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = before.get_job(job_name(feed)).execute_in_process(
+            instance=instance, partition_key=WINDOW, raise_on_error=False
+        )
+        assert result.success
+        (event,) = [
+            one for one in result.get_asset_materialization_events() if one.asset_key == PETS
+        ]
+        made = event.step_materialization_data.materialization
+        assert instance.get_materialized_partitions(PETS) == {WINDOW}
+    assert made.metadata["dagster/row_count"].value == 2
+    assert made.metadata["changes"].value == 2
+    assert "dagster/column_lineage" in made.metadata
+
+    node = loaded(lake, feed).asset_graph.get(PETS)
+    assert node.group_name == "zoo"
+    assert node.parent_keys == {dg.AssetKey(["undeclared", "zoo", "zoo_undeclared"])}
+    assert not node.is_executable
+    schema = node.metadata["dagster/column_schema"]
+    assert isinstance(schema, dg.TableSchema)
+    columns = {one.name: one.type for one in schema.columns}
+    assert (columns["id"], columns["name"]) == ("int", "string")
+    # A run after the reload makes it as before.
+    with dg.DagsterInstance.ephemeral() as instance:
+        again = loaded(lake, feed).get_job(job_name(feed))
+        assert again.execute_in_process(instance=instance, partition_key=WINDOW).success
+
+
+def test_a_warehouse_that_cannot_be_read_keeps_no_location_from_loading(
+    tmp_path: Path, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
+    for name in ("AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "any")
+    lake = lake_of("s3://lake", {})
+    with pytest.warns(UserWarning, match="zoo: its tables in gold are not known"):
+        assert tables_in_gold(lake, feed) == {}
+
+
+def test_a_feed_whose_stream_describes_nothing_has_none(tmp_path: Path) -> None:
+    lake = lake_of(str(tmp_path), {})
+    assert tables_in_gold(lake, Feed("shop", "arcion_s3_json", "/nowhere")) == {}
