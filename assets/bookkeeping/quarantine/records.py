@@ -20,6 +20,7 @@ from assets.bookkeeping import decisions
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine import mended_records
 from assets.bookkeeping.quarantine.mended_records import FAULTS, Cells, by_record, coordinates_of
+from assets.bookkeeping.quarantine.totals import rows_to_decide
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -146,7 +147,7 @@ def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Samp
     looked: list[pa.Table] = []
     events = 0
     for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(FAULTS, windows):
-        looked.append(_waiting(rows, dismissed))
+        looked.append(rows_to_decide(rows, dismissed))
         events += looked[-1].num_rows
         if events > most:
             looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
@@ -156,15 +157,6 @@ def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Samp
         for place, row in by_record(looked).items()
     ]
     return Sampled(sorted(found, key=lambda one: (one.window, one.place)), events <= most)
-
-
-def _waiting(rows: pa.Table, dismissed: Collection[Coordinates]) -> pa.Table:
-    """Those rows of quarantine that wait for somebody."""
-    rows = rows.filter(pc.not_equal(rows["reason"], REASON))
-    if not dismissed:
-        return rows
-    places = rows.select(COORDINATES).to_pylist()
-    return rows.filter(pa.array([coordinates_of(one) not in dismissed for one in places]))
 
 
 _PAYLOADS = pa.schema([REFUSALS_ARROW.field(one) for one in ("window", *COORDINATES, "payload")])

@@ -156,3 +156,9 @@ def _as_code(text: str) -> str:
     # A table's cells are told apart before anything else is read, so that the bar is escaped in code, too.
     escaped = text.replace("|", "\\|")
     return f"{quotes} {escaped} {quotes}" if len(quotes) > 1 else f"`{escaped}`"
+
+
+def as_code_block(text: str) -> str:
+    """Lines as Markdown shows them as they are."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"

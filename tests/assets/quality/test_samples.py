@@ -11,6 +11,7 @@ import pytest
 from assets.bookkeeping import decisions
 from assets.bookkeeping.decisions import Signature, with_recorded
 from assets.bookkeeping.quarantine import samples, words
+from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.bronze import from_objects
 from assets.gold.apply import apply_table
@@ -18,8 +19,7 @@ from assets.gold.apply_reports import samples_of
 from assets.lake import Lake
 from assets.silver import derive_windows
 from assets.silver.derive_windows import Derived
-from orchestration.cli.quarantine.dismissing import by_object
-from orchestration.cli.quarantine.opened import of_feed
+from assets.upkeep.dismissing import by_object
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, lay
 from transforms.feed.feed import Feed
@@ -60,7 +60,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     wrong = [change("I", at, after={"id": f"x{at}", "name": "A|da"}) for at in (2, 3)]
     made = derived(lake, feed, FIRST, change("I", 1, after=ADA), *wrong, b"{\n")
     assert made.violations["nothing_quarantined"] == 3
-    ids = {one.place[2]: one.id[:12] for one in of_feed(lake, feed).records}
+    ids = {one.place[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
     in_short, *rest = made.samples["nothing_quarantined"].split("\n\n")
     first, second = in_short.splitlines()
     assert first == (
@@ -89,7 +89,7 @@ def test_only_open_records_are_shown(
 ) -> None:
     wrong = [change("I", at, after={"id": f"x{at}", "name": "Ada"}) for at in (2, 3, 4)]
     derived(lake, feed, FIRST, *wrong)
-    records = of_feed(lake, feed).records
+    records = quarantine_of(lake, feed).records
     signature = Signature(datetime(2025, 11, 21, tzinfo=UTC), "ann", "torn")
     decisions.dismiss(lake, feed, by_object(records[:1]), signature)
     made = derive_windows.derive(lake, feed, [FIRST])
