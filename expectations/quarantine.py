@@ -19,8 +19,8 @@ DECLARE: Final = (
 )
 
 _DAMAGED: Final = (
-    "The landing has the object cut short or damaged: land it again whole, and Weir reads it anew."
-    " Or mend this record alone."
+    "The landing has the object cut short or damaged: land it again whole, Weir reads it beside this one, and this"
+    " record can be dismissed. Or mend this record alone."
 )
 _DECLARED: Final = f"{DECLARE} if the record is wrong, mend the record."
 

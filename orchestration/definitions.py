@@ -26,6 +26,7 @@ from orchestration.automation import (
     data_docs_job,
     jobs,
     object_sensor,
+    quarantine_job,
     schedules,
     topic_sensor,
 )
@@ -117,7 +118,7 @@ def build(
         jobs=[
             build(feed)
             for feed in feeds
-            for build in (jobs.build, jobs.build_upkeep, data_docs_job.build)
+            for build in (jobs.build, jobs.build_upkeep, data_docs_job.build, quarantine_job.build)
         ],
         schedules=[
             schedule

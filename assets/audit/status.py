@@ -17,14 +17,13 @@ from assets.bookkeeping import (
     accounting,
     decisions,
     discovered_tables,
-    dismissals,
     ledger,
     window_progress,
 )
+from assets.bookkeeping.quarantine.totals import totals
 from assets.bookkeeping.transactions import open_transactions
 from assets.bookkeeping.transactions.open_transactions import OpenTransaction
 from assets.columns.gold import EVENT_AT
-from assets.columns.silver import REFUSALS_ARROW
 from assets.delta import delta_rs
 from assets.gold import gold_tables
 from assets.lake import Lake
@@ -51,8 +50,9 @@ class Status:
     """One feed. ``unfinished``: windows whose bronze is not in gold yet.
 
     ``outcomes``: what became of all events, with ``events`` their sum. ``reasons``: how many events are in quarantine,
-    by the reason; ``dismissed``: how many of these a person has dismissed. ``warnings``: how many events have each of
-    the format's warnings, by the rule that it breaks. ``waiting_tables``: changes that wait in silver, by their table,
+    by the reason; ``dismissed``: how many of these a person has dismissed; ``open_records``: how many records there
+    wait for somebody. ``warnings``: how many events have each of the format's warnings, by the rule that it breaks.
+    ``waiting_tables``: changes that wait in silver, by their table,
     for nothing says what its key is. ``open``: transactions that are not complete. ``stopped``: a sentence for each
     gold table that is not made now.
     """
@@ -63,6 +63,7 @@ class Status:
     outcomes: Mapping[str, int]
     reasons: Mapping[str, int]
     dismissed: int
+    open_records: int
     warnings: Mapping[str, int]
     waiting_tables: Mapping[str, int]
     open: tuple[OpenTransaction, ...]
@@ -78,14 +79,16 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
     unfinished = tuple(window_progress.unfinished(lake, feed, known))
     windows = sorted({one.window for one in known} - set(unfinished))
     outcomes, warnings, lost = _accounted(lake, feed)
+    refused = totals(lake, decisions.with_recorded(lake, feed))
     is_transactional = FORMATS[feed.format].transactional
     return Status(
         windows=len(windows),
         newest=windows[-1] if windows else None,
         unfinished=unfinished,
         outcomes=outcomes,
-        reasons=_reasons(lake, feed),
-        dismissed=dismissals.count(lake, decisions.with_recorded(lake, feed)),
+        reasons=refused.reasons,
+        dismissed=refused.dismissed,
+        open_records=refused.open_records,
         warnings=warnings,
         waiting_tables=lost,
         open=tuple(open_transactions.still_open(lake, feed)) if is_transactional else (),
@@ -112,14 +115,6 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
     return outcomes, rules, dict(waiting)
 
 
-def _reasons(lake: Lake, feed: Feed) -> dict[str, int]:
-    reasons = Counter[str]()
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_REASON):
-        counted = rows["reason"].value_counts().to_pylist()
-        reasons.update({one["values"]: one["counts"] for one in counted})
-    return dict(reasons)
-
-
 def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
     for name in gold_tables.mirrors(lake, feed):
         gold, tombstones = (
@@ -136,5 +131,4 @@ def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
         )
 
 
-_REASON = pa.schema([REFUSALS_ARROW.field("reason")])
 _EVENT_AT = pa.schema([(EVENT_AT, pa.timestamp("us", "UTC"))])

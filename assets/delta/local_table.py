@@ -18,7 +18,7 @@ from deltalake import Schema as DeltaSchema
 from assets.delta import delta_rs
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
-from assets.delta.window_files import WindowFile, listed, reader
+from assets.delta.window_files import WindowFile, batches, listed, reader
 
 MOST_BYTES = 32 << 20
 """A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.
@@ -114,14 +114,13 @@ class LocalTable:
         return reader(Files.of(self.table, self.path, self.warehouse), columns)
 
     def batches_of(self, columns: pa.Schema, windows: Collection[str]) -> Iterator[pa.Table]:
-        """The rows of some windows, some at a time: whoever has seen enough reads no more of them."""
+        """``each``, some rows at a time: whoever has seen enough reads no more of them."""
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
             files = Files.of(self.table, self.path, self.warehouse)
-            for name, size, _ in self._listed_of(windows):
-                for rows in files.batches(name, size, columns.names):
-                    yield delta_rs.conformed(rows, columns)
+            for file in self._listed_of(windows):
+                yield from batches(files, file, columns)
 
     @property
     def may_be_written(self) -> bool:

@@ -6,7 +6,7 @@ Put here what knows which window a file is of. Not here: reading one file (``tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -33,12 +33,25 @@ def reader(files: Files, columns: pa.Schema) -> Callable[[WindowFile], pa.Table]
     """What reads a file with these columns, and with its window."""
 
     def read(file: WindowFile) -> pa.Table:
-        name, size, window = file
-        is_known = window is not None and "window" in columns.names
-        wanted = [one for one in columns.names if not (is_known and one == "window")]
-        rows = files.read(name, size, wanted)
-        if is_known:
-            rows = rows.append_column("window", pa.repeat(window, rows.num_rows))
-        return delta_rs.conformed(rows, columns)
+        name, size, _ = file
+        return _with_window(file, files.read(name, size, _stored(file, columns)), columns)
 
     return read
+
+
+def batches(files: Files, file: WindowFile, columns: pa.Schema) -> Iterator[pa.Table]:
+    """What ``reader`` reads of a file, some rows at a time."""
+    name, size, _ = file
+    for rows in files.batches(name, size, _stored(file, columns)):
+        yield _with_window(file, rows, columns)
+
+
+def _stored(file: WindowFile, columns: pa.Schema) -> list[str]:
+    """Those of the columns that the file itself has."""
+    return [one for one in columns.names if file[2] is None or one != "window"]
+
+
+def _with_window(file: WindowFile, rows: pa.Table, columns: pa.Schema) -> pa.Table:
+    if file[2] is not None and "window" in columns.names:
+        rows = rows.append_column("window", pa.repeat(file[2], rows.num_rows))
+    return delta_rs.conformed(rows, columns)

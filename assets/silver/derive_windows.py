@@ -162,8 +162,8 @@ def refuse(feed: Feed, made: ClassifiedWindows, accounts: Sequence[StoredAccount
     """
 
     def classified_rows() -> DataFrame:
+        rows = made.of_kind(CHANGES, REFUSED)
         has_fault = F.col("reason").isNotNull()
-        fault = F.when(has_fault, F.struct("reason", "detail")).alias("fault")
-        return made.of_kind(CHANGES, REFUSED).select("*", fault)
+        return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
     schema_changes.refuse_in_stream(feed, accounts, classified_rows)

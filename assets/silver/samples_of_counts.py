@@ -7,27 +7,17 @@ has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from assets.bookkeeping.accounting import StoredAccount
-from assets.columns.silver import REFUSALS_ARROW
-from assets.delta.local_table import LocalTable
+from assets.bookkeeping.quarantine import samples
 from assets.lake import Lake
-from assets.layers import Layer
 from expectations import silver as rules
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
-from transforms.silver.too_late import REASON
 
 SHOWN: Final = 10
 """So many lines are shown of a rule."""
-
-_READ: Final = 1000
-"""So many rows of quarantine are looked at: what they say is grouped."""
 
 _OF_COUNT: Final = {
     "null_keys": rules.NO_NULL_KEY.name,
@@ -36,11 +26,6 @@ _OF_COUNT: Final = {
     "held": rules.NOTHING_HELD.name,
 }
 """The rules that are broken as often as the accounts count something."""
-
-_REFUSED: Final = pa.schema(
-    REFUSALS_ARROW.field(name)
-    for name in ("window", "table", "reason", "detail", "key", "object", "line")
-)
 
 
 def samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, str]:
@@ -62,28 +47,8 @@ def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> str:
 def samples_of_quarantine(
     lake: Lake, feed: Feed, windows: Sequence[str], accounts: Sequence[StoredAccount]
 ) -> dict[str, str]:
-    """The reasons of what these windows have in quarantine, each with its first record; read where there is any."""
+    """The open records of what these windows have in quarantine, by reason; read where there is any."""
     if not any(row["quarantined"] for row in accounts):
         return {}
-    rows = _refused(lake.local_table(Layer.QUARANTINE, feed.name), windows)
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for row in islice(rows, _READ):
-        groups.setdefault((row["reason"], row["table"] or "(no table)"), []).append(row)
-    largest = sorted(groups.items(), key=lambda one: (-len(one[1]), one[0]))
-    lines = [_in_words(table, reason, some) for (reason, table), some in largest[:SHOWN]]
-    return {rules.NOTHING_QUARANTINED.name: "\n".join(lines)}
-
-
-def _refused(table: LocalTable, windows: Sequence[str]) -> Iterable[Mapping[str, Any]]:
-    for rows in table.each(_REFUSED, windows):
-        late = pc.equal(rows["reason"], REASON)
-        yield from rows.filter(pc.invert(late)).to_pylist()
-
-
-def _in_words(table: str, reason: str, some: Sequence[Mapping[str, Any]]) -> str:
-    first = some[0]
-    key = ", ".join("null" if part is None else part for part in first["key"] or ())
-    of = f", key {key}" if key else ""
-    where = f"{first['object']} line {first['line']}"
-    how_often = "once" if len(some) == 1 else f"{len(some):,} times; first"
-    return f"- {table}: {reason}, {how_often} {where}{of}: {first['detail']}"
+    found = samples.of_windows(lake, feed, windows)
+    return {rules.NOTHING_QUARANTINED.name: found} if found else {}

@@ -93,9 +93,11 @@ def _refuse_key_drift(
     }
     for window, name in sorted(suspects):
         key = feed.tables[name].key
+        # The rows first: a window that was derived in this process may be the first to start a session.
+        rows = classified_rows()
         images = F.concat(F.map_keys("before"), F.map_keys("after"))
         mentions = [F.count_if(F.array_contains(images, column)).alias(column) for column in key]
-        mine = classified_rows().where((F.col("window") == window) & (F.col("declared") == name))
+        mine = rows.where((F.col("window") == window) & (F.col("declared") == name))
         of_keys = mine.where(F.col("fault.reason") == "missing_key")
         found = of_keys.agg(F.count(F.lit(1)).alias("_events"), *mentions).first()
         assert found is not None  # an aggregate without groups has one row

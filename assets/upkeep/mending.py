@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine.mended_records import coordinates_of
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import QuarantinedRecord, among
 from assets.columns.bronze import BRONZE_ARROW
 from assets.columns.silver import CHANGES, REFUSED, SILVER_ARROW
 from assets.lake import Lake
@@ -51,15 +50,9 @@ def bronze_rows(
     return {
         coordinates_of(row): row
         for rows in lake.local_table(Layer.BRONZE, feed.name).each(BRONZE_ARROW, windows)
-        for row in _among(rows, places).to_pylist()
+        for row in among(rows, places).to_pylist()
         if coordinates_of(row) in places
     }
-
-
-def _among(rows: pa.Table, places: Collection[Coordinates]) -> pa.Table:
-    """Those rows whose object has one of the records: payloads of others need not become Python values."""
-    objects = pa.array(sorted({place[0] for place in places}), pa.string())
-    return rows.filter(pc.is_in(rows["object"], objects))
 
 
 def current_payload(record: QuarantinedRecord, row: BronzeRow) -> bytes | None:

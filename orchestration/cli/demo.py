@@ -49,12 +49,12 @@ def what_next(warehouse: str) -> str:
     program = ".venv/bin/weir" if Path(".venv/bin/weir").exists() else "weir"
     is_default = Path(warehouse) == Path("warehouse").resolve() or "WEIR_WAREHOUSE" in os.environ
     where = "" if is_default else f" --warehouse {shlex.quote(warehouse)}"
-    return NEXT.format(query=f"{program} query{where}")
+    return NEXT.format(program=program, where=where)
 
 
 NEXT = """\
 Try next:
-  {query} "SELECT * FROM gold.shop.customers ORDER BY id"
-  {query} "SELECT table, reason, detail, object, line FROM quarantine.shop"
+  {program} query{where} "SELECT * FROM gold.shop.customers ORDER BY id"
+  {program} quarantine list{where} shop     # records that could not be taken, and why
   make ui     # the same runs in Dagster, on 127.0.0.1:3000
   README.md, "Sources", says how to point Weir at your own drops"""

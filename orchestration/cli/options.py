@@ -7,7 +7,7 @@ imported here that needs Spark or Dagster.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -44,20 +44,6 @@ class Place:
 
     feeds: Path
     warehouse: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The entries of a list that a person picks, by the beginnings of their ids or all, and the reason given."""
-
-    ids: Sequence[str] = ()
-    everything: bool = False
-    reason: str | None = None
-
-    @property
-    def is_made(self) -> bool:
-        """False where nothing is picked: then the command prints the list."""
-        return bool(self.ids) or self.everything
 
 
 def in_place(command: Callable[..., None]) -> Callable[..., None]:

@@ -76,8 +76,7 @@ def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:
         if one is None:
             table.add_row(feed.name, "-", "-", "-", "-", in_a_word(one))
             continue
-        waiting_in_quarantine = sum(one.reasons.values()) - one.dismissed
-        numbers = (one.windows, one.outcomes.get("events", 0), waiting_in_quarantine)
+        numbers = (one.windows, one.outcomes.get("events", 0), one.open_records)
         cells = [f"{number:,}" for number in numbers]
         table.add_row(feed.name, one.newest or "-", *cells, in_a_word(one))
     width = None if sys.stdout.isatty() else 80
@@ -123,7 +122,7 @@ def status_lines(feed: Feed, found: Status | None) -> Iterator[str]:
     if found is None:
         yield "  nothing was read yet: `weir run` reads what has landed"
     else:
-        yield from _of_tables(found)
+        yield from _of_tables(feed, found)
     yield from _of_topics(feed)
     for sentence in FORMATS[feed.format].unknowable:
         yield f"  cannot be known: {sentence}"
@@ -140,7 +139,7 @@ def _of_topics(feed: Feed) -> Iterator[str]:
         yield f"  the topics cannot be asked now: {fault}"
 
 
-def _of_tables(found: Status) -> Iterator[str]:
+def _of_tables(feed: Feed, found: Status) -> Iterator[str]:
     """What the feed's tables say: windows, events, gold tables, and what waits or was noticed."""
     newest = f", the newest {found.newest}" if found.newest else ""
     yield f"  windows: {found.windows:,} in gold{newest}" + (
@@ -164,6 +163,9 @@ def _of_tables(found: Status) -> Iterator[str]:
     if found.reasons:
         dismissed = f"; of these dismissed {found.dismissed:,}" if found.dismissed else ""
         yield f"  quarantine: {_listed(found.reasons)}{dismissed}"
+    if found.open_records:
+        number = counted(found.open_records, "record")
+        yield f"  to be decided: {number} in quarantine (`weir quarantine list {feed.name}`)"
     if found.waiting_tables:
         yield f"  tables that wait to be declared: {_listed(found.waiting_tables)}"
     if found.warnings:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import dagster as dg
 
@@ -25,14 +26,19 @@ RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_p
 
 
 def run(
-    plans: Sequence[Plan], lake: Lake, rest: Callable[[Plan], Plan] | None = None
+    plans: Sequence[Plan],
+    lake: Lake,
+    rest: Callable[[Plan], Plan] | None = None,
+    instance: dg.DagsterInstance | None = None,
 ) -> list[Outcome]:
     """Run every plan, one Dagster run per range of windows; a failed feed does not stop the others.
 
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
+    ``instance``: whose history the runs are in; without one, that which the environment names.
     """
     defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
-    with kept_open(), open_history(os.environ) as dagster_instance:
+    history = nullcontext(instance) if instance else open_history(os.environ)
+    with kept_open(), history as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]
 
 

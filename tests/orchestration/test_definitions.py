@@ -198,7 +198,7 @@ def test_a_feed_has_jobs_and_schedules_for_its_windows_and_for_compaction_and_on
     assert jobs == {
         f"{feed}_{job}"
         for feed in ("shop", "tpch")
-        for job in ("to_gold", "compaction", "data_docs")
+        for job in ("to_gold", "compaction", "data_docs", "quarantine")
     }
     assert {one.name: (one.job_name, one.cron_schedule) for one in repository.schedule_defs} == {
         "shop_every_hour": ("shop_to_gold", "0 * * * *"),

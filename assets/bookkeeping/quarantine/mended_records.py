@@ -6,7 +6,7 @@ Not here: the records that are in quarantine now (``records``), and the payloads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,7 +40,8 @@ MENDED = pa.schema(
 ``payload`` where a person had given another payload, or else ``window derived again``.
 """
 
-_READ = pa.schema([REFUSALS_ARROW.field(name) for name in _FAULT])
+FAULTS = pa.schema([REFUSALS_ARROW.field(name) for name in _FAULT])
+"""The columns of quarantine that say which record a row is of, and what is wrong with it."""
 
 Cells = dict[str, Any]
 
@@ -54,8 +55,13 @@ def in_quarantine(
     lake: Lake, feed: Feed, windows: Collection[str] | None = None
 ) -> dict[Coordinates, Cells]:
     """The records in quarantine now, of all windows or of some: the first fault of each, and how many events it has."""
+    return by_record(lake.local_table(Layer.QUARANTINE, feed.name).each(FAULTS, windows))
+
+
+def by_record(refused: Iterable[pa.Table]) -> dict[Coordinates, Cells]:
+    """The records that these rows of quarantine (``FAULTS``) are of: the first fault of each, and its ``events``."""
     found: dict[Coordinates, Cells] = {}
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_READ, windows):
+    for rows in refused:
         for row in rows.to_pylist():
             place = coordinates_of(row)
             known = found.get(place)

@@ -14,11 +14,13 @@ from datetime import datetime
 from typing import Literal, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets.bookkeeping import decisions
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine import mended_records
-from assets.bookkeeping.quarantine.mended_records import Cells, coordinates_of
+from assets.bookkeeping.quarantine.mended_records import FAULTS, Cells, by_record, coordinates_of
+from assets.bookkeeping.quarantine.totals import rows_to_decide
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -128,6 +130,35 @@ def _mended(one: QuarantinedRecord, row: Cells | None) -> QuarantinedRecord:
     return replace(one, state="mended", decided=decided, left_at=left_at, how=how)
 
 
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Open records of some windows, in order; ``is_all``: whether these have no others."""
+
+    records: Sequence[QuarantinedRecord]
+    is_all: bool
+
+
+def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Sampled:
+    """The open records of these windows, or those of the first ``most`` events: a run has no time for millions.
+
+    ``feed``: with its recorded decisions.
+    """
+    replaced, dismissed = feed.decisions.replaced(), feed.decisions.dismissed(windows)
+    looked: list[pa.Table] = []
+    events = 0
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(FAULTS, windows):
+        looked.append(rows_to_decide(rows, dismissed))
+        events += looked[-1].num_rows
+        if events > most:
+            looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
+            break
+    found = [
+        _in_quarantine(_facts(feed, place, row, replaced.get(place)), None)
+        for place, row in by_record(looked).items()
+    ]
+    return Sampled(sorted(found, key=lambda one: (one.window, one.place)), events <= most)
+
+
 _PAYLOADS = pa.schema([REFUSALS_ARROW.field(one) for one in ("window", *COORDINATES, "payload")])
 
 
@@ -137,11 +168,20 @@ def payloads(
     """What quarantine has as the payload of some records that are in it."""
     places = {one.place for one in wanted}
     windows = {one.window for one in wanted}
+    found: dict[Coordinates, bytes | None] = {}
     if not places:
-        return {}
-    return {
-        coordinates_of(row): row["payload"]
-        for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_PAYLOADS, windows)
-        for row in rows.to_pylist()
-        if coordinates_of(row) in places
-    }
+        return found
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(_PAYLOADS, windows):
+        for row in among(rows, places).to_pylist():
+            if (place := coordinates_of(row)) in places:
+                found[place] = row["payload"]
+        if len(found) == len(places):
+            break
+    return found
+
+
+def among(rows: pa.Table, places: Collection[Coordinates]) -> pa.Table:
+    """Those rows that may be of one of these records: payloads of others need not become Python values."""
+    is_of = pc.is_in(rows["object"], pa.array(sorted({one[0] for one in places}), pa.string()))
+    lines = pa.array(sorted({one[2] for one in places}), pa.int64())
+    return rows.filter(pc.and_(is_of, pc.is_in(rows["line"], lines)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
@@ -119,28 +119,46 @@ def grouped(records: Sequence[QuarantinedRecord]) -> list[Grouped]:
 
 
 def as_markdown(
-    records: Sequence[QuarantinedRecord],
-    payloads: Mapping[Coordinates, bytes | None],
-    most: int,
+    groups: Sequence[Grouped], payloads: Mapping[Coordinates, bytes | None], most: int
 ) -> str:
-    """Records as a table for Dagster's pages, by reason; at most so many of each."""
-    lines = []
-    for group in grouped(records):
-        lines += [f"**{group.reason}**: {counted(len(group.records), 'record')}", ""]
-        lines += [
-            "| id | state | window | where | what was found | record |",
-            "|---|---|---|---|---|---|",
-        ]
-        for one in group.records[:most]:
-            what = f"{one.table}: {one.detail}" if one.table else one.detail
-            payload = short(payloads.get(one.place)) if one.place in payloads else ""
-            cells = (one.id[:ID], one.state, one.window, one.where, what, payload)
-            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-        if len(group.records) > most:
-            lines.append(f"\nand {len(group.records) - most:,} more")
-        lines.append("")
-    return "\n".join(lines)
+    """Records as tables for Dagster's pages, one for each reason; at most so many records of each."""
+    return "\n\n".join("\n".join(_table_of(one, payloads, most)) for one in groups)
+
+
+def _table_of(
+    group: Grouped, payloads: Mapping[Coordinates, bytes | None], most: int
+) -> Iterator[str]:
+    yield f"**{group.reason or 'no reason is known'}**: {counted(len(group.records), 'record')}"
+    yield ""
+    yield "| id | state | window | where | what was found | record |"
+    yield "|---|---|---|---|---|---|"
+    for one in group.records[:most]:
+        what = f"{one.table}: {one.detail}" if one.table else one.detail
+        payload = _as_code(short(payloads.get(one.place)))
+        cells = [*map(_cell, (one.id[:ID], one.state, one.window, one.where, what)), payload]
+        yield "| " + " | ".join(cells) + " |"
+    if len(group.records) > most:
+        yield ""
+        yield f"and {len(group.records) - most:,} more"
+
+
+_MARKS = re.compile(r"([\\`*_\[\]<>|~#&])")
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Text as Markdown shows it as it is: what a source wrote is no markup, and no link."""
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _as_code(text: str) -> str:
+    """Text in a table as code, between more backquotes than it has itself."""
+    quotes = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    # A table's cells are told apart before anything else is read, so that the bar is escaped in code, too.
+    escaped = text.replace("|", "\\|")
+    return f"{quotes} {escaped} {quotes}" if len(quotes) > 1 else f"`{escaped}`"
+
+
+def as_code_block(text: str) -> str:
+    """Lines as Markdown shows them as they are."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"

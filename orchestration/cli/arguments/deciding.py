@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from orchestration.cli.options import JSON, Choice, Place, in_place
+from assets.bookkeeping.choice import Choice
+from orchestration.cli.options import JSON, Place, in_place
 
 REASON = "Why, for whoever reads decisions.<feed> later"
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import Choice, Place, in_place
+from assets.bookkeeping.choice import Choice
+from orchestration.cli.options import Place, in_place
 
 STATES = ("open", "mended", "dismissed", "too late")
 

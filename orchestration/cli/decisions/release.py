@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting, decisions
+from assets.bookkeeping.choice import Choice, Listed
 from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.answers.answer import Answer, Facts
-from orchestration.cli.decisions.choice import Listed
-from orchestration.cli.options import Choice, Place
+from orchestration.cli.options import Place
 from transforms.change import HOLD
 from transforms.feed.decisions import Release
 from transforms.feed.feed import Feed

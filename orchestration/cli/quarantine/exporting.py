@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import files
 from assets.bookkeeping.quarantine.files import Written
 from assets.upkeep.mending import bronze_rows, current_payload
 from assets.wording import counted
-from orchestration.cli.options import Choice, Place
+from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
 
 

@@ -7,21 +7,23 @@ Put here what a person names, and what is told of the outcome. Not here: recordi
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
+from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import files
+from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.signing import signed
 from assets.bookkeeping.quarantine.words import record_line
 from assets.upkeep import mending
 from assets.upkeep.mending import Mended
 from assets.wording import counted
-from orchestration.cli.options import Choice, Place
-from orchestration.cli.quarantine.opened import Quarantine, of_feed, opened
-from orchestration.cli.quarantine.signing import signed
+from orchestration.cli.options import Place
+from orchestration.cli.quarantine.opened import opened
 from orchestration.console import say, waiting
 from orchestration.runs import replaying, summary
 from orchestration.spark.java import check_java
@@ -71,7 +73,7 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
         outcomes = replaying.replayed(lake, feed, windows)
     summary.show(outcomes, Console(width=None if sys.stdout.isatty() else 120))
     left = 0
-    for line, is_left in outcome_lines(of_feed(lake, feed), chosen):
+    for line, is_left in replaying.outcome_lines(quarantine_of(lake, feed), chosen):
         left += is_left
         print(line)
     return 1 if left or any(one.failed for one in outcomes) else 0
@@ -100,16 +102,3 @@ def mended_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Mended]:
                 )
             found.append(Mended(known[one.id], one.payload))
     return found
-
-
-def outcome_lines(
-    now: Quarantine, chosen: Sequence[QuarantinedRecord]
-) -> Iterator[tuple[str, bool]]:
-    """What became of each record, and whether it is still in quarantine."""
-    after = {one.id: one for one in now.records}
-    for one in chosen:
-        record = after.get(one.id)
-        if record is None or record.state == "mended":
-            yield f"{now.feed.name}: mended: {record_line(one)}", False
-        else:
-            yield f"{now.feed.name}: still in quarantine: {record_line(record)}", True

@@ -41,6 +41,7 @@ def test_a_feed_tells_what_is_in_gold_and_what_is_not(
         "  events: 5 = 3 changes + 1 duplicate + 1 quarantined",
         "  gold pets: 1 row, 1 tombstone, newest change at the source 2025-11-20T01:03:20Z",
         "  quarantine: damaged_record 1",
+        "  to be decided: 1 record in quarantine (`weir quarantine list zoo`)",
         "  tables that wait to be declared: main.zoo.beasts 1",
     ]
     assert lines[-2].startswith("  cannot be known: whether a transaction is whole")

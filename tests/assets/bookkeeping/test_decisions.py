@@ -11,17 +11,18 @@ import pytest
 
 from assets.audit.status import status_of
 from assets.bookkeeping import decisions, window_progress
+from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.decisions import Signature
+from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.words import record_line
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
-from assets.upkeep import compaction
+from assets.upkeep import compaction, dismissing
 from orchestration.cli import rebuild, status, verify
 from orchestration.cli.decisions import release
-from orchestration.cli.options import Choice
-from orchestration.cli.quarantine import dismissing, listing
-from orchestration.cli.quarantine.opened import of_feed
+from orchestration.cli.quarantine import listing
+from orchestration.cli.status import as_json
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.laws.drawn import model_format
@@ -131,6 +132,10 @@ def test_a_held_truncate_waits_until_it_is_released(
     assert release.held(lake, feed) == []
 
 
+def given_up(lake: Lake, feed: Feed, choice: Choice, signature: Signature) -> list[str]:
+    return dismissing.dismiss(lake, feed, quarantine_of(lake, feed).picked(choice), signature)
+
+
 def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
@@ -149,35 +154,39 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
         " (`weir quarantine dismiss zoo`)" in held_back
     )
 
-    unfit_record, cut = of_feed(lake, feed).open
+    unfit_record, cut = quarantine_of(lake, feed).open
     assert unfit_record.where == "2025-11-20/03/a.json line 2"
     assert unfit_record.detail.startswith("id is one, which is no int")
     assert cut.where == "2025-11-20/03/a.json line 3"
     typo, torn = Signature(NOW, "ann", "typo"), Signature(NOW, "bob", "torn by the disk")
     with pytest.raises(DecisionRefused, match="no record of quarantine has an id that begins"):
-        dismissing.dismissed(lake, feed, Choice(["zz"]), typo)
+        given_up(lake, feed, Choice(["zz"]), typo)
     with pytest.raises(DecisionRefused, match="say which records"):
-        dismissing.dismissed(lake, feed, Choice(), typo)
-    said, _ = dismissing.dismissed(lake, feed, Choice([unfit_record.id[:12]]), typo)
+        given_up(lake, feed, Choice(), typo)
+    said, _ = given_up(lake, feed, Choice([unfit_record.id[:12]]), typo)
     assert said == f"zoo: dismissed: {record_line(unfit_record)}"
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
-    quarantine = of_feed(lake, feed)
+    quarantine = quarantine_of(lake, feed)
     assert quarantine.open == [cut]
+    assert as_json(feed, status_of(lake, feed))["open_records"] == 1
     lines = [*listing.listed(quarantine, quarantine.records, "all")]
     assert "      dismissed; decided 2025-11-21 00:00 UTC by ann: typo" in lines
     assert (
         derive_windows.derive(lake, feed, ["2025-11-20T03"]).violations["nothing_quarantined"] == 1
     )
-    dismissing.dismissed(lake, feed, Choice((), everything=True), torn)
+    given_up(lake, feed, Choice((), everything=True), torn)
     made = derive_windows.derive(lake, feed, ["2025-11-20T03"])
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
         0,
     )
-    assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in [
-        *status.status_lines(feed, status_of(lake, feed))
-    ]
+    state = status_of(lake, feed)
+    assert state is not None
+    assert state.open_records == 0
+    lines = [*status.status_lines(feed, state)]
+    assert "  quarantine: damaged_record 1, value_does_not_fit 1; of these dismissed 2" in lines
+    assert not any("to be decided" in line for line in lines)
     rows = lake.table(Layer.DECISIONS, "zoo").read().select("kind", "reason", "decided_by")
     assert {tuple(row) for row in rows.collect()} == {
         ("dismissal", "typo", "ann"),

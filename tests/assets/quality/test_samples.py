@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from assets.bookkeeping import decisions
+from assets.bookkeeping.decisions import Signature, with_recorded
+from assets.bookkeeping.quarantine import samples, words
+from assets.bookkeeping.quarantine.opened import quarantine_of
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.bronze import from_objects
 from assets.gold.apply import apply_table
 from assets.gold.apply_reports import samples_of
 from assets.lake import Lake
 from assets.silver import derive_windows
 from assets.silver.derive_windows import Derived
+from assets.upkeep.dismissing import by_object
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, lay
 from transforms.feed.feed import Feed
@@ -49,18 +56,67 @@ def test_repeats_are_shown_by_table_and_window(lake: Lake, feed: Feed) -> None:
     assert "nothing_quarantined" not in clean.samples
 
 
-def test_quarantine_is_shown_by_reason_with_its_first_record(lake: Lake, feed: Feed) -> None:
-    wrong = [change("I", at, after={"id": f"x{at}", "name": "Ada"}) for at in (2, 3)]
+def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) -> None:
+    wrong = [change("I", at, after={"id": f"x{at}", "name": "A|da"}) for at in (2, 3)]
     made = derived(lake, feed, FIRST, change("I", 1, after=ADA), *wrong, b"{\n")
     assert made.violations["nothing_quarantined"] == 3
-    first, second = made.samples["nothing_quarantined"].splitlines()
-    assert first.startswith("- pets: ")
-    assert ", 2 times; first 2025-11-20/03/a.json line 2" in first
-    assert second.startswith("- (no table): ")
-    assert ", once 2025-11-20/03/a.json line 4" in second
+    ids = {one.place[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
+    in_short, *rest = made.samples["nothing_quarantined"].split("\n\n")
+    first, second = in_short.splitlines()
+    assert first == (
+        f"- value_does_not_fit: 2 records; first {ids[2]}, 2025-11-20/03/a.json line 2,"
+        " pets: id is x2, which is no int"
+    )
+    assert second.startswith(f"- damaged_record: 1 record; first {ids[4]}, ")
+    # Each record with its id, its place, what was found, and its beginning as text.
+    title, table = rest[0], rest[1].splitlines()
+    assert title == "**value_does_not_fit**: 2 records"
+    assert len(table) == 4
+    cells = table[2].split(" | ")
+    assert cells[0] == f"| {ids[2]}"
+    assert cells[-1].startswith('`{"tableName"')
+    assert "2025-11-20/03/a.json line 2" in cells
+    # What can be typed.
+    assert f"weir quarantine show zoo {ids[2]}" in rest[-2].splitlines()
+    assert f"`weir quarantine export zoo {ids[4]}`" in rest[-1]
     # Another window's are no concern of this one.
     again = derived(lake, feed, SECOND, b"[\n")
-    assert len(again.samples["nothing_quarantined"].splitlines()) == 1
+    assert len(again.samples["nothing_quarantined"].split("\n\n")[0].splitlines()) == 1
+
+
+def test_only_open_records_are_shown(
+    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = [change("I", at, after={"id": f"x{at}", "name": "Ada"}) for at in (2, 3, 4)]
+    derived(lake, feed, FIRST, *wrong)
+    records = quarantine_of(lake, feed).records
+    signature = Signature(datetime(2025, 11, 21, tzinfo=UTC), "ann", "torn")
+    decisions.dismiss(lake, feed, by_object(records[:1]), signature)
+    made = derive_windows.derive(lake, feed, [FIRST])
+    shown = made.samples["nothing_quarantined"]
+    assert made.violations["nothing_quarantined"] == 2
+    assert [one.id[:12] in shown for one in records] == [False, True, True]
+    # Where there are very many, a dismissed one takes no room of theirs.
+    monkeypatch.setattr(samples, "LOOKED_AT", 1)
+    shown = samples.of_windows(lake, with_recorded(lake, feed), [FIRST])
+    assert [one.id[:12] in shown for one in records] == [False, True, False]
+    assert "- (these are the first 1 events; there are more)" in shown.splitlines()
+    monkeypatch.undo()
+    decisions.dismiss(lake, feed, by_object(records), signature)
+    made = derive_windows.derive(lake, feed, [FIRST])
+    assert made.violations["nothing_quarantined"] == 0
+    assert "nothing_quarantined" not in made.samples
+
+
+def test_what_a_source_wrote_is_no_markup() -> None:
+    record = QuarantinedRecord(
+        "ab" * 32, "open", FIRST, ("a|b.json", "1", 1, 0), 1, None, "damaged_record", "[x](y) <b>"
+    )
+    text = words.as_markdown(words.grouped([record]), {record.place: b"`a` | ``b``"}, 5)
+    (line,) = [one for one in text.splitlines() if one.startswith("| abab")]
+    assert "| a\\|b.json line 1 |" in line
+    assert "\\[x\\](y) \\<b\\>" in line
+    assert "| ``` `a` \\| ``b`` ``` |" in line
 
 
 def test_keys_with_late_events_and_ties_are_shown(lake: Lake, feed: Feed) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from assets.audit.explain import explained
 from assets.bookkeeping.decisions import Signature
+from assets.bookkeeping.quarantine.in_full import advice_of, landed_again
+from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
@@ -18,7 +20,6 @@ from assets.silver import derive_windows
 from assets.upkeep import compaction, mending
 from assets.upkeep.mending import Mended
 from orchestration.cli import explain_story, rebuild, verify
-from orchestration.cli.quarantine.opened import of_feed
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -41,7 +42,7 @@ def a_feed(folder: Path) -> Feed:
 
 
 def the_open_one(lake: Lake, feed: Feed) -> QuarantinedRecord:
-    (one,) = of_feed(lake, feed).open
+    (one,) = quarantine_of(lake, feed).open
     return one
 
 
@@ -72,7 +73,7 @@ def test_a_mended_record_goes_through_its_window_once(
     assert names(lake, feed) == {1: "Bea"}
     assert planning.due(lake, feed).windows == []
     # Its row of quarantine is gone, and its history is there.
-    (now,) = of_feed(lake, feed).records
+    (now,) = quarantine_of(lake, feed).records
     assert (now.id, now.state, now.reason) == (record.id, "mended", "value_does_not_fit")
     assert now.decided == signed()
     assert now.left_at is not None
@@ -85,7 +86,7 @@ def test_a_mended_record_goes_through_its_window_once(
     assert is_proved(lake, feed, tmp_path / "proof")
     assert rebuild.rebuild_in(lake, feed) == 0
     assert names(lake, feed) == {1: "Bea"}
-    assert [one.state for one in of_feed(lake, feed).records] == ["mended"]
+    assert [one.state for one in quarantine_of(lake, feed).records] == ["mended"]
     story = explained(lake, feed, PETS, "pets", ["1"])
     _, step = story.steps
     assert step.row == {"id": "1", "name": "Bea"}
@@ -134,7 +135,9 @@ def test_a_run_that_dies_anywhere_leaves_a_mend_to_the_next(
     assert planning.due(lake, feed).windows == [WINDOW]
     bring(lake, feed)
     assert names(lake, feed) == {1: "Bea"}
-    assert [(one.id, one.state) for one in of_feed(lake, feed).records] == [(record.id, "mended")]
+    assert [(one.id, one.state) for one in quarantine_of(lake, feed).records] == [
+        (record.id, "mended")
+    ]
     assert is_proved(lake, feed, tmp_path / "proof")
 
 
@@ -147,11 +150,11 @@ def test_a_mend_can_be_mended_and_takes_back_what_it_did(
     mend(lake, feed, change("I", 20, after={"id": "2", "name": "Bea"}).encode())
     bring(lake, feed)
     assert names(lake, feed) == {1: "Ada", 2: "Bea"}
-    (wrong,) = of_feed(lake, feed).records
+    (wrong,) = quarantine_of(lake, feed).records
     mending.mend(lake, feed, [Mended(wrong, FIT)], signed(1, "it was the first pet"))
     bring(lake, feed)
     assert names(lake, feed) == {1: "Bea"}
-    (now,) = of_feed(lake, feed).records
+    (now,) = quarantine_of(lake, feed).records
     assert now.decided is not None
     assert (now.state, now.decided.reason) == ("mended", "it was the first pet")
     assert is_proved(lake, feed, tmp_path / "proof")
@@ -176,7 +179,7 @@ def test_what_would_be_refused_again_is_not_recorded(lake: Lake, folder: Path) -
     record = the_open_one(lake, feed)
     mending.mend(lake, feed, [Mended(record, worse)], signed(), unseen=True)
     bring(lake, feed)
-    (still,) = of_feed(lake, feed).open
+    (still,) = quarantine_of(lake, feed).open
     assert still.detail.startswith("id is two")
     mend(lake, feed, FIT, minute=1)
     bring(lake, feed)
@@ -192,7 +195,7 @@ def test_events_that_may_be_compacted_are_not_mended(lake: Lake, folder: Path) -
     bring(lake, feed)
     (done,) = compaction.compact_feed(lake, feed, {"pets": PETS}, dry_run=False)
     assert done.folded == 2
-    (mended,) = of_feed(lake, feed).records
+    (mended,) = quarantine_of(lake, feed).records
     other = change("U", 20, {"id": "1"}, {"name": "Dot"}).encode()
     with pytest.raises(DecisionRefused, match="`weir rebuild zoo` first"):
         mending.mend(lake, feed, [Mended(mended, other)], signed(1))
@@ -211,16 +214,43 @@ def test_a_mended_feed_file_takes_records_as_they_are(
     lay(folder, "2025-11-20/03/a.json", drop(BORN, heavy, '{"cut": '))
     feed = a_feed(folder)
     bring(lake, feed)
-    assert len(of_feed(lake, feed).open) == 2
+    assert len(quarantine_of(lake, feed).open) == 2
     wide = replace(PETS, columns={"id": "bigint", "name": "string"})
     mended = replace(feed, tables={"pets": wide})
     bring(lake, mended)
     assert names(lake, mended) == {1: "Ada", 4000000000: "Eve"}
-    states = {one.reason: (one.state, one.how) for one in of_feed(lake, mended).records}
+    states = {one.reason: (one.state, one.how) for one in quarantine_of(lake, mended).records}
     assert states == {
         "value_does_not_fit": ("mended", "window derived again"),
         "damaged_record": ("open", ""),
     }
     # By the first feed file it is in quarantine again, and nobody says otherwise.
     derive_windows.derive(lake, feed, [WINDOW])
-    assert [one.state for one in of_feed(lake, feed).records] == ["open", "open"]
+    assert [one.state for one in quarantine_of(lake, feed).records] == ["open", "open"]
+
+
+def test_a_record_stays_open_where_its_object_landed_again_until_somebody_decides(
+    lake: Lake, folder: Path, tmp_path: Path
+) -> None:
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode()[:-9]))
+    feed = a_feed(folder)
+    bring(lake, feed)
+    cut = the_open_one(lake, feed)
+    assert landed_again(lake, feed, cut) == []
+    lay(folder, "2025-11-20/03/a.json", drop(BORN, FIT.decode()))
+    made = bring(lake, feed)[1]
+    assert names(lake, feed) == {1: "Bea"}
+    # Both generations count: their records are told apart, and which is which nobody says.
+    assert made.violations["no_event_twice"] == 1
+    assert the_open_one(lake, feed) == cut
+    (other,) = landed_again(lake, feed, cut)
+    assert (other.records, other.generation != cut.place[1]) == (2, True)
+    advice = advice_of(feed, cut, [other])
+    assert advice.startswith("The object landed in another form, too (generation ")
+    assert f"`weir quarantine dismiss zoo {cut.id[:12]} --reason TEXT`" in advice
+    # Mended to what landed whole it is a repeat, and changes nothing.
+    mend(lake, feed, FIT)
+    assert bring(lake, feed)[1].violations["no_event_twice"] == 2
+    assert names(lake, feed) == {1: "Bea"}
+    assert quarantine_of(lake, feed).open == []
+    assert is_proved(lake, feed, tmp_path / "proof")

@@ -27,5 +27,7 @@ def test_what_to_try_next_names_the_warehouse_where_it_is_not_the_usual(
     (tmp_path / ".venv" / "bin" / "weir").touch()
     usual = demo.what_next(str(tmp_path / "warehouse"))
     assert '  .venv/bin/weir query "SELECT * FROM gold.shop.customers ORDER BY id"' in usual
+    assert "  .venv/bin/weir quarantine list shop " in usual
     elsewhere = demo.what_next(str(tmp_path / "my lake"))
     assert f"  .venv/bin/weir query --warehouse '{tmp_path}/my lake' \"SELECT" in elsewhere
+    assert f"  .venv/bin/weir quarantine list --warehouse '{tmp_path}/my lake' shop " in elsewhere

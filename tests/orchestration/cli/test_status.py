@@ -21,6 +21,7 @@ FOUND = Status(
     outcomes={"events": 5_000_000, "changes": 4_999_990, "quarantined": 10},
     reasons={"value_does_not_fit": 10},
     dismissed=4,
+    open_records=6,
     warnings={},
     waiting_tables={},
     open=(),

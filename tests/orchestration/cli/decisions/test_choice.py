@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from orchestration.cli.decisions.choice import Listed
-from orchestration.cli.options import Choice
+from assets.bookkeeping.choice import Choice, Listed
 from transforms.errors import DecisionRefused
 from transforms.feed.feed import Feed
 

@@ -1,7 +1,7 @@
-"""What a person picks from a list that a command has printed: some entries by the beginning of their ids, or all.
+"""What a person picks from a list that was shown: some entries by the beginning of their ids, or all.
 
-Put here what ``release`` and the commands of ``weir quarantine`` share. Not here: what they list, and the value that
-was typed (``Choice`` in ``orchestration/cli/options``).
+Put here what ``weir release``, the commands of ``weir quarantine`` and the form in Dagster's pages share. Not here:
+what they list, and what is then decided (``decisions``).
 """
 
 from __future__ import annotations
@@ -10,11 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from orchestration.cli.options import Choice
 from transforms.errors import DecisionRefused
 from transforms.feed.feed import Feed
 
 Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The entries of a list that a person picks, by the beginnings of their ids or all, and the reason given."""
+
+    ids: Sequence[str] = ()
+    everything: bool = False
+    reason: str | None = None
+
+    @property
+    def is_made(self) -> bool:
+        """False where nothing is picked: then the command prints the list."""
+        return bool(self.ids) or self.everything
 
 
 @dataclass(frozen=True, slots=True)

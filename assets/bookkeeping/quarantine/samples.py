@@ -1,0 +1,73 @@
+"""Open records of a run's windows, as Dagster's page of the check ``nothing_quarantined`` shows them.
+
+Put here what a reader of that check sees. Not here: how one record reads (``words``), and the check itself
+(``assets/silver/silver_checks``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from assets.bookkeeping.quarantine import words
+from assets.bookkeeping.quarantine.records import payloads, sampled
+from assets.bookkeeping.quarantine.words import Grouped
+from assets.lake import Lake
+from assets.wording import counted
+from expectations.quarantine import remedy
+from transforms.feed.feed import Feed
+
+REASONS: Final = 10
+"""So many reasons are shown, the most frequent ones."""
+
+SHOWN: Final = 5
+"""So many records are shown of each reason."""
+
+LOOKED_AT: Final = 10_000
+"""So many rows of quarantine are looked at: a run has no time for millions."""
+
+
+def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> str:
+    """The open records of these windows by reason, as Markdown; empty where there is none.
+
+    The first lines, up to a blank one, say it in short; below are the records and the commands to type.
+    ``feed``: with its recorded decisions.
+    """
+    found = sampled(lake, feed, windows, LOOKED_AT)
+    groups = words.grouped(found.records)[:REASONS]
+    if not groups:
+        return ""
+    shown = [one for group in groups for one in group.records[:SHOWN]]
+    in_short = [*map(_in_short, groups)]
+    if not found.is_all:
+        in_short.append(f"- (these are the first {LOOKED_AT:,} events; there are more)")
+    parts = [
+        "\n".join(in_short),
+        words.as_markdown(groups, payloads(lake, feed, shown), SHOWN),
+        "\n".join(_commands(feed, groups)),
+    ]
+    return "\n\n".join(parts)
+
+
+def _in_short(group: Grouped) -> str:
+    first = group.records[0]
+    of = f"{first.table}: " if first.table else ""
+    number = counted(len(group.records), "record")
+    return f"- {group.reason}: {number}; first {first.id[: words.ID]}, {first.where}, {of}{first.detail}"
+
+
+def _commands(feed: Feed, groups: Sequence[Grouped]) -> list[str]:
+    """What can be typed, and what to do about the first record of each reason."""
+    first = groups[0].records[0].id[: words.ID]
+    advice = [
+        f"- {group.reason}: {remedy(group.reason, feed.name, group.records[0].id[: words.ID])}"
+        for group in groups
+    ]
+    return [
+        "```text",
+        f"weir quarantine list {feed.name}",
+        f"weir quarantine show {feed.name} {first}",
+        "```",
+        "",
+        *advice,
+    ]

@@ -1,0 +1,66 @@
+"""How much is in quarantine: events by reason, and how many records wait for somebody; without payloads and Spark.
+
+Put here what is counted over all of quarantine. Not here: what is known of each record (``records``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.columns.silver import REFUSALS_ARROW
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.decisions import Coordinates
+from transforms.feed.feed import Feed
+from transforms.record import COORDINATES
+from transforms.silver.too_late import REASON
+
+_READ = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
+_PLACES = pa.schema([REFUSALS_ARROW.field(name) for name in COORDINATES])
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """``reasons``: how many events are in quarantine, by reason; ``dismissed``: how many of these somebody gave up.
+
+    ``open_records``: how many records wait for somebody, however many of their events are refused.
+    """
+
+    reasons: Mapping[str, int]
+    dismissed: int
+    open_records: int
+
+
+def totals(lake: Lake, feed: Feed) -> Totals:
+    """What quarantine has in all; ``feed``: with its recorded decisions."""
+    reasons, dismissed = Counter[str](), 0
+    places = [_PLACES.empty_table()]
+    given_up = feed.decisions.dismissed()
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_READ):
+        counts = rows["reason"].value_counts().to_pylist()
+        reasons.update({one["values"]: one["counts"] for one in counts})
+        undecided = rows.filter(pc.not_equal(rows["reason"], REASON))
+        open_rows = rows_to_decide(undecided, given_up)
+        dismissed += undecided.num_rows - open_rows.num_rows
+        places.append(_distinct(open_rows))
+    # A file has a record once now; another file of its window may have it, too.
+    return Totals(dict(reasons), dismissed, _distinct(pa.concat_tables(places)).num_rows)
+
+
+def rows_to_decide(rows: pa.Table, dismissed: Collection[Coordinates]) -> pa.Table:
+    """Those rows of quarantine that wait for somebody: not too late for compacted history, and not dismissed."""
+    rows = rows.filter(pc.not_equal(rows["reason"], REASON))
+    if not dismissed or not rows.num_rows:
+        return rows
+    columns = [pa.array(some) for some in zip(*sorted(dismissed), strict=True)]
+    given_up = pa.table(columns, names=COORDINATES).cast(_PLACES)
+    return rows.join(given_up, list(COORDINATES), join_type="left anti")
+
+
+def _distinct(rows: pa.Table) -> pa.Table:
+    return rows.group_by(list(COORDINATES)).aggregate([]).cast(_PLACES)

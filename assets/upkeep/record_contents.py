@@ -1,0 +1,29 @@
+"""What is in records of quarantine: the payloads of many, from wherever each is, without Spark.
+
+Put here which of a record's payloads a list shows. Not here: how a payload reads (``bookkeeping/quarantine/words``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assets.bookkeeping.quarantine.records import QuarantinedRecord, payloads
+from assets.lake import Lake
+from assets.upkeep.mending import bronze_rows
+from transforms.feed.decisions import Coordinates
+from transforms.feed.feed import Feed
+
+
+def contents_of(
+    lake: Lake, feed: Feed, shown: Sequence[QuarantinedRecord]
+) -> Mapping[Coordinates, bytes | None]:
+    """The payloads of records: what quarantine has of those that are there, and what was given for the others."""
+    there = [one for one in shown if one.state != "mended"]
+    given = {one.place: one.replacement.payload for one in shown if one.replacement is not None}
+    rest = [one for one in shown if one.state == "mended" and one.replacement is None]
+    of_bronze = bronze_rows(lake, feed, rest) if rest else {}
+    return {
+        **{place: row["payload"] for place, row in of_bronze.items()},
+        **given,
+        **payloads(lake, feed, there),
+    }

@@ -1,0 +1,48 @@
+"""The form by which quarantine is worked with from Dagster's pages: its fields, as the Launchpad shows them.
+
+Put here what a person may fill in. Not here: what is then done (``quarantine_job``).
+"""
+
+# No postponed annotations here: Dagster reads the fields' own.
+from enum import Enum
+
+import dagster as dg
+from pydantic import Field
+
+
+class Action(Enum):
+    """What a run of the job does."""
+
+    list = "list"
+    show = "show"
+    replay = "replay"
+    dismiss = "dismiss"
+
+
+class QuarantineForm(dg.Config):
+    """What a person fills in; without anything, the open records are listed."""
+
+    action: Action = Field(
+        default=Action.list,
+        description="list or show records (nothing is changed), replay them through their windows, or dismiss them.",
+    )
+    ids: list[str] = Field(
+        default=[],
+        description="The records, by the beginnings of their ids, as a list shows them.",
+    )
+    all_of_reason: str = Field(
+        default="",
+        description="Instead of ids: all open records with this reason, value_does_not_fit, say.",
+    )
+    mended_payload: str = Field(
+        default="",
+        description="To replay: what is to be read in place of the record, whose id stands alone under ids. The whole"
+        " record as text, for CSV its row without the header. Empty: records are replayed as they are.",
+    )
+    reason: str = Field(
+        default="",
+        description="Why. Needed to dismiss, and with a mended payload; it stands in decisions.<feed>.",
+    )
+    by: str = Field(
+        default="", description="Who decides this. By default the user whom the run works as."
+    )

@@ -1,0 +1,211 @@
+"""A job per feed to work with its quarantine from Dagster's pages: a form in the Launchpad, filled in and launched.
+
+It does what the commands of ``weir quarantine`` do, by the same functions. Put here what a run of it does and shows.
+Not here: the form (``quarantine_form``), what each action does (``assets/upkeep``, ``orchestration/runs/replaying``),
+and the commands (``orchestration/cli/quarantine``).
+"""
+
+# No postponed annotations here: Dagster reads the functions' own.
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import dagster as dg
+
+from assets.bookkeeping.choice import Choice
+from assets.bookkeeping.decisions import Signature
+from assets.bookkeeping.quarantine import words
+from assets.bookkeeping.quarantine.in_full import shown_in_full
+from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.signing import signed
+from assets.lake import Lake
+from assets.upkeep import dismissing, mending
+from assets.upkeep.mending import Mended, bronze_rows
+from assets.upkeep.record_contents import contents_of
+from assets.wording import counted
+from orchestration.automation.quarantine_form import Action, QuarantineForm
+from transforms.errors import DecisionRefused, WeirError
+from transforms.feed.feed import Feed
+
+SHOWN: Final = 50
+"""So many records of each reason are in the table of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a run did: in lines, and as Markdown. ``left``: why the run did not reach what was asked of it."""
+
+    lines: Sequence[str]
+    page: str
+    left: str = ""
+
+
+def quarantine_name(feed: Feed) -> str:
+    """The name of the job."""
+    return f"{feed.name}_quarantine"
+
+
+def build(feed: Feed) -> dg.JobDefinition:
+    """The job of one feed."""
+
+    @dg.op(
+        name=f"quarantine_of_{feed.name}",
+        description="Lists, shows, replays or dismisses records of quarantine.",
+    )
+    def work(context: dg.OpExecutionContext, config: QuarantineForm, lake: Lake) -> None:
+        try:
+            done = worked(lake, feed, config, context.instance)
+        except WeirError as fault:
+            # What was refused is refused again.
+            raise dg.Failure(str(fault), allow_retries=False) from None
+        for line in done.lines:
+            context.log.info(line)
+        metadata = {"records": dg.MetadataValue.md(done.page)}
+        if done.left:
+            raise dg.Failure(done.left, metadata=metadata, allow_retries=False)
+        context.add_output_metadata(metadata)
+
+    @dg.job(
+        name=quarantine_name(feed),
+        executor_def=dg.in_process_executor,
+        description=f"Works with the quarantine of feed {feed.name}: open the Launchpad, choose an action, launch."
+        " As it is, it lists the open records and changes nothing.",
+        tags={"feed": feed.name},
+    )
+    def job() -> None:
+        work()
+
+    return job
+
+
+def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterInstance) -> Done:
+    """Do what the form says.
+
+    Raises:
+        DecisionRefused: the form's fields do not go together, or what it asks for is refused.
+    """
+    quarantine = quarantine_of(lake, feed)
+    if form.mended_payload and form.action != Action.replay:
+        raise DecisionRefused(
+            feed.name, f"a mended_payload is for the action replay, not for {form.action.value}"
+        )
+    if form.action == Action.replay:
+        return replayed(quarantine, form, instance)
+    return _ACTIONS[form.action](quarantine, form)
+
+
+def picked(quarantine: Quarantine, form: QuarantineForm) -> list[QuarantinedRecord]:
+    """The records that the form names.
+
+    Raises:
+        DecisionRefused: it names none, or an id is the beginning of none or of several.
+    """
+    if form.ids and form.all_of_reason:
+        raise DecisionRefused(
+            quarantine.feed.name, "say ids or all_of_reason, not both: they may name other records"
+        )
+    if form.ids:
+        return quarantine.picked(Choice(form.ids))
+    found = [one for one in quarantine.open if one.reason == form.all_of_reason]
+    if not found:
+        what = (
+            f"no open record has the reason {form.all_of_reason!r}"
+            if form.all_of_reason
+            else "say which records, in ids or all_of_reason"
+        )
+        raise DecisionRefused(quarantine.feed.name, f"{what}; the action list shows them")
+    return found
+
+
+def listed(quarantine: Quarantine, form: QuarantineForm) -> Done:
+    """The records that are named, or all open ones; nothing is changed."""
+    is_named = form.ids or form.all_of_reason
+    found = picked(quarantine, form) if is_named else quarantine.open
+    what = "record" if form.ids else "open record"
+    line = f"{quarantine.feed.name}: {counted(len(found), what)} in quarantine"
+    return Done([line], as_page(quarantine, found, line))
+
+
+def shown(quarantine: Quarantine, form: QuarantineForm) -> Done:
+    """All that is known of the records that are named; nothing is changed."""
+    records = picked(quarantine, form)[:SHOWN]
+    rows = bronze_rows(quarantine.lake, quarantine.feed, records)
+    texts = ["\n".join(shown_in_full(quarantine.feed, one, rows.get(one.place))) for one in records]
+    return Done(texts, "\n\n".join(map(words.as_code_block, texts)))
+
+
+def dismissed(quarantine: Quarantine, form: QuarantineForm) -> Done:
+    """The records that are named, given up."""
+    signature = signature_of(quarantine.feed, form)
+    records = picked(quarantine, form)
+    lines = dismissing.dismiss(quarantine.lake, quarantine.feed, records, signature)
+    return Done(lines, page_after(quarantine, records, lines[-1]))
+
+
+def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterInstance) -> Done:
+    """The records that are named, through their windows once more: mended, or as they are."""
+    # The run's jobs are made of the same definitions as this one.
+    from orchestration.runs import replaying
+
+    lake, feed = quarantine.lake, quarantine.feed
+    records = picked(quarantine, form)
+    lines = mended(quarantine, form, records)
+    outcomes = replaying.replayed(lake, feed, {one.window for one in records}, instance)
+    now = quarantine_of(lake, feed)
+    became = [*replaying.outcome_lines(now, records)]
+    lines += [line for line, _ in became]
+    left = [line for line, is_left in became if is_left]
+    errors = [fault for one in outcomes for fault in one.errors]
+    if not errors and any(one.failed for one in outcomes):
+        errors = [f"{feed.name}: a blocking check failed: see the run of {feed.name}_to_gold"]
+    return Done(lines, page_after(quarantine, records, lines[-1]), "\n".join([*errors, *left]))
+
+
+def mended(
+    quarantine: Quarantine, form: QuarantineForm, records: Sequence[QuarantinedRecord]
+) -> list[str]:
+    """Record the payload that the form gives, if it gives one; the lines that say so."""
+    if not form.mended_payload:
+        return []
+    feed = quarantine.feed
+    signature = signature_of(feed, form)
+    if len(records) != 1 or not form.ids:
+        raise DecisionRefused(feed.name, "a mended_payload is of one record: give its id in ids")
+    payload = form.mended_payload.removesuffix("\n").removesuffix("\r").encode()
+    changed = mending.mend(quarantine.lake, feed, [Mended(records[0], payload)], signature)
+    line = words.record_line(records[0])
+    if not changed:
+        return [f"{feed.name}: it is what is read already: {line}"]
+    return [f"{feed.name}: recorded: another payload for {line}"]
+
+
+def signature_of(feed: Feed, form: QuarantineForm) -> Signature:
+    """Who decides, when and why.
+
+    Raises:
+        DecisionRefused: the form has no reason.
+    """
+    return signed(feed, form.reason, form.by or None, "say why in the field reason")
+
+
+def page_after(quarantine: Quarantine, records: Sequence[QuarantinedRecord], title: str) -> str:
+    """These records as they are now, as Markdown."""
+    now = quarantine_of(quarantine.lake, quarantine.feed)
+    ids = {one.id for one in records}
+    return as_page(now, [one for one in now.records if one.id in ids], title)
+
+
+def as_page(quarantine: Quarantine, records: Sequence[QuarantinedRecord], title: str) -> str:
+    """Records as Markdown, by reason."""
+    groups = words.grouped(records)
+    seen = [one for group in groups for one in group.records[:SHOWN]]
+    contents = contents_of(quarantine.lake, quarantine.feed, seen)
+    return "\n\n".join(filter(None, [title, words.as_markdown(groups, contents, SHOWN)]))
+
+
+_ACTIONS: Final[Mapping[Action, Callable[[Quarantine, QuarantineForm], Done]]] = {
+    Action.list: listed,
+    Action.show: shown,
+    Action.dismiss: dismissed,
+}
