@@ -16,6 +16,7 @@ from typing import Final
 
 import dagster as dg
 
+from assets.asset_keys import table_name_of
 from assets.wording import counted
 from orchestration.runs.outcome import is_blocked, reasons
 from orchestration.watching.alerts.hooks import Hook, hooks_of, link_of_run
@@ -184,7 +185,7 @@ def _findings(check: dg.AssetCheckEvaluation) -> Iterator[CheckFinding]:
     if check.passed or not (is_blocked(check) or warnings_count()):
         return
     yield CheckFinding(
-        ".".join(check.asset_key.path),
+        table_name_of(check.asset_key.path),
         check.check_name,
         "failed" if is_blocked(check) else "warning",
         check.description or "",
