@@ -147,9 +147,12 @@ def backfill(server: Server) -> Backfill:
         time.sleep(2)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser_page(server: Server) -> Iterator[Page]:
-    """A page of a headless Chromium, whose addresses are those of the server."""
+    """A page of a headless Chromium, whose addresses are those of the server.
+
+    For one module: while Playwright lives, nothing else in this process may have a loop of events.
+    """
     if CHROMIUM is None:
         pytest.skip("there is no Chromium: apt-get install --no-install-recommends chromium")
     with sync_playwright() as playwright:
