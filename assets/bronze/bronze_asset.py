@@ -3,7 +3,8 @@
 Put here what Dagster is shown of bronze. Not here: what is appended (``from_objects``, ``from_topics``).
 """
 
-# No postponed annotations here: Dagster reads the functions' own.
+# No postponed annotations here: Dagster reads the functions' own. The asset yields its result, for of one that returns
+# it Dagster wants a tuple as soon as there is a check.
 from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 
@@ -41,7 +42,6 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         **window_step(feed, "bronze"),
     )
     @retried
-    # It yields, for of an asset that returns its result Dagster wants a tuple as soon as it has a check.
     def bronze(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:

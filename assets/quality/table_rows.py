@@ -32,6 +32,9 @@ OWN: Final = "_weir_"
 COORDINATES: Final = ("window", "table", "key_text", "event_id", "object", "line")
 """What tells a reader which row of silver breaks an expectation."""
 
+OF_ALL_COLUMNS: Final = ("expect_table_column", "expect_column_to_exist", "unexpected_rows")
+"""How the expectations begin that are about columns which they do not name."""
+
 _INTEGERS: Final = {
     pa.int8(): pd.Int8Dtype(),
     pa.int16(): pd.Int16Dtype(),
@@ -87,7 +90,7 @@ def _rows(
     local = lake.local_table(*place)
     assert local.table is not None  # the step that asks has written it
     stored = pa.schema(local.table.schema().to_arrow())
-    wanted = pa.schema([one for one in stored if _is_wanted(one, key, asked)])
+    wanted = wanted_columns(stored, key, asked)
     types = {one.name: one.dataType.simpleString() for one in from_arrow_schema(wanted).fields}
     files = _files(local, windows)
     kinds = {one.kind for one in asked}
@@ -107,15 +110,22 @@ def _rows(
         kept.unpersist()
 
 
-def _is_wanted(column: pa.Field, key: Sequence[str], asked: Sequence[DeclaredExpectation]) -> bool:
-    """Whether the frame has the column: all that hold single values and are no columns of Weir's own, and those named.
+def wanted_columns(
+    stored: pa.Schema, key: Sequence[str], asked: Sequence[DeclaredExpectation]
+) -> pa.Schema:
+    """The columns of the frame: of the key, those named, and all others where the table's columns are asked for."""
+    named = [
+        one for one in stored if one.name in key or any(one.name in _named(each) for each in asked)
+    ]
+    # Rows without any column could not be counted.
+    if named and not any(one.kind.startswith(OF_ALL_COLUMNS) for one in asked):
+        return pa.schema(named)
+    return pa.schema([one for one in stored if one in named or _is_shown(one)])
 
-    Lists and maps are what Great Expectations cannot sort, count or show.
-    """
-    name = column.name
-    if name in key or any(name in _named(one) for one in asked):
-        return True
-    return not name.startswith(OWN) and not pa.types.is_nested(column.type)
+
+def _is_shown(column: pa.Field) -> bool:
+    """Whether it holds single values and is none of Weir's own: lists and maps cannot be sorted, counted or shown."""
+    return not column.name.startswith(OWN) and not pa.types.is_nested(column.type)
 
 
 def _named(one: DeclaredExpectation) -> str:

@@ -50,7 +50,32 @@ class Rows:
 def ask(
     suite: str, expectations: Sequence[DeclaredExpectation], rows: Rows
 ) -> tuple[list[Answer], list[dict[str, Any]]]:
-    """An answer to each expectation, and the results as Great Expectations stores them, as JSON."""
+    """An answer to each expectation, and the results as Great Expectations stores them, as JSON.
+
+    Of a frame of Spark each sample is a pass over all rows, whether there is anything to show or not: there samples are
+    taken only of the expectations that some row breaks.
+    """
+    samples = {"result_format": "SUMMARY", "unexpected_index_column_names": [*rows.key]}
+    wanted = {"result_format": "BASIC"} if rows.is_spark else samples
+    of_check = _outcomes(suite, expectations, rows, wanted)
+    broken = [one for one in expectations if rows.is_spark and _is_broken(of_check[one.check])]
+    if broken:
+        of_check |= _outcomes(suite, broken, rows, samples)
+    answers = [_answer(one, of_check[one.check]) for one in expectations]
+    return answers, [of_check[one.check] for one in expectations]
+
+
+def _is_broken(outcome: Mapping[str, Any]) -> bool:
+    return not outcome["success"] or bool(outcome["result"].get("unexpected_count"))
+
+
+def _outcomes(
+    suite: str,
+    expectations: Sequence[DeclaredExpectation],
+    rows: Rows,
+    wanted: Mapping[str, object],
+) -> dict[str, dict[str, Any]]:
+    """What Great Expectations finds, by check, in the result format that is wanted."""
     module = gx.import_gx()
     context = module.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
@@ -67,15 +92,10 @@ def ask(
     validation = module.ValidationDefinition(name=suite, data=batch, suite=made)
     result = context.validation_definitions.add(validation).run(
         batch_parameters={"dataframe": rows.frame},
-        result_format={
-            "result_format": "SUMMARY",
-            "partial_unexpected_count": SAMPLES,
-            "unexpected_index_column_names": [*rows.key],
-        },
+        result_format={**wanted, "partial_unexpected_count": SAMPLES},
     )
     outcomes = [_to_keep(one) for one in result.to_json_dict()["results"]]
-    of_check = {one["expectation_config"]["meta"]["check"]: one for one in outcomes}
-    return [_answer(one, of_check[one.check]) for one in expectations], outcomes
+    return {one["expectation_config"]["meta"]["check"]: one for one in outcomes}
 
 
 def _to_keep(outcome: dict[str, Any]) -> dict[str, Any]:
