@@ -45,38 +45,41 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     def bronze(
         context: dg.AssetExecutionContext, lake: Lake
     ) -> Iterator[dg.MaterializeResult[None]]:
-        started = monotonic()
-        if feed.reads_topics:
-            yield _topics(context, lake, feed)
-            return
-        found = from_objects.land(lake, feed, partitions.keys_of(context))
-        size = sum(one.size for one in found.new)
-        context.log.info(
-            f"bronze.{feed.name}: {counted(len(found.new), 'new object')}, {counted(size, 'byte')}"
-        )
-        for name in found.replaced:
-            context.log.warning(
-                f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
-            )
-        per_window.add(
-            context,
-            spec.key,
-            objects_of_windows(feed, found.new),
-            {
-                "seconds": round(monotonic() - started, 1),
-                "replaced_objects": len(found.replaced),
-                "replaced": _listed(found.replaced),
-                "left_out": _listed(found.left_out),
-            },
-        )
-        windows = partitions.keys_of(context)
-        gaps = operation_gaps(lake, feed, windows)
-        yield dg.MaterializeResult(
-            metadata={"objects": 0, "bytes": 0},
-            check_results=operation_checks(lake, feed, gaps, windows),
-        )
+        yield _topics(context, lake, feed) if feed.reads_topics else _objects(context, lake, feed)
 
     return bronze
+
+
+def _objects(
+    context: dg.AssetExecutionContext, lake: Lake, feed: Feed
+) -> dg.MaterializeResult[None]:
+    """Append what has landed in the run's windows and bronze does not have."""
+    started = monotonic()
+    windows = partitions.keys_of(context)
+    found = from_objects.land(lake, feed, windows)
+    size = sum(one.size for one in found.new)
+    context.log.info(
+        f"bronze.{feed.name}: {counted(len(found.new), 'new object')}, {counted(size, 'byte')}"
+    )
+    for name in found.replaced:
+        context.log.warning(
+            f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
+        )
+    per_window.add(
+        context,
+        feed_key("bronze", feed),
+        objects_of_windows(feed, found.new),
+        {
+            "seconds": round(monotonic() - started, 1),
+            "replaced_objects": len(found.replaced),
+            "replaced": _listed(found.replaced),
+            "left_out": _listed(found.left_out),
+        },
+    )
+    return dg.MaterializeResult(
+        metadata={"objects": 0, "bytes": 0},
+        check_results=operation_checks(lake, feed, operation_gaps(lake, feed, windows), windows),
+    )
 
 
 def _topics(

@@ -10,6 +10,7 @@ import dagster as dg
 
 from assets.asset_keys import upkeep_group
 from assets.upkeep import upkeep_asset
+from orchestration.automation import summary_hook
 from orchestration.watching.lineage.lineage_hooks import lineage_hooks
 from orchestration.watching.metrics import metrics_files
 from transforms.feed.feed import Feed
@@ -30,7 +31,7 @@ def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
         selection=dg.AssetSelection.groups(feed.name, upkeep_group(feed))
         - dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
         executor_def=dg.in_process_executor,
-        hooks={metrics_files.on_failure(feed), *lineage_hooks(feed)},
+        hooks={metrics_files.on_failure(feed), *lineage_hooks(feed), summary_hook.in_all(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",
         tags={"feed": feed.name},
     )

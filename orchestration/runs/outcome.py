@@ -5,7 +5,7 @@ Put here what a person wants to know of a run. Not here: running it (``execute``
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -36,8 +36,13 @@ def is_blocked(check: dg.AssetCheckEvaluation) -> bool:
 
 def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
     """Add to the outcome what a Dagster run's events say."""
+    add_events(result.all_events, outcome)
+
+
+def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
+    """``gather`` of a run that is under way, whose events are read from Dagster's history."""
     seen: set[tuple[dg.AssetKey, str | None]] = set()
-    for event in result.all_events:
+    for event in events:
         if event.is_step_materialization:
             made = event.step_materialization_data.materialization
             if (made.asset_key, made.partition) in seen:

@@ -11,6 +11,7 @@ import re
 import dagster as dg
 
 from orchestration.console import begin, say
+from orchestration.runs.summary_lines import IN_ALL
 
 
 class StepsOnly(logging.Filter):
@@ -23,8 +24,8 @@ class StepsOnly(logging.Filter):
         if event is not None and event.event_type_value == "STEP_START" and step:
             begin(f"working on {asset_of(step)}")
         text = str(meta.get("orig_message", ""))
-        # The summary says which check failed, and what was left as it was because of it.
-        is_consequence = text.startswith("Dependencies for step")
+        # The summary says which check failed, what was left as it was because of it, and what all came to.
+        is_consequence = text.startswith(("Dependencies for step", IN_ALL))
         of_step = event is None and step is not None and record.levelno >= logging.INFO
         return of_step and not is_consequence
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from orchestration.runs.outcome import Outcome
+from assets.wording import counted
+from orchestration.runs.outcome import Outcome, is_blocked
+
+IN_ALL = "In all,"
+"""How a line of the log begins that sums a run up: `weir run` prints a table instead."""
 
 
 @dataclass(slots=True)
@@ -52,6 +56,26 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
         line.duplicates += repeats
         line.rows, line.tombstones = _int(table["rows"]), _int(table["tombstones"])
     return lines
+
+
+def lines_in_words(outcome: Outcome) -> Iterator[str]:
+    """The same for the run's log in Dagster's pages: a line for each table with events, and one on the checks."""
+    for name, line in sorted(table_lines(outcome).items()):
+        if line == TableLine():
+            continue
+        yield (
+            f"{IN_ALL} {outcome.plan.feed.name}.{name}: {counted(line.events, 'source event')}"
+            f" = {counted(line.changes, 'change')} + {counted(line.duplicates, 'duplicate')}"
+            f" + {line.quarantined:,} quarantined"
+            + (f" + {line.control:,} control" if line.control else "")
+            + (f" + {line.held:,} held" if line.held else "")
+            + (f"; now {counted(line.rows, 'row')}" if line.rows is not None else "")
+            + (f" and {counted(line.tombstones, 'tombstone')}" if line.tombstones else "")
+        )
+    failed = sum(is_blocked(check) for check in outcome.checks)
+    warned = sum(not check.passed for check in outcome.checks) - failed
+    passed = len(outcome.checks) - failed - warned
+    yield f"{IN_ALL} checks: {passed:,} passed, {counted(warned, 'warning')}, {failed:,} failed"
 
 
 def gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
