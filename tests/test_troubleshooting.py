@@ -59,7 +59,6 @@ SAID_ELSEWHERE = {
     "SettingMisdeclared",
     "UnreadableLanding",
     "LandingAway",
-    "LandingAway",
     "FormatUnclear",
     "WindowOutOfRange",
     "QueryRefused",
