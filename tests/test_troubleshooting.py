@@ -29,7 +29,6 @@ WORDS = {
     "RecordFailed": "reading stopped",
     "UnknownHeader": "the header is not understood",
     "TableNameCollision": "would mix",
-    "LandingAway": "cannot read s3://",
     "FormatUnclear": "the drops are of no format that Weir recognises",
     "WindowOutOfRange": "it has not begun yet",
     "WindowSizeChanged": "bronze was read by the",
