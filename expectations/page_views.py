@@ -7,9 +7,14 @@ pages are made (``data_docs``). Put here what is added to a page. Not here: what
 
 from __future__ import annotations
 
+import html
+from functools import wraps
 from typing import Any, Final
 
-from great_expectations.render.view.view import DefaultJinjaIndexPageView, DefaultJinjaPageView
+from great_expectations.render.view.view import (
+    DefaultJinjaIndexPageView,
+    DefaultJinjaPageView,
+)
 
 _WITHOUT_NETWORK: Final = """
 <script>
@@ -63,6 +68,12 @@ if (!window.jQuery) {
 class PageView(DefaultJinjaPageView):
     """The page of a result or of a suite."""
 
+    # With the mark by which the templates give it their context.
+    @wraps(DefaultJinjaPageView.render_content_block)
+    def render_content_block(self, context: Any, block: Any, *given: Any, **named: Any) -> Any:
+        """A part of the page; what sources wrote (payloads, names, values) stays text there, whatever it looks like."""
+        return super().render_content_block(context, _as_text(block), *given, **named)
+
     def render(self, *given: Any, **named: Any) -> str:
         """The page as HTML."""
         page: str = super().render(*given, **named)  # type: ignore[no-untyped-call]
@@ -72,10 +83,24 @@ class PageView(DefaultJinjaPageView):
 class IndexPageView(DefaultJinjaIndexPageView):
     """The first page."""
 
+    @wraps(DefaultJinjaIndexPageView.render_content_block)
+    def render_content_block(self, context: Any, block: Any, *given: Any, **named: Any) -> Any:
+        """A part of the page, as ``PageView`` has it."""
+        return super().render_content_block(context, _as_text(block), *given, **named)
+
     def render(self, *given: Any, **named: Any) -> str:
         """The page as HTML."""
         page: str = super().render(*given, **named)  # type: ignore[no-untyped-call]
         return _with_help(page)
+
+
+def _as_text(block: Any) -> Any:
+    # Great Expectations writes a plain string into the page as it is; markup of its own it has in other kinds of parts.
+    if isinstance(block, str):
+        return html.escape(block, quote=False)
+    if isinstance(block, list):
+        return [_as_text(one) if isinstance(one, str) else one for one in block]
+    return block
 
 
 def _with_help(page: str) -> str:

@@ -60,7 +60,10 @@ class QualityFolder:
                 return
             file = self.file(path)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            # Beside it first: a run that dies while it writes leaves no half of a file.
+            beside = file.with_name(f".{file.name}.{os.getpid()}")
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(file)
 
     def read(self, path: str) -> str | None:
         """A file's text; None where there is none."""

@@ -32,14 +32,17 @@ LOOKED_AT = 2_000
 def quiet_windows(feed: Feed, landed: Collection[str], now: datetime) -> Iterator[str]:
     """The windows that have ended and in which nothing landed, the newest first.
 
-    None where it is not known yet with which window the feed begins.
+    None where it is not known yet with which window the feed begins. Of a feed with a ``freshness`` only those before
+    the newest window in which something landed: Dagster takes a mark for something fresh, and nothing has come.
     """
     if feed.running.start is None:
         return
     step = STEPS[feed.window]
     first = max(partitions.first_of(feed), now - LOOKED_AT * step)
     last = window_at(now - step, feed.window)
-    windows = windows_between(window_at(first, feed.window), last, feed.window)
+    if feed.running.freshness is not None:
+        last = min(last, max(landed, default=""))
+    windows = windows_between(window_at(first, feed.window), last, feed.window) if last else []
     yield from (window for window in reversed(windows) if window not in landed)
 
 

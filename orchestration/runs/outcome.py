@@ -42,6 +42,8 @@ def gather(result: dg.ExecuteInProcessResult, outcome: Outcome) -> None:
 def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
     """``gather`` of a run that is under way, whose events are read from Dagster's history."""
     seen: set[tuple[dg.AssetKey, str | None]] = set()
+    # Of a step that was tried again the last answer counts.
+    checks: dict[tuple[dg.AssetKey, str], dg.AssetCheckEvaluation] = {}
     for event in events:
         if event.is_step_materialization:
             made = event.step_materialization_data.materialization
@@ -53,9 +55,11 @@ def add_events(events: Iterable[dg.DagsterEvent], outcome: Outcome) -> None:
             values = {name: value.value for name, value in made.metadata.items()}
             outcome.metadata.append((tuple(made.asset_key.path), values))
         elif event.event_type_value == "ASSET_CHECK_EVALUATION":
-            outcome.checks.append(event.asset_check_evaluation_data)
+            check = event.asset_check_evaluation_data
+            checks[check.asset_key, check.check_name] = check
         elif event.is_step_failure:
             outcome.errors.extend(reasons(event))
+    outcome.checks.extend(checks.values())
 
 
 def reasons(event: dg.DagsterEvent) -> Iterator[str]:

@@ -53,13 +53,15 @@ def bounded(
     now = datetime.now(UTC)
     first = partitions.first_of(feed)
     begun = [window for window in windows if parse_window(window, feed.window) <= now]
-    early = [window for window in windows if window not in set(begun)]
+    known = set(begun)
+    early = [window for window in windows if window not in known]
     ancient = [window for window in begun if parse_window(window, feed.window) < first]
+    left = set(ancient)
     if early and print_error:
         raise WindowOutOfRange(feed.name, early[0], "it has not begun yet")
     if ancient and print_error:
         raise WindowOutOfRange(
             feed.name, ancient[0], f"windows begin at {window_at(first, feed.window)}"
         )
-    inside = [window for window in begun if window not in set(ancient)]
+    inside = [window for window in begun if window not in left]
     return Plan(feed, inside, early, list(left_out), ancient)

@@ -15,9 +15,15 @@ RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_e
 
 
 def windows_of_run(feed: Feed, tags: Mapping[str, str]) -> list[str]:
-    """The windows of a run of this feed: one, or all of a range; none where the tags name none."""
+    """The windows of a run of this feed: one, or all of a range.
+
+    None where the tags name none, or windows of another size: the feed's ``window`` was changed since.
+    """
     first, last = (tags.get(name, tags.get(WINDOW, "")) for name in RANGE)
-    return windows_between(first, last, feed.window) if first and last else []
+    try:
+        return windows_between(first, last, feed.window) if first and last else []
+    except ValueError:
+        return []
 
 
 def windows_in_words(tags: Mapping[str, str]) -> str:

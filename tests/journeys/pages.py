@@ -12,8 +12,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 LONG = 1200
@@ -74,9 +75,9 @@ def carried_out(folder: Path, done: list[Step], environment: Mapping[str, str]) 
 
 def missing(expected: str, printed: str) -> str | None:
     """The first line that was not printed where the page has it; None where all were."""
-    lines = [comparable(line) for line in printed.splitlines() if not WAITING.match(line)]
+    lines = in_order(comparable(line) for line in printed.splitlines() if not WAITING.match(line))
     place, may_skip = 0, True
-    for line in map(comparable, expected.splitlines()):
+    for line in in_order(map(comparable, expected.splitlines())):
         if line == "…":
             may_skip = True
             continue
@@ -89,6 +90,15 @@ def missing(expected: str, printed: str) -> str | None:
             return line
         place, may_skip = place + 1, False
     return None
+
+
+def in_order(lines: Iterable[str]) -> list[str]:
+    """The lines, with gold tables that follow each other by name: they are made side by side, and one is done first."""
+    found: list[str] = []
+    for is_gold, some in groupby(lines, lambda line: line.startswith("  gold.")):
+        some_lines = [*some]
+        found += sorted(some_lines) if is_gold else some_lines
+    return found
 
 
 def comparable(line: str) -> str:

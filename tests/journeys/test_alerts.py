@@ -125,6 +125,6 @@ def test_one_message_tells_of_a_run_that_the_daemon_has_run(
     assert message["weir"]["key"] == run["runId"]
     assert message["weir"]["subject"] == f"Weir: zoo ({WINDOW}): check failed: nothing_quarantined"
     (check,) = message["weir"]["checks"]
-    assert (check["asset"], check["severity"]) == ("silver.zoo.zoo_silver", "failed")
+    assert (check["asset"], check["severity"]) == ("silver.zoo", "failed")
     assert "weir quarantine list zoo" in message["text"]
     assert message["text"].endswith(f"The run: https://dagster.example/runs/{run['runId']}")

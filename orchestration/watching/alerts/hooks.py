@@ -5,6 +5,7 @@ Put here how a message is sent. Not here: what it says (``message``).
 
 from __future__ import annotations
 
+import http.client
 import json
 import smtplib
 import ssl
@@ -80,7 +81,7 @@ def _post(url: str, message: Message) -> str | None:
             return None
     except urllib.error.HTTPError as fault:
         return f"the webhook at {host} answers {fault.code}"
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, http.client.HTTPException) as fault:
         return f"the webhook at {host} cannot be reached: {_kind(fault)}"
 
 
@@ -97,7 +98,7 @@ def _mail(server: SplitResult, sender: str, to: list[str], message: Message) -> 
             client.send_message(mail)
     except smtplib.SMTPResponseException as fault:
         return f"the mail server {server.hostname} answers {fault.smtp_code}"
-    except (smtplib.SMTPException, OSError) as fault:
+    except (smtplib.SMTPException, OSError, ValueError) as fault:
         return f"the mail server {server.hostname} takes no mail: {_kind(fault)}"
     return None
 

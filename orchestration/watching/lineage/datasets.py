@@ -5,7 +5,6 @@ Put here what a dataset is called and which facets it has. Not here: the events 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from openlineage.client.event_v2 import InputDataset, OutputDataset
@@ -40,8 +39,8 @@ class Flow:
 
 def layer_of_step(feed: Feed, step: str) -> str | None:
     """Which layer a step makes; None for one that moves no data."""
-    words = re.split(r"[_\W]+", step.replace(feed.name, " "))
-    return next((word for word in words if word in LAYERS), None)
+    layer = step.removesuffix(f"_{feed.name}")
+    return layer if layer in LAYERS else None
 
 
 def flow_of(lake: Lake, feed: Feed, layer: str) -> Flow:

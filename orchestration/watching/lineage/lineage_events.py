@@ -18,7 +18,7 @@ from orchestration.watching.lineage.datasets import flow_of, layer_of_step
 from transforms.feed.feed import Feed
 
 NAMESPACE = "weir"
-PRODUCER = "https://pypi.org/project/weir"
+PRODUCER = "urn:weir"
 
 
 def events_of(context: dg.HookContext, feed: Feed) -> Iterator[RunEvent]:

@@ -14,6 +14,7 @@ from orchestration import definitions
 from orchestration.automation import quiet_windows
 from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
+from transforms.feed.running import Freshness
 from transforms.feed.windows import window_at
 
 
@@ -117,3 +118,15 @@ def test_only_windows_of_the_last_weeks_are_marked() -> None:
     windows = [*quiet_windows.quiet_windows(old, [], now)]
     assert len(windows) == quiet_windows.LOOKED_AT
     assert (windows[0], windows[-1]) == ("2025-11-20T04", "2025-08-28T21")
+
+
+def test_a_mark_does_not_make_a_dead_source_fresh(tmp_path: Path) -> None:
+    feed = feed_from(hours_ago(9), tmp_path)
+    now = datetime.now(UTC)
+    watched = replace(feed, running=replace(feed.running, freshness=Freshness(timedelta(hours=6))))
+    landed = {hours_ago(8), hours_ago(5)}
+    gaps = [hours_ago(7), hours_ago(6)]
+    ended = [hours_ago(hours) for hours in (1, 2, 3, 4)]
+    assert [*quiet_windows.quiet_windows(feed, landed, now)] == [*ended, *gaps[::-1], hours_ago(9)]
+    assert [*quiet_windows.quiet_windows(watched, landed, now)] == [*gaps[::-1], hours_ago(9)]
+    assert [*quiet_windows.quiet_windows(watched, (), now)] == []

@@ -148,6 +148,9 @@ def test_a_table_that_another_run_writes_is_tried_again_and_each_event_counts_on
     assert result.success
     assert outcome.errors == []
     assert names(lake, feed, "keepers") == {1: "Ada"}
+    # The tables that were free have answered twice.
+    checks = [(check.asset_key, check.check_name) for check in outcome.checks]
+    assert len(checks) == len(set(checks)) > 5
     assert due(lake, feed).windows == []
     lines = table_lines(outcome)
     assert {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 
 from orchestration.cli.notify import notify
@@ -52,6 +55,23 @@ def test_a_message_says_what_failed_where_and_what_to_do() -> None:
 )
 def test_the_subject_is_the_gravest(message: Message, subject: str) -> None:
     assert message.subject == subject
+
+
+def test_a_port_that_speaks_something_else_is_a_fault_in_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(65_536)
+                client.sendall(b"220 mail.example ESMTP\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        send = hooks_of({"WEIR_WEBHOOK_URL": f"http://127.0.0.1:{port}/"})["webhook"]
+        assert str(send(MESSAGE)).startswith("the webhook at 127.0.0.1 cannot be reached: ")
+        thread.join()
 
 
 def test_the_webhook_gets_text_and_parts() -> None:

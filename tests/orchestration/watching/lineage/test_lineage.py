@@ -181,11 +181,11 @@ def test_a_place_has_a_namespace_and_a_name(address: str, dataset: tuple[str, st
 @pytest.mark.parametrize(
     ("step", "layer"),
     [
-        ("bronze__zoo", "bronze"),
+        ("bronze_zoo", "bronze"),
         ("silver_zoo", "silver"),
-        ("undeclared__zoo", "undeclared"),
-        ("progress__zoo", None),
-        ("report__zoo", None),
+        ("undeclared_zoo", "undeclared"),
+        ("progress_zoo", None),
+        ("report_zoo", None),
     ],
 )
 def test_steps_that_move_data_have_a_layer(feed: Feed, step: str, layer: str | None) -> None:
