@@ -1,4 +1,4 @@
-"""Results beside the tables, in a store that does not take them: Weir's own errors, of which some pass by themselves."""
+"""Results beside the tables, in a store that does not take them: Weir's own errors, and some pass by themselves."""
 
 from __future__ import annotations
 
