@@ -39,7 +39,10 @@ class ResultPlace:
 
 
 def rule_in_json(found: RuleResult, seen: str | None) -> dict[str, Any]:
-    """The result of a built-in rule; ``seen``: what a reader wants to see first, as Markdown."""
+    """The result of a built-in rule; ``seen``: what a reader wants to see first, as Markdown.
+
+    Kept of it is the first paragraph, a line each; what follows are tables and blocks, which Data Docs would not draw.
+    """
     rule = found.rule
     return {
         "success": found.passed,
@@ -52,7 +55,7 @@ def rule_in_json(found: RuleResult, seen: str | None) -> dict[str, Any]:
         },
         "result": {
             "observed_value": found.violations,
-            **({"found": seen.splitlines()} if seen and not found.passed else {}),
+            **({"found": seen.split("\n\n")[0].splitlines()} if seen and not found.passed else {}),
         },
         "meta": {},
         "exception_info": {
