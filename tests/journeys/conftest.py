@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.journeys.farm import lay_farm
-from tests.journeys.server import Server, running
+from tests.journeys.server import LAUNCH, Server, running
 from tests.support.pet_feed import change, drop, lay
 
 BACKFILL_SECONDS = 420
@@ -39,15 +39,6 @@ ASSETS = (
     ("gold", "zoo", "keepers"),
 )
 
-LAUNCH = """
-mutation Launch($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 STATE = """
 query State($id: String!) {
   partitionBackfillOrError(backfillId: $id) {

@@ -16,6 +16,16 @@ from pathlib import Path
 from typing import Any
 
 START_SECONDS = 180
+LAUNCH = """
+mutation Launch($params: LaunchBackfillParams!) {
+  launchPartitionBackfill(backfillParams: $params) {
+    __typename
+    ... on LaunchBackfillSuccess { backfillId }
+    ... on PythonError { message }
+  }
+}
+"""
+"""Asks the pages for a backfill, as their dialog does."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.server import Server, running
+from tests.journeys.server import LAUNCH, Server, running
 from tests.services.receiver import Receiver, running_receiver
 from tests.support.pet_feed import change, drop, lay
 
@@ -29,15 +29,6 @@ ASSETS = (
     ("quarantine", "zoo", "zoo_quarantine"),
     ("gold", "zoo", "pets"),
 )
-LAUNCH = """
-mutation Launch($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 RUNS = """
 query Runs($id: String!) {
   runsOrError(filter: {tags: [{key: "dagster/backfill", value: $id}]}) {

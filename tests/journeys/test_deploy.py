@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.server import START_SECONDS, Server, end, is_ready
+from tests.journeys.server import LAUNCH, START_SECONDS, Server, end, is_ready
 from tests.services.kafka import free_ports
 from tests.services.postgres import USER, Postgres, postgres
 from tests.services.seaweed import Store, store
@@ -30,15 +30,6 @@ landing: s3://zoo-drops/zoo/
 tables: {pets: {key: [id], columns: {id: int, name: string}}}
 """
 SECONDS = 400
-LAUNCH = """
-mutation Launch($params: LaunchBackfillParams!) {
-  launchPartitionBackfill(backfillParams: $params) {
-    __typename
-    ... on LaunchBackfillSuccess { backfillId }
-    ... on PythonError { message }
-  }
-}
-"""
 STATE = """
 query State($id: String!) {
   partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } }
