@@ -1,4 +1,4 @@
-"""Gold as other programs read it: delta-rs, DuckDB, and Spark without Weir's settings, on every kind of table."""
+"""Gold as other programs read it: delta-rs, DuckDB, Trino, and Spark without Weir's settings, on every kind of table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,136 +16,22 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder
 from pyspark.sql import SparkSession
 
-from assets.gold.apply import local_apply
-from assets.gold.fold import whole_images
-from assets.lake import Lake
-from assets.layers import Layer
 from bench.others import environments
-from orchestration.resources import lake_of
 from orchestration.spark.jars import ensure_jars
+from tests.assets.readers.made_gold import EXPECTED, LARGE, SMALL, Gold, expected, made_gold
 from tests.others.cells import rows
-from tests.support.pet_feed import bring, change, drop, lay
-from transforms.feed.feed import Feed, Table
+from tests.services import trino
+from tests.services.seaweed import Store
 
 OTHERS = Path(__file__).resolve().parents[2] / "others"
+BUCKET = "s3://readers"
 Read = dict[str, Any]
 """By path the rows, or a text that says why there are none."""
 
 
-def table(name: str, /, **columns: str) -> Table:
-    declared = {"id": "int", **columns}
-    return Table(name, ("id",), declared, tuple(declared))
-
-
-TYPES = {
-    "text": "string",
-    "price": "decimal(10,2)",
-    "sold": "boolean",
-    "born": "date",
-    "seen": "timestamp",
-    "share": "double",
-    "large": "bigint",
-    "raw": "binary",
-}
-ODD = ("größe", "select", "per%cent", "a-b", "1st", 'wei"ght', "it's")
-SMALL = {
-    "plain": table("plain", **TYPES),
-    "moments": table("moments", at="timestamp_ntz"),
-    "odd": table("odd", **dict.fromkeys(ODD, "string")),
-    "odd#name": table("odd#name", name="string"),
-    "kept": replace(table("kept", name="string"), history=True),
-}
-"""Tables that are small: Weir writes them by delta-rs."""
-LARGE = {
-    "marked": table("marked", **TYPES),
-    "large_moments": table("large_moments", at="timestamp_ntz"),
-    "followed": replace(table("followed", name="string"), change_feed=True),
-}
-"""Tables that Spark writes: with deletion vectors."""
-VALUES = {
-    "text": "Ada",
-    "price": "12.50",
-    "sold": "true",
-    "born": "2001-02-03",
-    "seen": "2025-11-20 01:02:03.000004",
-    "share": "0.5",
-    "large": "9007199254740993",
-    "raw": "AAEC",
-    "at": "2025-11-20 01:02:03.000004",
-}
-EXPECTED = {
-    "text": "Ada",
-    "price": "12.50",
-    "sold": True,
-    "born": "2001-02-03",
-    "seen": "2025-11-20T01:02:03.000004",
-    "share": 0.5,
-    "large": 9007199254740993,
-    # A text in a column of bytes is its UTF-8.
-    "raw": b"AAEC".hex(),
-    "at": "2025-11-20T01:02:03.000004",
-}
-
-
-@dataclass(frozen=True)
-class Gold:
-    """Tables of gold, by name."""
-
-    paths: dict[str, str]
-
-    def __getitem__(self, name: str) -> str:
-        return self.paths[name]
-
-
-def rows_of(one: Table, number: int) -> dict[str, str | None]:
-    found: dict[str, str | None] = {
-        name: VALUES.get(name, f"{name} {number}") for name in one.columns
-    }
-    return {**found, "id": str(number)}
-
-
-def brought(lake: Lake, feed: Feed, landing: Path) -> None:
-    """Two windows: three rows of each table, of which one is deleted and one is changed."""
-    for name, one in feed.tables.items():
-        first = [
-            change("I", number, after=rows_of(one, number), table=name) for number in (1, 2, 3)
-        ]
-        nothing = {column: None for column in one.columns if column != "id"}
-        last = [
-            change("D", 10, rows_of(one, 2), table=name),
-            change("U", 11, rows_of(one, 3), {"id": "3", **nothing}, table=name),
-        ]
-        lay(landing, f"2025-11-20/03/{number_of(feed, name)}.json", drop(*first))
-        lay(landing, f"2025-11-20/04/{number_of(feed, name)}.json", drop(*last))
-    for window in ("2025-11-20T03", "2025-11-20T04"):
-        bring(lake, feed, [window])
-
-
-def number_of(feed: Feed, name: str) -> int:
-    return [*feed.tables].index(name)
-
-
 @pytest.fixture(scope="module")
-def gold(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gold]:
-    folder = tmp_path_factory.mktemp("readers")
-    lake = lake_of(str(folder / "warehouse"))
-    paths: dict[str, str] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, tables, most in (("small", SMALL, 10**6), ("large", LARGE, -1)):
-            patch.setattr(local_apply, "MOST_CHANGES", most)
-            patch.setattr(whole_images, "LEAST", 0)
-            landing = folder / "landing" / name
-            feed = Feed(name, "arcion_s3_json", str(landing), tables=tables)
-            brought(lake, feed, landing)
-            paths |= {table: lake.path(Layer.GOLD, name, table) for table in tables}
-    paths["kept__history"] = paths["kept"] + "__history"
-    yield Gold(paths)
-
-
-def expected(one: Table) -> list[dict[str, Any]]:
-    """What the two windows leave of a table."""
-    full = {name: EXPECTED.get(name, f"{name} 1") for name in one.columns} | {"id": 1}
-    return [full, {**dict.fromkeys(one.columns), "id": 3}]
+def gold(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Gold:
+    return made_gold(tmp_path_factory.mktemp("readers"))
 
 
 def by_script(python: Path, script: str, gold: Gold, folder: Path, **more: str) -> Read:
@@ -166,7 +51,7 @@ def by_script(python: Path, script: str, gold: Gold, folder: Path, **more: str) 
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def by_delta_rs(gold: Gold, read: Callable[[str], Any]) -> Read:
+def by_library(gold: Gold, read: Callable[[str], Any]) -> Read:
     found: Read = {}
     for path in gold.paths.values():
         try:
@@ -180,42 +65,91 @@ def as_arrow(path: str) -> Any:
     return DeltaTable(path).to_pyarrow_table().to_pylist()
 
 
-def by_query(path: str) -> Any:
-    asked = QueryBuilder().register("gold", DeltaTable(path)).execute("SELECT * FROM gold")
+def by_query(path: str, options: dict[str, str] | None = None) -> Any:
+    opened = DeltaTable(path, storage_options=options)
+    asked = QueryBuilder().register("gold", opened).execute("SELECT * FROM gold")
     return duckdb.from_arrow(asked).to_arrow_table().to_pylist()
 
 
-@pytest.fixture(scope="module", params=["delta-rs", "delta-rs, as a query", "DuckDB", "Spark"])
+def by_spark(gold: Gold, folder: Path) -> Read:
+    jars = ",".join(map(str, ensure_jars()))
+    more = {"DELTA_JARS": jars, "PYSPARK_PYTHON": sys.executable}
+    return by_script(Path(sys.executable), "read_by_spark.py", gold, folder, **more)
+
+
+def by_duckdb(gold: Gold, folder: Path, **more: str) -> Read:
+    try:
+        python = environments.python("dbt", locks=OTHERS)
+    except environments.NoEnvironment as fault:
+        pytest.skip(f"DuckDB's extension for Delta cannot be installed here: {fault}")
+    return by_script(python, "read_by_duckdb.py", gold, folder, **more)
+
+
+def by_trino(gold: Gold, folder: Path) -> Read:
+    server, java = os.environ.get(trino.SERVER), os.environ.get(trino.JAVA)
+    if not server or not java:
+        pytest.skip(
+            f"{trino.SERVER} and {trino.JAVA} name no Trino: docs/readers.md says how to get it"
+        )
+    with trino.running_trino(folder, Path(server), Path(java), Path(gold.warehouse)) as running:
+        return by_library(gold, running.read)
+
+
+def in_bucket(gold: Gold, store: Store) -> Gold:
+    """The same tables, file for file, in a bucket; readers take an address, in which ``#`` is written %23."""
+    files = [one for one in Path(gold.warehouse).rglob("*") if one.is_file()]
+    keys = {str(one.relative_to(gold.warehouse)): one.read_bytes() for one in files}
+    store.put(BUCKET.removeprefix("s3://"), keys)
+    places = {
+        name: path.replace(gold.warehouse, BUCKET).replace("#", "%23")
+        for name, path in gold.paths.items()
+    }
+    return Gold(BUCKET, places)
+
+
+def by_place(read: Read, gold: Gold) -> Read:
+    """What was read in the bucket, by the places of the tables that were copied there."""
+    return {
+        path.replace(BUCKET, gold.warehouse).replace("%23", "#"): found
+        for path, found in read.items()
+    }
+
+
+READERS = ["delta-rs", "delta-rs, as a query", "DuckDB", "Spark", "Trino"]
+IN_A_BUCKET = ["delta-rs, as a query, in a bucket", "DuckDB, in a bucket"]
+
+
+@pytest.fixture(scope="module", params=[*READERS, *IN_A_BUCKET])
 def found(
     request: pytest.FixtureRequest, gold: Gold, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Read]:
+    reader: str = request.param
     folder = tmp_path_factory.mktemp("reading")
-    match request.param:
+    if reader in IN_A_BUCKET:
+        store: Store = request.getfixturevalue("store")
+        copied, options = in_bucket(gold, store), store.environment()
+        if reader == "DuckDB, in a bucket":
+            return reader, by_place(by_duckdb(copied, folder, **options), gold)
+        options |= {"AWS_ALLOW_HTTP": "true"}
+        return reader, by_place(by_library(copied, lambda path: by_query(path, options)), gold)
+    match reader:
         case "delta-rs":
-            return request.param, by_delta_rs(gold, as_arrow)
+            return reader, by_library(gold, as_arrow)
         case "delta-rs, as a query":
-            return request.param, by_delta_rs(gold, by_query)
+            return reader, by_library(gold, by_query)
         case "Spark":
-            jars = ",".join(map(str, ensure_jars()))
-            script = "read_by_spark.py"
-            return request.param, by_script(
-                Path(sys.executable),
-                script,
-                gold,
-                folder,
-                DELTA_JARS=jars,
-                PYSPARK_PYTHON=sys.executable,
-            )
+            return reader, by_spark(gold, folder)
+        case "Trino":
+            return reader, by_trino(gold, folder)
         case _:
-            try:
-                python = environments.python("dbt", locks=OTHERS)
-            except environments.NoEnvironment as fault:
-                pytest.skip(f"DuckDB's extension for Delta cannot be installed here: {fault}")
-            return request.param, by_script(python, "read_by_duckdb.py", gold, folder)
+            return reader, by_duckdb(gold, folder)
 
 
 REFUSED = {("delta-rs", name): "deletionVectors" for name in LARGE}
 """By reader and table what it says instead; docs/readers.md has the same."""
+
+CUT = {("Trino", "seen", EXPECTED["seen"]): "2025-11-20T01:02:03.000"}
+"""By reader, column and value what it shows instead: Trino has Delta's ``timestamp`` to the millisecond."""
 
 
 @pytest.mark.parametrize("name", [*SMALL, *LARGE])
@@ -229,7 +163,11 @@ def test_every_reader_has_the_rows_and_types_that_gold_has(
         return
     one = {**SMALL, **LARGE}[name]
     assert not isinstance(got, str), got
-    assert [{column: row[column] for column in one.columns} for row in got] == expected(one)
+    wanted = [
+        {column: CUT.get((reader, column, value), value) for column, value in row.items()}
+        for row in expected(one)
+    ]
+    assert [{column: row[column] for column in one.columns} for row in got] == wanted
 
 
 def test_the_history_has_every_version(found: tuple[str, Read], gold: Gold) -> None:
