@@ -1,4 +1,4 @@
-"""Gold as other programs read it: delta-rs, DuckDB, Trino, and Spark without Weir's settings, on every kind of table."""
+"""Gold as other programs read it, on every kind of table: delta-rs, DuckDB, Trino, and Spark without Weir's settings."""
 
 from __future__ import annotations
 
