@@ -1,4 +1,4 @@
-"""Gold as other programs read it, on every kind of table: delta-rs, DuckDB, Trino, and Spark without Weir's settings."""
+"""Gold as other programs read it, every kind of table: delta-rs, DuckDB, Trino, and Spark without settings of Weir."""
 
 from __future__ import annotations
 
