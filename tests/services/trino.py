@@ -45,7 +45,8 @@ class Trino:
             # Without it Trino shows moments to the millisecond.
             "X-Trino-Client-Capabilities": "PARAMETRIC_DATETIME",
         }
-        page = requests.post(f"{self.address}/v1/statement", sql.encode(), headers=headers).json()
+        begin = f"{self.address}/v1/statement"
+        page = requests.post(begin, sql.encode(), headers=headers, timeout=60).json()
         found: list[dict[str, Any]] = []
         while True:
             if "error" in page:
@@ -57,7 +58,7 @@ class Trino:
             ]
             if "nextUri" not in page:
                 return found
-            page = requests.get(page["nextUri"]).json()
+            page = requests.get(page["nextUri"], timeout=60).json()
 
     def read(self, path: str) -> list[dict[str, Any]]:
         """All rows of a table of the warehouse; Trino is told of the table first."""
