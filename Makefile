@@ -28,7 +28,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-mutations test-cdc test-faults lint check format bench ui docs screenshots lock clean
+.PHONY: help run test test-laws test-mutations test-cdc test-faults cluster-test lint check format bench ui docs screenshots archive lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -57,6 +57,9 @@ test-faults: $(READY) ## kill runs at random moments (KILLS=50, SEED=...), and t
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \
 		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
 
+cluster-test: $(READY) ## a Spark cluster of processes, tables in a real S3 store: 5,000,000 events, a killed worker (EVENTS=... for others)
+	@WEIR_CLUSTER_EVENTS=$(or $(EVENTS),5000000) $(BIN)/python -m pytest -q -s tests/cluster
+
 lint: $(READY) ## check style, format, types and import contracts
 	@$(BIN)/python -m tests.check style format types imports
 
@@ -80,6 +83,9 @@ docs: $(READY) ## make the reference from the code, and the site of the document
 
 screenshots: $(READY) ## take the pictures of the UI in docs/images, of the demo, in a headless Chromium
 	@$(BIN)/python -m tests.journeys.screenshots
+
+archive: $(READY) ## pack what the executors of a Spark cluster need of Weir into dist/weir.tar.gz
+	@$(BIN)/python -m orchestration.spark.archive dist/weir.tar.gz
 
 lock: ## pin every dependency again, also those of the tools in bench/others and tests/others (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/spark/java.py --python-only

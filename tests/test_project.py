@@ -28,6 +28,7 @@ TARGETS = (
     "test-mutations",
     "test-cdc",
     "test-faults",
+    "cluster-test",
     "lint",
     "check",
     "format",
@@ -35,6 +36,7 @@ TARGETS = (
     "ui",
     "docs",
     "screenshots",
+    "archive",
     "lock",
     "clean",
 )

@@ -6,7 +6,6 @@ Put here how the session starts. Not here: its settings (``settings``), and what
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
@@ -14,6 +13,7 @@ from threading import Lock
 from dagster_pyspark import LazyPySparkResource
 from dagster_pyspark.resources import spark_session_from_config
 
+from orchestration.spark import archive
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
 
@@ -40,8 +40,7 @@ class WeirSpark(LazyPySparkResource):
         if self._spark_session is None:
             check_java()
             jars = ensure_jars() + (s3a_jars() if self.s3a else [])
-            # The tasks that read the landing need this very environment, not the first python3 on the path.
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            archive.choose_python(os.environ)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
             with starting():
