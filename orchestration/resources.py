@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assets.lake import Lake
+from orchestration.spark import archive
 from orchestration.spark.session import WeirSpark
 from orchestration.spark.settings import s3a_config, session_config, warehouse_uri
 from transforms.errors import SettingMisdeclared
@@ -46,7 +47,8 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
     """The warehouse with a Spark session that starts on first use."""
     values = os.environ if environment is None else environment
     on_s3 = warehouse.startswith("s3a://")
-    settings = session_config(values) | (s3a_config(values) if on_s3 else {})
+    settings = session_config(values) | archive.settings_of(values)
+    settings |= s3a_config(values) if on_s3 else {}
     limits = limits_of(values)
     return Lake(
         warehouse=warehouse,

@@ -33,9 +33,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def settings_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """Spark's settings for the archive in ``WEIR_SPARK_ARCHIVE``, a file or an address that Spark reads; else none."""
+    """Spark's settings for a cluster and the archive in ``WEIR_SPARK_ARCHIVE``: a file, or an address Spark reads."""
     place = environment.get(ARCHIVE, "").strip()
-    if not place:
+    if not place or "WEIR_SPARK_MASTER" not in environment:
         return {}
     place = place.replace("s3://", "s3a://", 1) if "://" in place else str(Path(place).resolve())
     return {"spark.archives": f"{place}#{FOLDER}", "spark.executorEnv.PYTHONPATH": FOLDER}

@@ -11,8 +11,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from orchestration.spark import archive
-
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 
 
@@ -62,7 +60,6 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
-        settings |= archive.settings_of(environment)
     else:
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

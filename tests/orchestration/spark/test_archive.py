@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestration.resources import lake_of
 from orchestration.spark import archive
-from orchestration.spark.settings import session_config
 
 WORK = """
 import sys
@@ -69,18 +69,22 @@ def test_it_has_no_tests_and_nothing_that_a_machine_made(unpacked: Path) -> None
     assert not list(unpacked.rglob("*.pyc"))
 
 
-def test_spark_hears_of_it_on_a_cluster_alone() -> None:
+def test_spark_hears_of_it_on_a_cluster_alone(tmp_path: Path) -> None:
     named = {"WEIR_SPARK_ARCHIVE": "/srv/weir.tar.gz"}
-    assert "spark.archives" not in session_config(named)
-    on_cluster = session_config({**named, "WEIR_SPARK_MASTER": "spark://m:7077"})
-    assert on_cluster["spark.archives"] == "/srv/weir.tar.gz#weir"
-    assert on_cluster["spark.executorEnv.PYTHONPATH"] == "weir"
-    assert "spark.archives" not in session_config({"WEIR_SPARK_MASTER": "spark://m:7077"})
+    cluster = {"WEIR_SPARK_MASTER": "spark://m:7077"}
+    here, there, bare = (
+        lake_of(str(tmp_path), one).pyspark.spark_config
+        for one in (named, named | cluster, cluster)
+    )
+    assert "spark.archives" not in here
+    assert there["spark.archives"] == "/srv/weir.tar.gz#weir"
+    assert there["spark.executorEnv.PYTHONPATH"] == "weir"
+    assert "spark.archives" not in bare
 
 
 def test_an_archive_in_a_bucket_is_named_as_spark_reads_it() -> None:
-    found = archive.settings_of({"WEIR_SPARK_ARCHIVE": "s3://tools/weir.tar.gz"})
-    assert found["spark.archives"] == "s3a://tools/weir.tar.gz#weir"
+    named = {"WEIR_SPARK_ARCHIVE": "s3://tools/weir.tar.gz", "WEIR_SPARK_MASTER": "yarn"}
+    assert archive.settings_of(named)["spark.archives"] == "s3a://tools/weir.tar.gz#weir"
 
 
 def test_tasks_run_in_this_environment_unless_an_archive_is_named() -> None:

@@ -1,0 +1,143 @@
+"""Secrets of the environment are in nothing that Weir prints or keeps, after commands that end well and that fail.
+
+Looked through are: what commands print, Dagster's history, the tables and everything else in the warehouse, metrics,
+and Spark's event log with its settings and plans.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.services.kafka import free_ports
+from tests.services.seaweed import SECRET_KEY, Store, store
+from tests.support.pet_feed import change, drop
+
+__all__ = ["store"]
+
+pytestmark = [pytest.mark.journey, pytest.mark.services]
+
+FEED = """\
+format: arcion_s3_json
+landing: s3://secret-drops/zoo/
+tables: {pets: {key: [id], columns: {id: int, name: string}}}
+"""
+TOPIC = """\
+format: debezium
+landing: kafka://127.0.0.1:{port}/pets
+tables: {{pets: {{key: [id], columns: {{id: int, name: string}}}}}}
+"""
+WRONG, KAFKA, MAIL, HOOK = "wrong+secret/4711", "kafka secret 4712", "mail-secret-4713", "hook-4714"
+
+
+def forms(secret: str) -> set[bytes]:
+    """The ways in which it may be written: as it is, in an address, and in base64 wherever it begins there."""
+    found = {secret.encode(), quote(secret).encode(), quote(secret, safe="").encode()}
+    for shift in range(3):
+        whole = base64.b64encode(b"x" * shift + secret.encode())
+        # The first and last signs have bits of the neighbours in them.
+        found.add(whole[-(-8 * shift // 6) : len(whole) - 4])
+    return found
+
+
+@pytest.fixture
+def told(store: Store, tmp_path: Path) -> dict[str, str]:
+    """The environment of a command, with every secret that Weir may be given."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("WEIR_", "AWS_", "DAGSTER_", "PYSPARK_"))
+    }
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "events").mkdir()
+    (tmp_path / "spark" / "spark-defaults.conf").write_text(
+        f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir file://{tmp_path}/events\n"
+    )
+    (dead,) = free_ports(1)
+    (tmp_path / "feeds").mkdir()
+    (tmp_path / "feeds" / "zoo.yaml").write_text(FEED)
+    (tmp_path / "feeds" / "topic.yaml").write_text(TOPIC.format(port=dead))
+    ada, bo = {"id": "1", "name": "Ada"}, {"id": "2", "name": "Bo"}
+    data = drop(change("I", 1, after=ada), change("I", 2, after=bo)) + b"{broken\n"
+    store.put("secret-drops", {"zoo/2025-11-20/03/a.json": data})
+    store.put("secret-tables", {})
+    return {
+        **kept,
+        **store.environment(),
+        "SPARK_CONF_DIR": str(tmp_path / "spark"),
+        "DAGSTER_HOME": str(tmp_path / "history"),
+        "WEIR_FEEDS": str(tmp_path / "feeds"),
+        "WEIR_WAREHOUSE": "s3://secret-tables/lake",
+        "WEIR_METRICS": str(tmp_path / "metrics"),
+        "WEIR_KAFKA_SASL_PASSWORD": KAFKA,
+        "WEIR_KAFKA_SASL_USERNAME": "weir",
+        "WEIR_KAFKA_SASL_MECHANISM": "PLAIN",
+        "WEIR_KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+        "WEIR_SMTP_URL": f"smtp://weir:{MAIL}@127.0.0.1:{dead}",
+        "WEIR_MAIL_TO": "somebody@example.com",
+        "WEIR_WEBHOOK_URL": f"http://127.0.0.1:{dead}/services/{HOOK}",
+    }
+
+
+def weir(folder: Path, environment: Mapping[str, str], *words: str) -> int:
+    """Run a command; what it prints is kept beside all else that is looked through."""
+    number = len(list(folder.glob("printed-*")))
+    with (folder / f"printed-{number:02}").open("wb") as output:
+        return subprocess.run(
+            [str(Path(sys.executable).with_name("weir")), *words],
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            timeout=600,
+            check=False,
+        ).returncode
+
+
+def kept(folder: Path, store: Store) -> Iterator[tuple[str, bytes]]:
+    """Everything that is left behind: files, and the objects of the warehouse."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield str(path.relative_to(folder)), path.read_bytes()
+    client = store.client()
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket="secret-tables"):
+        for entry in page.get("Contents", []):
+            body = client.get_object(Bucket="secret-tables", Key=entry["Key"])["Body"].read()
+            yield f"s3://secret-tables/{entry['Key']}", body
+
+
+def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[str, str]) -> None:
+    assert weir(tmp_path, told, "run", "--feed", "zoo") == 0
+    # A query that needs Spark, whose event log has its settings and plans.
+    assert weir(tmp_path, told, "query", "SELECT count(*), sum(hash(name)) FROM gold.zoo.pets") == 0
+    assert weir(tmp_path, told, "run", "--feed", "topic") == 2
+    assert weir(tmp_path, told, "status", "--details") in (0, 1, 2)
+    assert weir(tmp_path, told, "notify", "--test") != 0
+    denied = {**told, "AWS_SECRET_ACCESS_KEY": WRONG}
+    assert weir(tmp_path, denied, "run", "--feed", "zoo") == 2
+    assert weir(tmp_path, denied, "onboard", "s3://secret-drops/zoo/", "--print") == 2
+    found = dict(kept(tmp_path, store))
+    # That which was looked through is there: the run's history, Spark's event log, the tables.
+    for part in ("history/", "events/", "s3://secret-tables/lake/gold/", "metrics/"):
+        assert any(name.startswith(part) for name in found), part
+    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK):
+        places = [
+            name for name, body in found.items() if any(form in body for form in forms(secret))
+        ]
+        assert not places, f"{secret} is in {places}"
+
+
+def test_a_secret_is_found_however_it_is_written() -> None:
+    for text in (WRONG, quote(WRONG), quote(WRONG, safe="")):
+        assert any(form in text.encode() for form in forms(WRONG))
+    for begin in ("", "a", "ab", "abc"):
+        written = base64.b64encode(f"{begin}{WRONG} and more".encode())
+        assert any(form in written for form in forms(WRONG)), begin
