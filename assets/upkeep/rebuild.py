@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from delta.tables import DeltaTable
@@ -22,6 +23,7 @@ from assets.gold.apply import apply_table
 from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.locks import writing
 from assets.silver import derive_windows
 from expectations import silver as rules
 from transforms.errors import RebuildRefused, RebuildStopped
@@ -62,9 +64,11 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
 
     Raises:
         RebuildStopped: what silver has now fails a blocking check.
+        TableBusy: another run is writing tables of the feed; nothing was changed.
     """
     feed = decisions.with_recorded(lake, feed)
-    _mark_unfinished(lake, feed)
+    with _alone(lake, feed):
+        _mark_unfinished(lake, feed)
     violations: Counter[str] = Counter()
     found: dict[str, str] = {}
     for start in range(0, len(windows), WINDOWS_AT_ONCE):
@@ -81,6 +85,17 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
                 f"a check fails: {rule.says}" + (f" {seen}." if seen else ""),
                 rule.remedy.replace("<feed>", feed.name),
             )
+
+
+@contextmanager
+def _alone(lake: Lake, feed: Feed) -> Iterator[None]:
+    """Be the only one to write this feed's changes, tables and finished windows, as runs and compaction are."""
+    with ExitStack() as locked:
+        for layer in (Layer.SILVER, Layer.PROGRESS):
+            locked.enter_context(writing(lake, layer, feed.name))
+        for name in feed.tables:
+            locked.enter_context(writing(lake, Layer.GOLD, feed.name, name))
+        yield
 
 
 def _mark_unfinished(lake: Lake, feed: Feed) -> None:

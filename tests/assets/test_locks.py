@@ -25,6 +25,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import LOCKS, writing
 from assets.silver import derive_windows
+from assets.upkeep import rebuild
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
@@ -83,6 +84,19 @@ def test_a_step_stops_while_another_run_writes_its_table_and_goes_on_once_that_d
             step()
     assert names(lake, feed) == {1: "Ada"}
     assert planning.due(lake, feed).windows == []
+
+
+@pytest.mark.parametrize("name", ["silver.zoo", "progress.zoo", "gold.zoo.pets"])
+def test_a_rebuild_changes_nothing_while_another_run_writes_its_feed(
+    lake: Lake, feed: Feed, name: str
+) -> None:
+    bring(lake, feed)
+    windows = rebuild.windows_of(lake, feed)
+    with held(Path(lake.warehouse, LOCKS) / name), pytest.raises(TableBusy, match=name):
+        list(rebuild.rebuild_silver(lake, feed, windows))
+    assert planning.due(lake, feed).windows == []
+    list(rebuild.rebuild_silver(lake, feed, windows))
+    assert planning.due(lake, feed).windows == windows
 
 
 def test_what_another_run_read_and_did_not_bring_to_silver_stays_due(
