@@ -13,7 +13,7 @@ from importlib import import_module
 
 import dagster as dg
 
-from assets.asset_keys import feed_key, gold_keys
+from assets.asset_keys import feed_key, gold_key, gold_keys
 from assets.bookkeeping import progress_asset
 from assets.bronze import bronze_asset
 from assets.gold import gold_asset, undeclared_asset
@@ -58,9 +58,10 @@ def assets_of(
         ),
     )
     source = FORMATS[feed.format]
+    nodes = nodes_of(feed, undeclared)
     tables = [gold_asset.build(feed)] if feed.tables else []
     if source.describes_tables:
-        tables.append(undeclared_asset.build(feed))
+        tables.append(undeclared_asset.build(feed, nodes))
     chain = [
         bronze_asset.build(feed),
         silver_asset.build(feed),
@@ -68,16 +69,20 @@ def assets_of(
         progress_asset.build(feed),
     ]
     extras = [made(extra, feed) for extra in source.extras_of(feed)]
-    declared = {*gold_keys(feed)}
-    found = [undeclared_asset.spec_of_table(feed, table) for table in undeclared]
     return [
         of_feed(feed, landing),
         *chain,
-        *(spec for spec in found if spec.key not in declared),
+        *(undeclared_asset.spec_of_table(feed, table) for table in nodes),
         *extras,
         report_asset.build(feed),
         upkeep_asset.build(feed),
     ]
+
+
+def nodes_of(feed: Feed, undeclared: Iterable[Table]) -> list[Table]:
+    """Those of the tables that no declared table's node stands for."""
+    declared = {*gold_keys(feed)}
+    return [table for table in undeclared if gold_key(feed, table.name) not in declared]
 
 
 def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:
@@ -115,10 +120,11 @@ def build(
         assets = [one for feed in feeds for one in assets_of(feed, tables.get(feed.name, ()))]
     return dg.Definitions(
         assets=assets,
-        jobs=[
+        jobs=[jobs.build(feed, nodes_of(feed, tables.get(feed.name, ()))) for feed in feeds]
+        + [
             build(feed)
             for feed in feeds
-            for build in (jobs.build, jobs.build_upkeep, data_docs_job.build, quarantine_job.build)
+            for build in (jobs.build_upkeep, data_docs_job.build, quarantine_job.build)
         ],
         schedules=[
             schedule

@@ -1,4 +1,4 @@
-"""The checks of a declared table's gold: the built-in rules, and the expectations that the feed file declares.
+"""The checks of a gold table: the built-in rules, and the expectations that the feed file declares of it.
 
 Put here which checks a gold table has, and when they are judged and kept. Not here: counting what breaks a rule
 (``apply_reports``), and asking Great Expectations (``assets/quality``).
@@ -6,19 +6,21 @@ Put here which checks a gold table has, and when they are judged and kept. Not h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import dagster as dg
 
 from assets import checks
 from assets.asset_keys import gold_key
 from assets.gold import gold_tables
+from assets.gold.applied import Applied
 from assets.gold.apply.apply_feed import TableResult
 from assets.gold.apply_reports import samples_of, violations_of
 from assets.lake import Lake
 from assets.quality import declared_checks, kept_results
 from expectations.feed_rules import gold_rules
-from expectations.rule import judge
+from expectations.gold import EVERY_TABLE_IS_MADE
+from expectations.rule import Rule, judge
 from expectations.validation_results import rule_in_json
 from transforms.feed.feed import Feed, Table
 
@@ -31,6 +33,29 @@ def check_specs(feed: Feed, table: Table) -> list[dg.AssetCheckSpec]:
         *checks.specs(key.path, gold_rules(feed)),
         *declared_checks.specs_of_suite(key, suite),
     ]
+
+
+def described_specs(feed: Feed, tables: Iterable[Table]) -> list[dg.AssetCheckSpec]:
+    """The built-in checks of tables that only the stream describes and that are nodes of their own."""
+    rules = rules_of_described(feed)
+    return [one for table in tables for one in checks.specs(gold_key(feed, table.name).path, rules)]
+
+
+def rules_of_described(feed: Feed) -> list[Rule]:
+    """The rules of such a table; that every table is made is asked of their catch-all asset."""
+    return [rule for rule in gold_rules(feed) if rule.name != EVERY_TABLE_IS_MADE.name]
+
+
+def described_checked(
+    lake: Lake, feed: Feed, name: str, done: Applied, windows: Sequence[str]
+) -> list[dg.AssetCheckResult]:
+    """The results of such a table's checks, kept where the run has something new of it; ``name``: the source's."""
+    path, rules = gold_key(feed, name).path, rules_of_described(feed)
+    found = checks.Counted(rules, violations_of(done), samples_of(done))
+    passed = all(one.passed for one in judge(rules, found.violations))
+    if done.keys or done.rebuilt or not passed:
+        return checks.kept_counts(lake, feed, path, found, windows)
+    return [*checks.results(path, rules, found.violations, windows)]
 
 
 def checked(

@@ -5,7 +5,7 @@ table (``transforms/silver/conforming/discovered_tables.py``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from time import monotonic
 from typing import Any
 
@@ -24,6 +24,7 @@ from assets.gold.changes.changes_by_window import (
     changes_by_window,
     of_tables,
 )
+from assets.gold.gold_checks import described_checked, described_specs
 from assets.gold.gold_specs import lineage_of, schema_of, specs_of
 from assets.lake import Lake
 from assets.retries import retried
@@ -34,9 +35,10 @@ from transforms.feed.feed import Feed, Table
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
 
-def build(feed: Feed) -> dg.AssetsDefinition:
-    """The feed's catch-all asset."""
+def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
+    """The feed's catch-all asset; ``nodes``: the tables that are nodes of their own, whose checks it judges, too."""
     key, rules = feed_key("undeclared", feed), gold_rules(feed)
+    names = {table.name for table in nodes}
     spec = dg.AssetSpec(
         key,
         deps=[feed_key("silver", feed)],
@@ -47,33 +49,44 @@ def build(feed: Feed) -> dg.AssetsDefinition:
 
     @dg.multi_asset(
         specs=[of_feed(feed, spec)],
-        check_specs=checks.specs(key.path, rules),
+        check_specs=[*checks.specs(key.path, rules), *described_specs(feed, nodes)],
+        # The nodes are no outputs of this step: which of them a run has changes of is known at its end only.
+        allow_arbitrary_check_specs=True,
+        can_subset=True,
         **window_step(feed, "undeclared"),
     )
     @retried
     def undeclared(
         context: dg.AssetExecutionContext, lake: Lake
-    ) -> Iterator[dg.MaterializeResult[None]]:
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         windows = partitions.keys_of(context)
         started = monotonic()
         met = discovered_tables.look(lake, feed)
         brought = changes_by_window(lake, feed, windows)
-        done = _applied(context, lake, feed, met, brought)
+        results = _applied(context, lake, feed, met, brought)
+        done = _sum(results, stopped_in(feed, met))
         context.log.info(
             f"{feed.name}: {counted(len(met.described), 'table')} that only the stream describes"
         )
         numbers = of_tables(brought, met.described)
         per_window.add(context, key, numbers, facts(done, monotonic() - started, windows))
-        found = checks.Counted(rules, violations_of(done), samples_of(done))
+        # What has a node of its own is judged there.
+        others = [one for one in results if one.table.name not in names]
+        rest = _sum(others, done.stopped)
+        found = checks.Counted(rules, violations_of(rest), samples_of(rest))
         checked = checks.kept_counts(lake, feed, key.path, found, windows)
-        yield dg.MaterializeResult(
-            metadata={
-                "dagster/row_count": done.rows,
-                "changes": 0,
-                "described": dg.MetadataValue.md(_in_words(met.described)),
-            },
-            check_results=checked,
-        )
+        made = {one.table.name: one.done for one in results}
+        for name in sorted(names):
+            checked += described_checked(lake, feed, name, made.get(name, Applied()), windows)
+        if key in context.selected_asset_keys:
+            yield dg.MaterializeResult(
+                metadata={
+                    "dagster/row_count": done.rows,
+                    "changes": 0,
+                    "described": dg.MetadataValue.md(_in_words(met.described)),
+                },
+            )
+        yield from checked
         progress_asset.finish_with_last(context, lake, feed, checked)
 
     return undeclared
@@ -113,9 +126,10 @@ def _applied(
     feed: Feed,
     met: Tables,
     brought: ChangesByWindow,
-) -> Applied:
+) -> list[TableResult]:
     """Bring all described tables up to the windows, each on its own; ends the step if some failed."""
-    done, windows = Applied(stopped=stopped_in(feed, met)), partitions.keys_of(context)
+    windows = partitions.keys_of(context)
+    results: list[TableResult] = []
     failed: list[TableResult] = []
     for one in apply_feed.apply_all(lake, feed, [*met.described.values()], windows):
         if one.error is not None:
@@ -124,8 +138,16 @@ def _applied(
         elif one.done.tables or one.done.waits_for:
             report(context, feed, one.table.name, one.done)
             _report_windows(context, feed, one, brought)
-        done = done.plus(one.done)
+        results.append(one)
     gold_asset.end_if_failed(feed, failed)
+    return results
+
+
+def _sum(results: Iterable[TableResult], stopped: Mapping[str, Stopped]) -> Applied:
+    """What was done for some of the tables, together."""
+    done = Applied(stopped=stopped)
+    for one in results:
+        done = done.plus(one.done)
     return done
 
 

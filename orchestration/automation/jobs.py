@@ -6,14 +6,17 @@ Put here what a run of a feed consists of. Not here: when it is run (``schedules
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import dagster as dg
 
 from assets.asset_keys import upkeep_group
+from assets.gold.gold_checks import described_specs
 from assets.upkeep import upkeep_asset
 from orchestration.automation import summary_hook
 from orchestration.watching.lineage.lineage_hooks import lineage_hooks
 from orchestration.watching.metrics import metrics_files
-from transforms.feed.feed import Feed
+from transforms.feed.feed import Feed, Table
 
 
 def job_name(feed: Feed) -> str:
@@ -21,15 +24,18 @@ def job_name(feed: Feed) -> str:
     return f"{feed.name}_to_gold"
 
 
-def build(feed: Feed) -> dg.UnresolvedAssetJobDefinition:
-    """Everything of the feed for the chosen windows.
+def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.UnresolvedAssetJobDefinition:
+    """Everything of the feed for the chosen windows, with the checks of ``nodes``: tables that no feed file declares.
 
     In process: a process per step would start a JVM per step, which costs more than the work.
     """
     return dg.define_asset_job(
         job_name(feed),
-        selection=dg.AssetSelection.groups(feed.name, upkeep_group(feed))
-        - dg.AssetSelection.assets(upkeep_asset.key_of(feed)),
+        selection=(
+            dg.AssetSelection.groups(feed.name, upkeep_group(feed))
+            - dg.AssetSelection.assets(upkeep_asset.key_of(feed))
+        )
+        | dg.AssetSelection.checks(*(one.key for one in described_specs(feed, nodes))),
         executor_def=dg.in_process_executor,
         hooks={metrics_files.on_failure(feed), *lineage_hooks(feed), summary_hook.in_all(feed)},
         description=f"Landing to gold of feed {feed.name} ({feed.format}).",

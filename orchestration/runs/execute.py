@@ -21,6 +21,7 @@ from orchestration.runs.history_files import kept_open
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.plan import Plan
 from orchestration.runs.progress_lines import progress_lines
+from orchestration.runs.tables_in_gold import tables_in_gold
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 
@@ -36,7 +37,9 @@ def run(
     ``rest`` gives a second plan, once the first is run, for windows that only reading has brought to light.
     ``instance``: whose history the runs are in; without one, that which the environment names.
     """
-    defs = definitions.build([plan.feed for plan in plans], lake, {"console": progress_lines})
+    feeds = [plan.feed for plan in plans]
+    nodes = {feed.name: tables_in_gold(lake, feed).values() for feed in feeds}
+    defs = definitions.build(feeds, lake, {"console": progress_lines}, nodes)
     history = nullcontext(instance) if instance else open_history(os.environ)
     with kept_open(), history as dagster_instance:
         return [outcome_of(plan, defs, dagster_instance, rest) for plan in plans]

@@ -6,12 +6,16 @@ import json
 from pathlib import Path
 
 import dagster as dg
+import deltalake
 import pytest
 
+from assets.asset_keys import table_name_of
 from assets.lake import Lake
 from orchestration.automation.jobs import job_name
 from orchestration.definitions import build
 from orchestration.resources import lake_of
+from orchestration.runs.execute import run
+from orchestration.runs.planning import asked
 from orchestration.runs.tables_in_gold import tables_in_gold
 from tests.laws.drawn import model_format
 from tests.support.pet_feed import drop, lay
@@ -24,7 +28,7 @@ WINDOW = "2025-11-20T03"
 PETS = dg.AssetKey(["gold", "zoo", "pets"])
 
 
-def put(at: int) -> str:
+def put(at: int, name: str = "Ada", position: int | None = None) -> str:
     """A pet, and what the table is like."""
     columns = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
     return json.dumps(
@@ -33,9 +37,9 @@ def put(at: int) -> str:
             "operation": "insert",
             "effect": "put",
             "before": {},
-            "after": {"id": str(at), "name": "Ada"},
-            "position": [0, 1, at],
-            "identity": [str(at)],
+            "after": {"id": str(at), "name": name},
+            "position": [0, 1, position or at],
+            "identity": [str(at), name],
             "stable_prefix": 3,
             "told": {"key": ["id"], "columns": columns},
         }
@@ -87,6 +91,81 @@ def test_a_table_in_gold_is_a_node_with_columns_and_lineage_after_a_reload(
     with dg.DagsterInstance.ephemeral() as instance:
         again = loaded(lake, feed).get_job(job_name(feed))
         assert again.execute_in_process(instance=instance, partition_key=WINDOW).success
+
+
+def checks_of(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str
+) -> dict[tuple[str, str], dg.AssetCheckEvaluation]:
+    """The checks of a run over one window, as the code location has them when it is loaded now."""
+    job = loaded(lake, feed).get_job(job_name(feed))
+    result = job.execute_in_process(instance=instance, partition_key=window, raise_on_error=False)
+    found = result.get_asset_check_evaluations()
+    return {(table_name_of(one.asset_key.path), one.check_name): one for one in found}
+
+
+def test_such_a_node_has_the_built_in_checks_which_the_run_that_makes_the_table_judges(
+    tmp_path: Path, feed: Feed
+) -> None:
+    lake = lake_of(str(tmp_path / "warehouse"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = checks_of(lake, feed, instance, WINDOW)
+        assert not any(table == "gold.zoo.pets" for table, _ in first)
+        assert first["undeclared.zoo", "positions_rise_within_key"].passed
+
+        nodes = loaded(lake, feed).asset_graph.asset_check_keys
+        names = {one.name for one in nodes if one.asset_key == PETS}
+        assert names == {"one_row_per_key", "no_late_event", "positions_rise_within_key"}
+
+        # Two different events of one key at one position.
+        lay(tmp_path / "landing", "2025-11-20/04/b.jsonl", drop(put(3), put(3, "Bob")))
+        second = checks_of(lake, feed, instance, "2025-11-20T04")
+        tied = second["gold.zoo.pets", "positions_rise_within_key"]
+        assert not tied.passed
+        assert tied.metadata["violations"].value == 1
+        assert "data docs" in tied.metadata
+        assert second["gold.zoo.pets", "one_row_per_key"].passed
+        # What has a node is told of there, and not twice.
+        assert second["undeclared.zoo", "positions_rise_within_key"].passed
+        assert instance.get_latest_asset_check_evaluation_record(tied.asset_check_key)
+
+        # Somebody else adds a second row of a key: the run that meets it is blocked.
+        rows = deltalake.DeltaTable(f"{tmp_path}/warehouse/gold/zoo/pets")
+        deltalake.write_deltalake(rows, rows.to_pyarrow_table(), mode="append")
+        lay(tmp_path / "landing", "2025-11-20/05/c.jsonl", drop(put(3, "Cy", 4)))
+        third = checks_of(lake, feed, instance, "2025-11-20T05")
+        copied = third["gold.zoo.pets", "one_row_per_key"]
+        assert not copied.passed
+        assert copied.blocking
+        assert third["gold.zoo.pets", "positions_rise_within_key"].passed
+
+
+def test_a_run_of_the_tables_without_their_checks_judges_them_too(
+    tmp_path: Path, feed: Feed
+) -> None:
+    """What the UI runs by "Materialize all": the assets that are selected, and the checks of these."""
+    lake = lake_of(str(tmp_path / "warehouse"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        checks_of(lake, feed, instance, WINDOW)
+        again = loaded(lake, feed)
+        layers = ("bronze", "silver", "quarantine", "undeclared")
+        keys = [dg.AssetKey([layer, "zoo", f"zoo_{layer}"]) for layer in layers]
+        result = again.get_job(job_name(feed)).execute_in_process(
+            instance=instance, partition_key=WINDOW, asset_selection=keys
+        )
+    assert result.success
+    found = {one.asset_key for one in result.get_asset_check_evaluations()}
+    assert PETS in found
+
+
+def test_a_run_of_the_command_line_judges_them_too(tmp_path: Path, feed: Feed) -> None:
+    lake = lake_of(str(tmp_path / "warehouse"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        for window in (WINDOW, "2025-11-20T04"):
+            lay(tmp_path / "landing", "2025-11-20/04/b.jsonl", drop(put(3), put(3, "Bob")))
+            (outcome,) = run([asked(feed, f"{window}..{window}")], lake, instance=instance)
+            assert not outcome.errors
+    broken = {(one.asset_key, one.check_name) for one in outcome.checks if not one.passed}
+    assert (PETS, "positions_rise_within_key") in broken
 
 
 def test_a_warehouse_that_cannot_be_read_keeps_no_location_from_loading(
