@@ -75,7 +75,7 @@ bench: $(READY) ## measure how fast Weir is, against the textbook and the floor 
 
 ui: $(READY) ## start Dagster's web pages and daemon on 127.0.0.1:3000 (PORT=... for another port)
 	@$(WITH_HISTORY) PYTHONWARNINGS="ignore:Function" \
-		$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
+		$(BIN)/python -m orchestration.web.dev -w workspace.yaml -h 127.0.0.1 -p $(PORT)
 
 docs: $(READY) ## make the reference from the code, and the site of the documentation in site/
 	@$(BIN)/python -m docs.site.reference.pages

@@ -92,6 +92,11 @@ def made(extra: ExtraAsset, feed: Feed) -> dg.AssetsDefinition:
     return asset
 
 
+def fixed(value: object) -> dg.ResourceDefinition:
+    """A resource that no launch can set: a run that could name its warehouse could write wherever this process may."""
+    return dg.ResourceDefinition(lambda _: value, config_schema={})
+
+
 def kind_of(feed: Feed) -> str:
     """What kind of place the landing is, as the UI shows it."""
     if feed.reads_topics:
@@ -136,7 +141,7 @@ def build(
             for feed in feeds
         ]
         + ([alert_sensor.build()] if feeds else []),
-        resources={"lake": lake, "pyspark": lake.pyspark},
+        resources={"lake": fixed(lake), "pyspark": fixed(lake.pyspark)},
         loggers=loggers,
         executor=dg.in_process_executor,
     )

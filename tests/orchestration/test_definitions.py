@@ -296,3 +296,21 @@ def test_what_only_a_format_has_is_made_where_its_list_says(
     assert extra.follows_progress == (
         dg.AssetKey(["progress", "town", "town_progress"]) in [dep.asset_key for dep in behind]
     )
+
+
+@pytest.mark.parametrize("resource", ["lake", "pyspark"])
+def test_a_launch_cannot_say_where_tables_are(tmp_path: Path, resource: str) -> None:
+    (tmp_path / "shop.yaml").write_text(SHOP)
+    lake = lake_of(str(tmp_path / "warehouse"))
+    found = definitions.build(load_feeds(tmp_path), lake)
+    for job in found.get_repository_def().get_all_jobs():
+        for config in ({"warehouse": "/elsewhere"}, {"spark_config": {"spark.master": "x"}}):
+            asked = {"resources": {resource: {"config": config}}}
+            assert (
+                not dg.validate_run_config(job, {})
+                .get("resources", {})
+                .get(resource, {})
+                .get("config")
+            )
+            with pytest.raises(dg.DagsterInvalidConfigError):
+                dg.validate_run_config(job, asked)

@@ -63,6 +63,7 @@ def _run(sql: str, rows: pa.Table) -> pa.Table | None:
     """What DuckDB gives; None where it refuses the statement, for it is Spark's words that people know."""
     with duckdb.connect(config={"enable_external_access": False}) as connection:
         connection.register(plain_select.VIEW, rows)
+        connection.execute("SET lock_configuration = true")
         try:
             return connection.sql(sql).to_arrow_table()
         except duckdb.Error:
