@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from assets.delta import delta_rs
 from assets.delta.lake_table import LakeTable
+from assets.delta.leases import SECONDS
 from assets.delta.local_table import LocalTable
 from assets.delta.small_table import SmallTable
 from assets.layers import Layer
@@ -35,13 +36,15 @@ class Lake(dg.ConfigurableResource["Lake"]):
     """The warehouse as a Dagster resource, with the run's one Spark session.
 
     ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
-    gold tables are made of a feed that only its stream describes.
+    gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
+    object store lasts unless it is renewed.
     """
 
     warehouse: str
     largest_object: int = DEFAULTS.largest_object
     largest_record: int = DEFAULTS.largest_record
     most_tables: int = 1_000
+    lease_seconds: int = SECONDS
     pyspark: dg.ResourceDependency[LazyPySparkResource]
 
     @property
@@ -73,6 +76,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
             largest_object=self.largest_object,
             largest_record=self.largest_record,
             most_tables=self.most_tables,
+            lease_seconds=self.lease_seconds,
         )
 
     def table(self, layer: Layer, feed: str, table: str | None = None) -> LakeTable:

@@ -2,9 +2,9 @@
 
 A step reads before it writes, and Delta judges a commit by what was there when its transaction began, which is later
 than what the step read; of two appends it lets both in. So a step holds a lock from its first read to its last commit.
-The lock is the operating system's and ends with the process, however that ends. On an object store there is none. Put
-here what surrounds every write. Not here: what is written (``delta``), and what a failure means
-(``delta/store_faults``, ``task_errors``).
+In a folder the lock is the operating system's and ends with the process, however that ends; in an object store it is a
+lease, which has to be renewed. Put here what surrounds every write. Not here: leases (``delta/leases``), what is
+written (``delta``), and what a failure means (``delta/store_faults``, ``task_errors``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from assets.delta.leases import is_on_store, leased
 from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
@@ -79,9 +80,15 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
 
     Raises:
         TableBusy: another run is writing it.
+        NoConditions: the store that keeps it cannot keep two writers apart.
     """
-    warehouse = lake.warehouse
+    warehouse = lake.warehouse.removeprefix("file://")
+    if is_on_store(warehouse):
+        with leased(warehouse, name, _file_of(name), lake.lease_seconds):
+            yield
+        return
     if "://" in warehouse:
+        # Another store than S3: there is no lock.
         yield
         return
     folder = Path(warehouse, LOCKS)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import dagster as dg
 
+from assets.delta.lease_object import LeaseLost
 from assets.task_errors import WorkerLost
 from transforms.errors import TableBusy, TablesFailed, WarehouseFailed
 from transforms.landing_away import LandingAway
@@ -21,7 +22,7 @@ from transforms.landing_away import LandingAway
 WAITS = (3.0, 9.0, 27.0)
 """How many seconds a step waits before each further try."""
 
-_PASSING = (LandingAway, TableBusy, WarehouseFailed, WorkerLost)
+_PASSING = (LandingAway, LeaseLost, TableBusy, WarehouseFailed, WorkerLost)
 
 Step = TypeVar("Step", bound=Callable[..., Any])
 

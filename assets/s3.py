@@ -75,10 +75,15 @@ _BY_TYPE: tuple[tuple[type[Exception], str, str], ...] = (
 )
 
 
-def s3_client() -> S3Client:
-    """A client with the usual AWS configuration: environment, profile, or the machine's role."""
+def s3_client(read_timeout: int = 60) -> S3Client:
+    """A client with the usual AWS configuration: environment, profile, or the machine's role.
+
+    ``read_timeout``: how many seconds it waits for an answer before it asks again.
+    """
     settings = Config(
-        retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=5, read_timeout=60
+        retries={"mode": "standard", "total_max_attempts": 4},
+        connect_timeout=5,
+        read_timeout=read_timeout,
     )
     session = boto3.session.Session()
     client = session.client("s3", config=settings)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assets.delta.leases import SECONDS
 from assets.lake import Lake
 from orchestration.spark import archive
 from orchestration.spark.session import WeirSpark
@@ -23,6 +24,8 @@ from transforms.splitting.limits import DEFAULTS, Limits
 ROOT = Path(__file__).resolve().parent.parent
 
 OBJECT, RECORD = "WEIR_LARGEST_OBJECT", "WEIR_LARGEST_RECORD"
+LEASE = "WEIR_LEASE_SECONDS"
+FEWEST_SECONDS = 3
 LARGEST_CELL = 1 << 30
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -56,6 +59,7 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
         largest_object=limits.largest_object,
         largest_record=limits.largest_record,
         most_tables=number_of(values, MOST_TABLES, Lake.model_fields["most_tables"].default),
+        lease_seconds=lease_seconds_of(values),
     )
 
 
@@ -71,6 +75,19 @@ def limits_of(environment: Mapping[str, str]) -> Limits:
         fault = f"a record may have {LARGEST_CELL:,} bytes at most: Spark and Arrow hold no larger value safely"
         raise SettingMisdeclared(RECORD, environment[RECORD], fault)
     return Limits(largest_object, largest_record)
+
+
+def lease_seconds_of(environment: Mapping[str, str]) -> int:
+    """``WEIR_LEASE_SECONDS``, else the default.
+
+    Raises:
+        SettingMisdeclared: it is no number, or so few seconds that a slow answer of the store would end a lease.
+    """
+    seconds = number_of(environment, LEASE, SECONDS)
+    if seconds < FEWEST_SECONDS:
+        fault = f"a lease lasts {FEWEST_SECONDS} s at least: it is renewed while a third of it has gone by"
+        raise SettingMisdeclared(LEASE, environment[LEASE], fault)
+    return seconds
 
 
 def number_of(environment: Mapping[str, str], name: str, default: int) -> int:

@@ -40,6 +40,8 @@ WORDS = {
     "RebuildRefused": "bronze has no records of",
     "RebuildStopped": "silver is rebuilt, gold is unchanged",
     "TableBusy": "another run is writing the same windows or tables now",
+    "LeaseLost": "this run has lost its lease on the table",
+    "NoConditions": "ignores conditional writes",
     "WarehouseFull": "no space left on device",
     "WarehouseFailed": "the warehouse … failed",
     "SchemaChangeRefused": "`rename_table`, then what was found",

@@ -192,13 +192,13 @@ class RebuildStopped(WeirError):
 
 
 class TableBusy(WeirError):
-    """Another run is writing a table that this one was about to write."""
+    """Another run is writing a table that this one was about to write; ``holder`` says who, where that is known."""
 
-    def __init__(self, table: str) -> None:
-        self.table = table
+    def __init__(self, table: str, holder: str = "") -> None:
+        self.table, self.holder = table, holder
         super().__init__(
-            f"{table}: another run is writing the same windows or tables now, and this one has stopped without harm. "
-            "Run again once the other has ended: what it has done is not done twice."
+            f"{table}: another run is writing the same windows or tables now{f' ({holder})' if holder else ''}, and "
+            "this one has stopped without harm. Run again once the other has ended: what it has done is not done twice."
         )
 
 

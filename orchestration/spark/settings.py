@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 
@@ -97,7 +98,12 @@ def _driver_gigabytes() -> int:
 
 
 def warehouse_uri(text: str) -> str:
-    """The warehouse as Spark wants it: an absolute folder, or an address with ``s3a`` for ``s3``."""
+    """The warehouse as Spark wants it: an absolute folder, or an address with ``s3a`` for ``s3``.
+
+    ``file:///folder`` is that folder: nothing about it is an object store.
+    """
+    if text.startswith("file:///"):
+        text = unquote(text.removeprefix("file://"))
     if text.startswith("s3://"):
         return "s3a://" + text.removeprefix("s3://")
     return text if "://" in text else str(Path(text).expanduser().resolve())

@@ -53,3 +53,13 @@ def test_how_many_tables_a_stream_may_describe_is_a_number() -> None:
     for text in ("many", "-1", "1.5", "1k"):
         with pytest.raises(SettingMisdeclared, match="this is no whole number"):
             lake_of("/nowhere", {"WEIR_MOST_TABLES": text})
+
+
+def test_a_lease_lasts_as_long_as_the_environment_says_for_every_warehouse() -> None:
+    assert lake_of("/nowhere", {}).lease_seconds == 60
+    lake = lake_of("/nowhere", {"WEIR_LEASE_SECONDS": "3"})
+    assert lake.lease_seconds == lake.with_warehouse("/other").lease_seconds == 3
+    with pytest.raises(
+        SettingMisdeclared, match="WEIR_LEASE_SECONDS=2: a lease lasts 3 s at least"
+    ):
+        lake_of("/nowhere", {"WEIR_LEASE_SECONDS": "2"})
