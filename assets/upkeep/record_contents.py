@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assets.bookkeeping.quarantine import words
 from assets.bookkeeping.quarantine.records import QuarantinedRecord, payloads
 from assets.lake import Lake
 from assets.upkeep.mending import bronze_rows
@@ -17,7 +18,12 @@ from transforms.feed.feed import Feed
 def contents_of(
     lake: Lake, feed: Feed, shown: Sequence[QuarantinedRecord]
 ) -> Mapping[Coordinates, bytes | None]:
-    """The payloads of records: what quarantine has of those that are there, and what was given for the others."""
+    """The payloads of records: what quarantine has of those that are there, and what was given for the others.
+
+    Those of a feed that masks columns are not shown.
+    """
+    if feed.masks_columns:
+        return words.hidden(shown)
     there = [one for one in shown if one.state != "mended"]
     given = {one.place: one.replacement.payload for one in shown if one.replacement is not None}
     rest = [one for one in shown if one.state == "mended" and one.replacement is None]

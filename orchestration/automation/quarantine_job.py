@@ -128,7 +128,13 @@ def listed(quarantine: Quarantine, form: QuarantineForm) -> Done:
 
 
 def shown(quarantine: Quarantine, form: QuarantineForm) -> Done:
-    """All that is known of the records that are named; nothing is changed."""
+    """All that is known of the records that are named; nothing is changed.
+
+    Raises:
+        DecisionRefused: the feed masks columns: what a job shows stays in Dagster's event log.
+    """
+    if quarantine.feed.masks_columns:
+        raise _for_the_command_line(quarantine.feed, "what this job shows", "show")
     records = picked(quarantine, form)[:SHOWN]
     rows = bronze_rows(quarantine.lake, quarantine.feed, records)
     texts = ["\n".join(shown_in_full(quarantine.feed, one, rows.get(one.place))) for one in records]
@@ -169,6 +175,8 @@ def mended(
     if not form.mended_payload:
         return []
     feed = quarantine.feed
+    if feed.masks_columns:
+        raise _for_the_command_line(feed, "a mended_payload", "replay")
     signature = signature_of(feed, form)
     if len(records) != 1 or not form.ids:
         raise DecisionRefused(feed.name, "a mended_payload is of one record: give its id in ids")
@@ -178,6 +186,13 @@ def mended(
     if not changed:
         return [f"{feed.name}: it is what is read already: {line}"]
     return [f"{feed.name}: recorded: another payload for {line}"]
+
+
+def _for_the_command_line(feed: Feed, what: str, command: str) -> DecisionRefused:
+    return DecisionRefused(
+        feed.name,
+        f"it masks columns, and {what} stays in Dagster's event log: use `weir quarantine {command}`",
+    )
 
 
 def signature_of(feed: Feed, form: QuarantineForm) -> Signature:

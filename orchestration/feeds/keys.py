@@ -27,6 +27,10 @@ _YesOrNo = Annotated[
 _Texts = Annotated[list[_Text], Field(min_length=1)]
 
 
+# YAML takes the bare word ``null`` for nothing.
+_Mask = Annotated[str, BeforeValidator(lambda word: "null" if word is None else word)]
+
+
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -56,6 +60,8 @@ class DeclaredTable(_Declared):
     """Earlier names of columns, each with the name of today."""
     since: dict[_Text, _Text] = Field(default_factory=dict)
     """Columns that came later, each with the first window whose events may mention it."""
+    mask: dict[_Text, _Mask] = Field(default_factory=dict)
+    """Columns whose values nobody may read behind bronze, each with ``drop``, ``hash`` or ``null``."""
     schema_changes: DeclaredTablePolicies | None = None
     """Policies of this table alone, where they differ from the feed's."""
     description: _Text | None = None

@@ -23,6 +23,7 @@ from orchestration.feeds.graphs.dgraph import predicates_from, types_from
 from orchestration.feeds.graphs.tigergraph import baseline_from, edges_from, vertices_from
 from orchestration.feeds.keys import OBJECTS, PARTS, DeclaredFeed
 from orchestration.feeds.landings import accepted_losses_from, landing_from
+from orchestration.feeds.masks import mask_key
 from orchestration.feeds.misdeclared import FeedFaults, Unfit, check_glob, faults_of, refuse
 from orchestration.feeds.places_in_yaml import FIRST, Places, place_of, places_in
 from orchestration.feeds.read_yaml import read_yaml
@@ -138,6 +139,7 @@ class _FeedFile:
 
     def _feed(self, declared: DeclaredFeed) -> Feed:
         """The feed of a file whose parts are sound."""
+        tables = self._tables(declared)
         feed = Feed(
             name=self.file.stem,
             format=declared.format,
@@ -145,7 +147,7 @@ class _FeedFile:
             files=declared.files,
             window=declared.window,
             table_names=declared.table_names,
-            tables=self._tables(declared),
+            tables=tables,
             accepted_losses=dict(accepted_losses_from(declared, self._misdeclared)),
             scope_deletes=declared.scope_deletes,
             decisions=Decisions(
@@ -159,6 +161,7 @@ class _FeedFile:
             checks=settings_from(declared.checks, declared.format, self._misdeclared),
             suites=suites_from(declared.expectations, str(self.file), self._misdeclared),
             running=running_from(declared, self._misdeclared),
+            mask_key=mask_key(tables.values()),
         )
         if self._objects(declared.format) != ("tables",):
             feed = replace(

@@ -55,15 +55,15 @@ def check_changes(table: Table, size: WindowSize) -> None:
         Unfit: something in it is not valid.
     """
     for old, new in table.renamed.items():
-        if new not in table.columns:
-            hint = nearest(new, table.columns)
+        if new not in table.source_columns:
+            hint = nearest(new, table.source_columns)
             raise Unfit(f"renamed.{old}", f"{new!r} is not among the table's columns{hint}")
-        if old in table.columns:
+        if old in table.source_columns:
             fault = "is declared as a column of its own, so its values are not another's"
             raise Unfit(f"renamed.{old}", fault)
     for column, window in table.since.items():
-        if column not in table.columns:
-            hint = nearest(column, table.columns)
+        if column not in table.source_columns:
+            hint = nearest(column, table.source_columns)
             raise Unfit(f"since.{column}", f"{column!r} is not among the table's columns{hint}")
         if column in table.identity:
             fault = "is part of what tells the table's rows apart, so it cannot have come later"

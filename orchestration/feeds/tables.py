@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from orchestration.feeds.column_types import KNOWN_TYPES, UnknownType, canonical_type
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.keys import DeclaredTable
+from orchestration.feeds.masks import masks_from, without_dropped
 from orchestration.feeds.misdeclared import Misdeclared, check_glob
 from orchestration.feeds.schema_changes import policies_from
 from transforms.feed.feed import Table
@@ -53,7 +54,7 @@ class TableDeclarations:
         check_glob(self.misdeclared, f"{place}.path", declared.path)
         if declared.history and not declared.key:
             raise self.misdeclared(f"{place}.history", "is for tables with a key")
-        return Table(
+        table = Table(
             name,
             tuple(declared.key),
             columns,
@@ -66,6 +67,12 @@ class TableDeclarations:
             history=declared.history,
             change_feed=declared.change_feed,
         )
+        if not declared.mask:
+            return table
+        masks = masks_from(place, declared.mask, table, self.misdeclared)
+        kept = without_dropped(table, masks)
+        unmasked = columns if len(kept) < len(columns) else {}
+        return replace(table, columns=kept, masks=masks, unmasked_columns=unmasked)
 
     def _check_table_name(self, name: str, place: str) -> None:
         if _UNFIT_IN_NAME.search(name):

@@ -13,6 +13,7 @@ from typing import Any
 from transforms import types
 from transforms.feed.decisions import Decisions
 from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import HASH
 from transforms.feed.schema_policies import widens
 
 Meaning = Mapping[str, Any]
@@ -28,6 +29,7 @@ PART_NAMES = {
     "quarantines_columns": "whether undeclared columns are taken",
     "holds": "whether scoped deletes are held",
     "values": "how values are written",
+    "masks": "the masks of columns, or their key",
 }
 """What must not change, in words."""
 
@@ -49,6 +51,7 @@ def meaning(feed: Feed, table: Table, newest: str) -> Meaning:
         "quarantines_columns": table.policies.add_column == "quarantine",
         "holds": feed.scope_deletes == "hold",
         "values": "canonical",
+        "masks": _masks(feed, table),
     }
 
 
@@ -71,6 +74,13 @@ def _altered(then: Meaning, now: Meaning) -> Iterator[str]:
             yield f"the type of column {name} ({old} then, {new} now)"
     if [name for name in now["cdc_columns"] if name in then["cdc_columns"]] != then["cdc_columns"]:
         yield "the order of columns in rows of changes"
+
+
+def _masks(feed: Feed, table: Table) -> Meaning | None:
+    if not table.masks:
+        return None
+    key = feed.mask_key if HASH in table.masks.values() else None
+    return {"columns": dict(table.masks), "key": key and key.fingerprint()}
 
 
 def _declared(table: Table) -> Mapping[str, str]:

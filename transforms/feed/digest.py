@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from transforms.feed.decisions import Decisions
 from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import HASH
 
 
 def feed_digest(feed: Feed, window: str) -> str:
@@ -34,6 +35,7 @@ def feed_digest(feed: Feed, window: str) -> str:
             **(
                 {"types": {name: list(of) for name, of in feed.types.items()}} if feed.types else {}
             ),
+            **_mask_key(feed, *feed.tables.values()),
             "files": feed.files,
             "window": feed.window,
             "tables": {
@@ -80,6 +82,7 @@ def table_digest(feed: Feed, table: Table) -> str:
             ),
             "table": table.name,
             "takers": takers,
+            **_mask_key(feed, table),
             **_table_meaning(table),
         }
     )
@@ -124,7 +127,8 @@ def _names_taken(table: Table) -> object:
 def _table_meaning(table: Table) -> dict[str, object]:
     return {
         "key": list(table.key),
-        "columns": list(table.columns.items()),
+        # Which of them gold lacks is said by the masks.
+        "columns": list(table.source_columns.items()),
         "cdc_columns": list(table.cdc_columns),
         "path": table.path,
         **_given(
@@ -134,11 +138,19 @@ def _table_meaning(table: Table) -> dict[str, object]:
             since=dict(table.since),
             schema_changes=table.policies.meaning(),
             history=["kept"] if table.history else [],
+            masks=dict(table.masks),
         ),
     }
 
 
-def _given(**parts: dict[str, str] | list[str]) -> dict[str, object]:
+def _mask_key(feed: Feed, *tables: Table) -> dict[str, object]:
+    """Another secret gives other hashes; it counts where a table hashes."""
+    if feed.mask_key is None or not any(HASH in table.masks.values() for table in tables):
+        return {}
+    return {"mask_key": feed.mask_key.fingerprint()}
+
+
+def _given(**parts: Mapping[str, str] | list[str]) -> dict[str, object]:
     """The parts that say something: one that an older version did not have changes no digest."""
     return {name: part for name, part in parts.items() if part}
 

@@ -17,6 +17,7 @@ from typing import Literal
 from transforms.feed.checks import CheckSetting, DeclaredSuite
 from transforms.feed.decisions import Decisions
 from transforms.feed.graph_types import EdgeType, Predicate, VertexType
+from transforms.feed.masks import MaskKey, MaskKind
 from transforms.feed.running import Running
 from transforms.feed.schema_policies import Policies
 
@@ -30,7 +31,7 @@ class Table:
     """One declared table of the source.
 
     ``name`` is as the feed file writes it: ``region``, ``schema.region`` or ``catalog.schema.region``.
-    ``columns`` maps each column to its Spark SQL type, or ``set<type>``, in the order of a CSV snapshot row.
+    ``columns`` maps each column of gold to its Spark SQL type, or ``set<type>``, in the order of a CSV snapshot row.
     A table without a ``key`` is a multiset of rows. ``defaults`` are the texts that columns begin with in a new row.
     ``cdc_columns`` is the order of the triplets in a CSV row of changes without a header.
     ``path`` is a glob over object names, for records that do not name their table.
@@ -40,7 +41,9 @@ class Table:
     ``change_feed``: whether Delta keeps what each commit changed in gold, for others to follow.
     ``spelled``: the source's names of columns that gold spells otherwise, each with gold's (``column_names.py``); a
     table that the feed file declares has none. ``encoded``: the source's names of columns whose values only the
-    stream's description can read (``event.StreamSchema``); a declared table has none either.
+    stream's description can read (``event.StreamSchema``); a declared table has none either. ``masks`` says what
+    becomes of values from silver on, by column. ``unmasked_columns`` are ``columns`` and those that masks drop, in the
+    source's order; empty where none is dropped.
     """
 
     name: str
@@ -58,11 +61,18 @@ class Table:
     change_feed: bool = False
     spelled: Mapping[str, str] = field(default_factory=dict)
     encoded: frozenset[str] = frozenset()
+    masks: Mapping[str, MaskKind] = field(default_factory=dict)
+    unmasked_columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> tuple[str, ...]:
         """The columns that tell rows apart: the key, or all columns where there is none."""
         return self.key or tuple(self.columns)
+
+    @property
+    def source_columns(self) -> Mapping[str, str]:
+        """Every column that the source has, in its order, with its type: gold's, and those that masks drop."""
+        return self.unmasked_columns or self.columns
 
     def at(self, window: str) -> Table:
         """The table as a window may know it: without the columns that came later."""
@@ -73,6 +83,9 @@ class Table:
             self,
             columns={name: kind for name, kind in self.columns.items() if name not in later},
             cdc_columns=tuple(name for name in self.cdc_columns if name not in later),
+            unmasked_columns={
+                name: kind for name, kind in self.unmasked_columns.items() if name not in later
+            },
             since={name: first for name, first in self.since.items() if name not in later},
         )
 
@@ -105,7 +118,8 @@ class Feed:
     by partition the last tid that a restored backup of TigerGraph holds. ``accepted_losses``: by partition of a topic
     (``orders/0``), the offset below which records that Kafka has deleted before they were read are given up.
     ``checks``: what the file says of built-in checks, by the rule's name; ``suites``: the expectations that it adds.
-    ``running``: how it is run and watched, which changes no row.
+    ``running``: how it is run and watched, which changes no row. ``mask_key``: the secret of the masks that hash; None
+    where no table has one.
     """
 
     name: str
@@ -129,6 +143,12 @@ class Feed:
     checks: Mapping[str, CheckSetting] = field(default_factory=dict)
     suites: tuple[DeclaredSuite, ...] = ()
     running: Running = field(default_factory=Running)
+    mask_key: MaskKey | None = None
+
+    @property
+    def masks_columns(self) -> bool:
+        """True where a table masks columns: records of such a feed are shown to nobody who does not ask for them."""
+        return any(table.masks for table in self.tables.values())
 
     @property
     def reads_topics(self) -> bool:

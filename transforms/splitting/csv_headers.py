@@ -23,6 +23,7 @@ _WORD = re.compile(r"(?!(?:null|true|false|nan|inf|infinity)$)[A-Za-z_][\w .-]*"
 _WITH_DIGITS = re.compile(
     r"(?:tiny|small|big)?int|float|double|decimal|date|timestamp", re.IGNORECASE
 )
+_WITHHELD = "(not shown, because the table masks columns)"
 _JOINTS = re.compile(r"[_\s-]")
 
 
@@ -38,7 +39,9 @@ def is_header(names: Sequence[str], table: Table | None, feed_name: str, object_
             return False
         understood = False
     if not understood:
-        raise UnknownHeader(feed_name, object_name, ",".join(names), _expected(table))
+        # What is taken for a header may be a row.
+        shown = _WITHHELD if table is not None and table.masks else ",".join(names)
+        raise UnknownHeader(feed_name, object_name, shown, _expected(table))
     return True
 
 
@@ -63,7 +66,7 @@ def _column_and_role(name: str) -> tuple[str, str] | None:
 
 def _names_columns(names: Sequence[str], table: Table) -> bool:
     """Whether more than half of the fields are names of declared columns: no row of data is."""
-    declared = {column.lower() for column in table.columns}
+    declared = {column.lower() for column in table.source_columns}
     return 2 * sum(name.lower() in declared for name in names) > len(names)
 
 
@@ -79,14 +82,15 @@ def _resembles(names: Sequence[str], table: Table) -> bool:
     One field that is its own column's name is enough; one that only resembles it counts where nothing but words stands
     in columns of numbers and dates.
     """
-    if len(names) != len(table.columns) or not all(_WORD.fullmatch(name) for name in names):
+    if len(names) != len(table.source_columns) or not all(_WORD.fullmatch(name) for name in names):
         return False
     pairs = [
-        (name.lower(), column.lower()) for name, column in zip(names, table.columns, strict=True)
+        (name.lower(), column.lower())
+        for name, column in zip(names, table.source_columns, strict=True)
     ]
     if any(name == column for name, column in pairs):
         return True
-    wants_digits = any(_WITH_DIGITS.match(kind) for kind in table.columns.values())
+    wants_digits = any(_WITH_DIGITS.match(kind) for kind in table.source_columns.values())
     shortest = 3
     return wants_digits and any(
         len(name) >= shortest and (name in column or column in name) for name, column in pairs
@@ -98,8 +102,8 @@ def _is_plainly_no_data(names: Sequence[str], table: Table) -> bool:
 
     If a snapshot row of this table has the same number of fields, the row is taken for a snapshot row.
     """
-    triplets = len(table.cdc_columns) or len(table.columns)
-    if not triplets or len(names) != 3 * triplets + 3 or len(names) == len(table.columns):
+    triplets = len(table.cdc_columns) or len(table.source_columns)
+    if not triplets or len(names) != 3 * triplets + 3 or len(names) == len(table.source_columns):
         return False
     operation, *texts = names[-3:]
     return (
@@ -110,13 +114,13 @@ def _is_plainly_no_data(names: Sequence[str], table: Table) -> bool:
 
 
 def _expected(table: Table | None) -> str:
-    columns = (table.cdc_columns or tuple(table.columns)) if table else ()
+    columns = (table.cdc_columns or tuple(table.source_columns)) if table else ()
     one = columns[0] if columns else "<column>"
     each = f" (and so for {', '.join(columns[1:])})" if len(columns) > 1 else ""
     operation = (
         f"{one}_NEW, {one}_OLD, {one}_EXISTS or NEW_{one}, OLD_{one}, EXISTS_{one}{each}, "
         "then opType, cursor, operationCount"
     )
-    if not table or not table.columns:
+    if not table or not table.source_columns:
         return operation
-    return f"{operation}; or, for a snapshot, the columns {', '.join(table.columns)}"
+    return f"{operation}; or, for a snapshot, the columns {', '.join(table.source_columns)}"

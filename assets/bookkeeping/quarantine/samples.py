@@ -41,9 +41,10 @@ def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> str:
     in_short = [*map(_in_short, groups)]
     if not found.is_all:
         in_short.append(f"- (these are the first {LOOKED_AT:,} events; there are more)")
+    contents = words.hidden(shown) if feed.masks_columns else payloads(lake, feed, shown)
     parts = [
         "\n".join(in_short),
-        words.as_markdown(groups, payloads(lake, feed, shown), SHOWN),
+        words.as_markdown(groups, contents, SHOWN),
         "\n".join(_commands(feed, groups)),
     ]
     return "\n\n".join(parts)

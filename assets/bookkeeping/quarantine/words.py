@@ -22,6 +22,17 @@ ID = 12
 """So many digits of an id are shown: enough to name a record."""
 
 
+HIDDEN = b"(not shown: the feed masks columns)"
+"""What stands in the place of payloads in lists of a feed that masks columns, for a record is what it was landed as."""
+
+
+def hidden(
+    records: Sequence[QuarantinedRecord],
+) -> Mapping[Coordinates, bytes | None]:
+    """What lists show as the payloads of records of a feed that masks columns."""
+    return {one.place: HIDDEN for one in records}
+
+
 def short(payload: bytes | None) -> str:
     """The beginning of a payload in one line."""
     if payload is None:

@@ -78,7 +78,7 @@ def _declared_types(feed: Feed) -> dict[str, Mapping[str, str]]:
     """The types of each declared table by column, under all names that tables and columns have or had."""
     found: dict[str, Mapping[str, str]] = {}
     for name, table in feed.tables.items():
-        earlier = {old: table.columns[new] for old, new in table.renamed.items()}
-        types = {**table.columns, **earlier}
+        earlier = {old: table.source_columns[new] for old, new in table.renamed.items()}
+        types = {**table.source_columns, **earlier}
         found.update(dict.fromkeys((name, *table.was), types))
     return found

@@ -39,6 +39,8 @@ def of_message(
 
 
 def _declared(table: Table) -> Declared:
-    today = {name for name, kind in table.columns.items() if kind.strip().lower() != "binary"}
+    today = {
+        name for name, kind in table.source_columns.items() if kind.strip().lower() != "binary"
+    }
     earlier = {old for old, new in table.renamed.items() if new in today}
     return Declared(table, frozenset(today | earlier))

@@ -47,7 +47,7 @@ _EFFECTS: Final = {"delete": "remove", "update": "merge"}
 def decoder(feed: Feed, surveyed: Mapping[str, frozenset[tuple[object, ...]]]) -> Decode:
     """What a record of this feed means: one event per message."""
     images_of = ImageReader(feed, VOCABULARY, has_placeholders=False, decimals_may_be_plain=True)
-    tables = {name: frozenset(table.columns) for name, table in feed.tables.items()}
+    tables = {name: frozenset(table.source_columns) for name, table in feed.tables.items()}
     reader = EnvelopeReader(VOCABULARY, partial(as_envelope, tables=tables))
 
     def decode(record: BronzeRecord) -> tuple[Event]:

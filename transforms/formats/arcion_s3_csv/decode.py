@@ -37,8 +37,8 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
             return None
         known = declared.at(window)
         # Of names that differ only in case the first counts.
-        spelled = {name.lower(): name for name in [*known.columns][::-1]}
-        return Layout(tuple(known.columns), known.cdc_columns, spelled)
+        spelled = {name.lower(): name for name in [*known.source_columns][::-1]}
+        return Layout(tuple(known.source_columns), known.cdc_columns, spelled)
 
     def decode(record: BronzeRecord) -> Iterable[Event]:
         layout = layout_of(record.path_table, record.window)

@@ -13,7 +13,7 @@ from transforms.change import CONTROL
 from transforms.event import Event
 from transforms.fault import Fault, shown
 from transforms.record import BronzeRecord
-from transforms.silver.conforming import faults
+from transforms.silver.conforming import faults, masking
 from transforms.silver.conforming.changes import (
     DERIVED,
     KEY_CHANGE,
@@ -49,6 +49,9 @@ class Conformed:
             declaration,
             ordinal,
         )
+        if declaration.masks is not None:
+            # First of all: identity, key, faults and facts are made of what is left.
+            masking.mask(event, declaration.masks)
         judges, columns = declaration.judges, declaration.key_columns
         self.after, unfit_after = canonical(event.after, judges)
         self.before, unfit_before = canonical(event.before, judges)

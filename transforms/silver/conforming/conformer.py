@@ -14,7 +14,7 @@ from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
 from transforms.record import BronzeRecord
-from transforms.silver.conforming import faults, renames
+from transforms.silver.conforming import faults, masking, renames
 from transforms.silver.conforming.changes import (
     Row,
 )
@@ -38,6 +38,7 @@ def conformer(
     declarations, epochs = Declarations(feed, describes_tables=describes_tables), Epochs(feed)
     holds_drops = any(table.policies.drop_column == "hold" for table in feed.tables.values())
     holds = feed.scope_deletes == "hold" or holds_drops
+    masks_columns = feed.masks_columns
     released = frozenset(one.event_id for one in feed.decisions.releases)
 
     def conform(record: BronzeRecord, events: Sequence[Event]) -> list[Row]:
@@ -46,6 +47,8 @@ def conformer(
             declaration = declarations.of(
                 event.catalog, event.schema, event.name, event.stream_schema
             )
+            if masks_columns:
+                masking.withhold(event)
             if declaration.renamed:
                 renames.with_todays_columns(event, declaration.renamed)
             epochs.put(event, declaration.declared, record.window)

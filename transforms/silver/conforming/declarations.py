@@ -8,12 +8,13 @@ up for a table. Not here: applying it to an event (``conform``), and names that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from transforms.event import StreamSchema
 from transforms.fault import Fault
 from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import MaskKey, Masks
 from transforms.feed.schema_policies import Policies
 from transforms.feed.table_names import gold_name
 from transforms.silver.conforming import renames
@@ -33,7 +34,8 @@ class Declaration:
     feed file's name for it, or the stream's where the stream describes it, or None. ``is_declared``: whether the feed
     file has it. ``key_columns`` is None where nobody tells the key; of a table without a key it is all columns, and
     ``is_keyless`` is true. ``column_types`` is None where nobody tells them. ``judges`` are the judges of the columns
-    whose types are known. ``fault``: why no event of such a table can be taken.
+    whose types are known. ``fault``: why no event of such a table can be taken. ``masks``: what becomes of its values;
+    None where none is masked.
     """
 
     table: str | None
@@ -47,6 +49,7 @@ class Declaration:
     renamed: Mapping[str, str]
     policies: Policies
     fault: Fault | None
+    masks: Masks | None = None
 
 
 class Declarations:
@@ -98,7 +101,9 @@ class Declarations:
         source_table = ".".join(one for one in parts if one is not None)
         fault = name_fault(table, name, parts[-kept:])
         if declared is not None:
-            return _of_file(self._feed.tables[declared], table, source_table, fault)
+            of_file = self._feed.tables[declared]
+            masks = _masks(of_file, self._feed.mask_key)
+            return replace(_of_file(of_file, table, source_table, fault), masks=masks)
         if stream_schema is not None and self._tells_tables:
             # The stream's whole name is what such a table is declared as, and its lock is called.
             fault = name_fault(table, name, parts) or self._taken(table, source_table)
@@ -152,6 +157,10 @@ def _of_file(
         policies=table.policies,
         fault=fault,
     )
+
+
+def _masks(table: Table, key: MaskKey | None) -> Masks | None:
+    return Masks(table.masks, table.renamed, key) if table.masks else None
 
 
 def _of_stream(
