@@ -11,6 +11,7 @@ from pathlib import Path
 from bench.lines import (
     checks,
     demo,
+    drop_to_gold,
     late_events,
     nothing_new,
     one_table,
@@ -24,7 +25,7 @@ from bench.sizes import Sizes
 
 LINES = (
     *("ingest", "apply", "again", "nothing", "tables", "late", "checks"),
-    *("window", "process", "lake", "demo"),
+    *("window", "process", "lake", "demo", "sensor"),
 )
 ASKED_FOR = ("others",)
 """Lines that run only when they are named: their tools have to be downloaded."""
@@ -58,3 +59,5 @@ def wanted_lines(
         yield from nothing_new.lines_of_nothing_new(work, sizes)
     if "demo" in wanted:
         yield from demo.lines_of_demo(work)
+    if "sensor" in wanted:
+        yield from drop_to_gold.lines_of_drop_to_gold(work, sizes)
