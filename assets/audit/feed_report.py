@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from assets.bookkeeping import accounting, gold_sizes, window_progress
 from assets.bookkeeping.gold_sizes import TableSize
 from assets.columns.silver import REFUSALS_ARROW
+from assets.delta.small_table import is_among
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -78,36 +79,48 @@ def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -
     """The facts of a feed's report, as the tables say now; ``sizes``: those of gold, where they are known already."""
     names = ("events", *OUTCOMES)
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    windows: dict[str, Counter[str]] = {}
-    tables: dict[str, Counter[str]] = {}
-    silver_rows = Counter[str]()
-    for row in accounts.rows(["window", "table", "source_table", "derived", *names]):
-        counts = {name: row[name] or 0 for name in names}
-        windows.setdefault(row["window"], Counter()).update(counts)
-        if counts["events"]:
-            name = row["table"] or row["source_table"] or "(no table)"
-            tables.setdefault(name, Counter()).update(counts)
-        kept = counts["changes"] + counts["control"] + counts["held"]
-        silver_rows[row["window"]] += kept + (row["derived"] or 0)
-    shown = sorted(windows)[-SHOWN:]
+    rows = accounts.read(["window", "table", "source_table", "derived", *names])
+    known = pc.unique(rows["window"])
+    shown = sorted(known.to_pylist())[-SHOWN:]
+    of_shown = rows.filter(is_among(rows["window"], shown))
+    windows = accounting.summed(of_shown, "window", (*names, "derived"))
+    silver_rows = {
+        window: sum(counts[name] for name in ("changes", "control", "held", "derived"))
+        for window, counts in windows.items()
+    }
     looked = _looked_through(lake, feed, _within(shown, silver_rows))
+    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
     finished = {
         row["window"]: row["finished_at"]
-        for row in lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS).rows()
+        for row in progress.rows(["window", "finished_at"], {"window": shown})
     }
-    total = sum(windows.values(), Counter[str]())
     return FeedReport(
         windows=[
-            WindowFacts(one, dict(windows[one]), finished.get(one), *looked.get(one, (None, None)))
+            WindowFacts(
+                one,
+                {name: windows[one][name] for name in names},
+                finished.get(one),
+                *looked.get(one, (None, None)),
+            )
             for one in shown
         ],
-        all_windows=len(windows),
-        outcomes={name: total[name] for name in names},
-        tables={name: dict(tables[name]) for name in sorted(tables)},
+        all_windows=len(known),
+        outcomes={name: pc.sum(rows[name]).as_py() or 0 for name in names},
+        tables=_of_tables(rows, names),
         reasons=_reasons(lake, feed, shown),
         gold=gold_sizes.sizes_now(lake, feed) if sizes is None else sizes,
         growth=_growth(lake, feed),
     )
+
+
+def _of_tables(rows: pa.Table, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The accounts of each table that has events, by the name that it is known by."""
+    counted = rows.filter(pc.not_equal(pc.fill_null(rows["events"], 0), 0))
+    # An empty name is none.
+    given = (pc.if_else(pc.equal(counted[one], ""), None, counted[one]) for one in _NAMES)
+    named = counted.append_column("name", pc.coalesce(*given, "(no table)"))
+    found = accounting.summed(named, "name", names)
+    return {name: found[name] for name in sorted(found)}
 
 
 def _within(windows: Sequence[str], rows: Mapping[str, int]) -> list[str]:
@@ -159,6 +172,7 @@ def seconds_to_gold(feed: Feed, window: WindowFacts) -> float | None:
     return max(0.0, (window.finished_at - ended).total_seconds())
 
 
+_NAMES = ("table", "source_table")
 _MOMENT = pa.timestamp("us", "UTC")
 _REASON = pa.schema([REFUSALS_ARROW.field("reason")])
 _LOOKED_AT = pa.schema(

@@ -100,19 +100,28 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
 def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     names = ("events", *OUTCOMES)
-    rows = accounts.rows(["source_table", "declared", "warnings", *names])
-    if not rows:
+    rows = accounts.read(["source_table", "declared", "warnings", *names])
+    if not rows.num_rows:
         return {}, {}, {}
-    outcomes = {name: sum(row[name] or 0 for row in rows) for name in names}
-    words, waiting = Counter[str](), Counter[str]()
-    for row in rows:
-        words.update(row["warnings"] or {})
-        if row["declared"] is None and row["changes"]:
-            waiting[row["source_table"]] += row["changes"]
+    outcomes = {name: pc.sum(rows[name]).as_py() or 0 for name in names}
+    words = Counter[str]()
+    # Few rows have any.
+    for maps in rows["warnings"].chunks:
+        begin, end = maps.offsets[0].as_py(), maps.offsets[-1].as_py()
+        pairs = (maps.keys[begin:end].to_pylist(), maps.items[begin:end].to_pylist())
+        for word, count in zip(*pairs, strict=True):
+            words[word] += count
+    unkeyed = rows.filter(
+        pc.and_(pc.is_null(rows["declared"]), pc.not_equal(pc.fill_null(rows["changes"], 0), 0))
+    )
+    waiting = {
+        table: counts["changes"]
+        for table, counts in accounting.summed(unkeyed, "source_table", ["changes"]).items()
+    }
     rules = {
         one.rule: words[one.word] for one in FORMATS[feed.format].warnings if one.word in words
     }
-    return outcomes, rules, dict(waiting)
+    return outcomes, rules, waiting
 
 
 def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:

@@ -53,7 +53,8 @@ class Files:
         ``repeated``: columns that have few values, which are read as numbers of these.
         """
         file = self.parquet(name, size, repeated)
-        there = [column for column in columns if column in file.schema_arrow.names]
+        stored = set(file.schema_arrow.names)
+        there = [column for column in columns if column in stored]
         # By this thread alone where the file is Python's: see above.
         found = file.read(there, use_threads=self._is_local)
         kept = self.kept.get(name.rpartition("/")[2])

@@ -8,6 +8,7 @@ what an object of a landing is (``objects``).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -78,8 +79,8 @@ class _Linked(Exception):
     """A folder holds a link to another one: only a list of all folders has each file once, under the same path."""
 
 
-def files(root: Path, days: Days | None) -> list[Path]:
-    """The files below a folder that may be of these days, or all.
+def files(root: Path, days: Days | None) -> list[tuple[str, str]]:
+    """The files below a folder that may be of these days, or all: each by its name below the root, and by its path.
 
     A link to a folder is followed once, and only to what is not below the root anyway.
     """
@@ -89,24 +90,28 @@ def files(root: Path, days: Days | None) -> list[Path]:
         return [*_files(root, None)]
 
 
-def _files(root: Path, days: Days | None) -> Iterator[Path]:
+def _files(root: Path, days: Days | None) -> Iterator[tuple[str, str]]:
     real_root = root.resolve()
     seen = {real_root}
-    folders = [root]
+    folders = [("", str(root), real_root)]
     while folders:
-        folder = folders.pop()
-        for path in sorted(folder.iterdir()):
-            if not path.is_dir():
-                yield path
+        below, path, real_path = folders.pop()
+        with os.scandir(path) as entries:
+            # One call tells what each of them is; a path asked for itself is a call to the file system each time.
+            listed = [*entries]
+        for entry in listed:
+            name, is_link = below + entry.name, entry.is_symlink()
+            if not (Path(entry.path).is_dir() if is_link else entry.is_dir()):
+                yield name, entry.path
                 continue
             if days is not None:
-                if path.is_symlink():
+                if is_link:
                     raise _Linked
-                day = day_of_folder(path.relative_to(root).as_posix() + "/")
+                day = day_of_folder(name + "/")
                 if day is not None and day not in days:
                     continue
-            real = path.resolve()
-            if path.is_symlink() and (real in seen or real.is_relative_to(real_root)):
+            real = Path(entry.path).resolve() if is_link else real_path / entry.name
+            if is_link and (real in seen or real.is_relative_to(real_root)):
                 continue
             seen.add(real)
-            folders.append(path)
+            folders.append((name + "/", entry.path, real))

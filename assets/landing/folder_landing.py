@@ -5,7 +5,9 @@ Put here what a file system does its own way. Not here: listing only some days (
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -33,16 +35,16 @@ class FolderLanding:
             fault = "it is no folder" if self._root.exists() else "there is no such folder"
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
         with self._faults_made_clear(self._root):
-            files = sorted(
-                (path.relative_to(self._root).as_posix(), path)
-                for path in day_listing.files(self._root, days)
-            )
+            files = sorted(day_listing.files(self._root, days))
         for name, path in files:
-            if reason := self._reason_to_leave_out(name, path):
+            status = None
+            if not (reason := self._reason_to_leave_out(name)):
+                with self._faults_made_clear(path):
+                    status = _status_of_file(path)
+            if status is None:
+                reason = reason or "no regular file, or a link to nothing"
                 self.left_out.add(name.encode("utf-8", "replace").decode(), reason)
                 continue
-            with self._faults_made_clear(path):
-                status = path.stat()
             modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
             window = window_of(name, modified_at, self._feed.window)
             yield LandedObject(name, _generation(status), status.st_size, modified_at, window)
@@ -61,15 +63,13 @@ class FolderLanding:
                 before = after
                 file.seek(0)
 
-    def _reason_to_leave_out(self, name: str, path: Path) -> str | None:
+    def _reason_to_leave_out(self, name: str) -> str | None:
         if name != name.encode("utf-8", "replace").decode():
             return "its name is not valid UTF-8"
-        if reason := reason_to_leave_out(name, self._globs):
-            return reason
-        return None if path.is_file() else "no regular file, or a link to nothing"
+        return reason_to_leave_out(name, self._globs)
 
     @contextmanager
-    def _faults_made_clear(self, path: Path) -> Iterator[None]:
+    def _faults_made_clear(self, path: Path | str) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
@@ -78,8 +78,19 @@ class FolderLanding:
             remedy = "Make it readable for the user who runs Weir."
             raise self._unreadable(path, error.strerror or str(error), remedy) from error
 
-    def _unreadable(self, path: Path, fault: str, remedy: str) -> UnreadableLanding:
+    def _unreadable(self, path: Path | str, fault: str, remedy: str) -> UnreadableLanding:
         return UnreadableLanding(self._feed.name, str(path), fault, remedy)
+
+
+def _status_of_file(path: str) -> os.stat_result | None:
+    """What the file system says of a file; None where the path is none."""
+    try:
+        status = Path(path).stat()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return None
+        raise
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def _generation(status: os.stat_result) -> str:

@@ -1,8 +1,8 @@
 """Windows that have ended and in which nothing landed, reported to Dagster: they are done, and not missing.
 
 Nobody runs such a window, so that "backfill: missing only" would ask for it for ever. An event without a run marks it;
-a drop that comes later makes it due again, by the ledger and not by what Dagster shows. An event costs some
-milliseconds (SQLite), so that a tick reports for a short time, the newest windows first, and the rest follow.
+a drop that comes later makes it due again, by the ledger and not by what Dagster shows. Some windows are
+stored at a time (``runless_events``); a tick reports for a short time, the newest windows first, and the rest follow.
 Put here what the ticks of sensors and schedules report. Not here: which windows they ask for (``object_sensor``,
 ``topic_sensor``, ``schedules``), and where partitions begin (``orchestration/runs/first_window``).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from time import monotonic
 
 import dagster as dg
@@ -18,9 +19,13 @@ import dagster as dg
 from assets import partitions
 from assets.asset_keys import feed_key
 from assets.wording import counted
+from orchestration.automation import runless_events
 from orchestration.automation.jobs import job_name
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, window_at, windows_between
+
+AT_ONCE = 50
+"""So many windows are stored together: a tick looks at the clock after each such batch."""
 
 SECONDS = 2.0
 """How long one tick reports at most: Dagster stops a sensor that takes a minute."""
@@ -61,16 +66,17 @@ def mark_quiet(
     *_, witness = keys
     seen = context.instance.get_materialized_partitions(witness)
     reported = 0
-    for window in quiet_windows(feed, landed, datetime.now(UTC)):
-        if window in seen:
-            continue
-        if monotonic() >= ends:
-            break
+    unseen = (one for one in quiet_windows(feed, landed, datetime.now(UTC)) if one not in seen)
+    while monotonic() < ends and (windows := [*islice(unseen, AT_ONCE)]):
         for key in keys:
-            context.instance.report_runless_asset_event(
-                dg.AssetMaterialization(key, "Nothing landed in this window.", partition=window)
+            runless_events.store(
+                context.instance,
+                [
+                    dg.AssetMaterialization(key, "Nothing landed in this window.", partition=window)
+                    for window in windows
+                ],
             )
-        reported += 1
+        reported += len(windows)
     return [f"{counted(reported, 'window')} without a drop marked as done"] if reported else []
 
 

@@ -6,7 +6,7 @@ Put here what is counted over all of quarantine. Not here: what is known of each
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -22,6 +22,9 @@ from transforms.silver.too_late import REASON
 
 _READ = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
 _PLACES = pa.schema([REFUSALS_ARROW.field(name) for name in COORDINATES])
+
+AT_ONCE = 50_000
+"""About so many rows are counted together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +44,27 @@ def totals(lake: Lake, feed: Feed) -> Totals:
     reasons, dismissed = Counter[str](), 0
     places = [_PLACES.empty_table()]
     given_up = feed.decisions.dismissed()
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_READ):
+    for rows in _some_at_once(lake.local_table(Layer.QUARANTINE, feed.name).each(_READ)):
         counts = rows["reason"].value_counts().to_pylist()
         reasons.update({one["values"]: one["counts"] for one in counts})
         undecided = rows.filter(pc.not_equal(rows["reason"], REASON))
         open_rows = rows_to_decide(undecided, given_up)
         dismissed += undecided.num_rows - open_rows.num_rows
         places.append(_distinct(open_rows))
-    # A file has a record once now; another file of its window may have it, too.
+    # Some files have a record once now; another file of its window may have it, too.
     return Totals(dict(reasons), dismissed, _distinct(pa.concat_tables(places)).num_rows)
+
+
+def _some_at_once(files: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The rows of some files together: a window has a few, and counting them costs much the same as counting many."""
+    held: list[pa.Table] = []
+    for rows in files:
+        held.append(rows)
+        if sum(map(len, held)) >= AT_ONCE or len(held) >= AT_ONCE // 100:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
 
 
 def rows_to_decide(rows: pa.Table, dismissed: Collection[Coordinates]) -> pa.Table:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
+from dagster._core.storage.event_log.sqlite import SqliteEventLogStorage
 
 from orchestration import definitions
-from orchestration.automation import quiet_windows
+from orchestration.automation import quiet_windows, runless_events
 from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
 from transforms.feed.running import Freshness
@@ -96,6 +98,7 @@ def test_a_tick_reports_for_a_short_time_and_the_newest_first(
 ) -> None:
     landing = tmp_path / "landing"
     landing.mkdir()
+    monkeypatch.setattr(quiet_windows, "AT_ONCE", 1)
     tick = Tick(feed_from(hours_ago(3), landing), tmp_path / "warehouse", instance)
     moments = iter([0.0, 1.0, 600.0])
     monkeypatch.setattr(quiet_windows, "monotonic", lambda: next(moments))
@@ -130,3 +133,41 @@ def test_a_mark_does_not_make_a_dead_source_fresh(tmp_path: Path) -> None:
     assert [*quiet_windows.quiet_windows(feed, landed, now)] == [*ended, *gaps[::-1], hours_ago(9)]
     assert [*quiet_windows.quiet_windows(watched, landed, now)] == [*gaps[::-1], hours_ago(9)]
     assert [*quiet_windows.quiet_windows(watched, (), now)] == []
+
+
+def test_marks_are_stored_as_dagster_stores_them_and_fewer_commits_than_marks(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, windows = dg.AssetKey(["bronze", "shop"]), [hours_ago(hours) for hours in range(1, 21)]
+    marks = [dg.AssetMaterialization(key, "Nothing.", partition=window) for window in windows]
+    (tmp_path / "other").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "other")) as other:
+        for mark in marks:
+            other.report_runless_asset_event(mark)
+        opened: list[str] = []
+        connect = SqliteEventLogStorage._connect
+
+        def counted(storage: SqliteEventLogStorage, shard: str) -> Any:
+            opened.append(shard)
+            return connect(storage, shard)
+
+        monkeypatch.setattr(SqliteEventLogStorage, "_connect", counted)
+        runless_events.store(instance, marks)
+        # The run's file, the assets' file, and the asset's own row; not once per mark.
+        assert len(opened) <= 3
+        for one in (other, instance):
+            assert one.get_materialized_partitions(key) == {*windows}
+            newest = one.get_latest_materialization_event(key)
+            assert newest is not None
+            assert newest.asset_materialization == marks[-1]
+            assert (newest.run_id, newest.job_name, newest.level) == ("", "", 20)
+        found = [
+            [
+                (record.partition_key, record.asset_materialization, record.storage_id)
+                for record in one.fetch_materializations(key, limit=100).records
+            ]
+            for one in (other, instance)
+        ]
+        assert found[0] == found[1]
+        assert len(found[0]) == len(marks)
+        assert len(instance.all_logs("")) == len(other.all_logs("")) == len(marks)
