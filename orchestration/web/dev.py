@@ -18,7 +18,7 @@ MODULES = {"dagster_webserver": "orchestration.web.pages", "dagster._daemon": "d
 _OPENER = "open_ipc_subprocess"
 
 
-def opened(parts: Sequence[str], **kwargs: Any) -> Popen[Any]:
+def opened_guarded(parts: Sequence[str], **kwargs: Any) -> Popen[Any]:
     """Start one of the two processes of ``dagster dev``: the daemon, or the guarded pages instead of its own.
 
     Raises:
@@ -35,7 +35,7 @@ def main() -> None:
     assert hasattr(dev, _OPENER), (
         "this Dagster starts its pages otherwise, and they would have no guard"
     )
-    setattr(dev, _OPENER, opened)
+    setattr(dev, _OPENER, opened_guarded)
     dev.dev_command(auto_envvar_prefix="DAGSTER_CLI_DEV")
 
 

@@ -117,4 +117,5 @@ def test_a_foreign_page_starts_nothing(tmp_path: Path, module: str, started: set
 def test_make_ui_starts_the_guarded_pages(server: Server) -> None:
     with pytest.raises(HTTPError) as refused:
         urllib.request.urlopen(f"{server.url}/graphql?query={quote(RUNS)}", timeout=30)
-    assert refused.value.code == 403
+    with refused.value as answer:
+        assert answer.code == 403

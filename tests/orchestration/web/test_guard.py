@@ -171,4 +171,4 @@ def test_below_a_prefix_the_guard_is_the_same(port: int) -> None:
 
 def test_what_dagster_may_start_one_day_is_not_started_without_a_guard() -> None:
     with pytest.raises(RuntimeError, match="no place behind the guard"):
-        dev.opened(["python", "-m", "dagster_pages", "--port", "1"])
+        dev.opened_guarded(["python", "-m", "dagster_pages", "--port", "1"])
