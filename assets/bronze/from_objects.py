@@ -83,6 +83,8 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
     """Append the records of these windows' new objects to bronze, in one commit."""
     # Two runs that both find an object new would both append it, and Delta accepts both commits.
     with writing(lake, Layer.BRONZE, feed.name):
+        # What the ledger says is of this version, or of a later one.
+        seen = bronze_ledger.version(lake, feed)
         bronze_ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
         transactional = FORMATS[feed.format].transactional
@@ -104,19 +106,22 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
             # An object that was overwritten or removed before it was read will never be read.
             there = {(one.window, one.name, one.generation) for one in found.seen}
             landed_objects.forget_unreadable(lake, feed, there)
-        if found.new or bronze_ledger.version(lake, feed) < 0:
-            _append(lake, feed, found.new)
+        if found.new or seen < 0:
+            _append(lake, feed, found.new, seen)
             bronze_ledger.catch_up(lake, feed)
         return found
 
 
-def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject]) -> None:
-    """Add the records of these objects in one commit; a few small ones need no Spark."""
+def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject], seen: int) -> None:
+    """Add the records of these objects in one commit; a few small ones need no Spark.
+
+    ``seen``: bronze's version that says which objects are new.
+    """
     files = lake.local_table(Layer.BRONZE, feed.name)
     rows = read_here(feed, objects, lake.limits) if files.may_be_written else None
     if rows is not None:
-        files.append(rows)
+        files.append(rows, seen)
         return
     with raise_clearly():
         frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
-        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"])
+        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)

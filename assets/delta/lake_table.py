@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from assets.delta import delta_rs, replaced_rows
+from assets.delta.leases import check_leases
 from assets.delta.store_faults import naming_store_faults
 
 
@@ -57,6 +58,7 @@ class LakeTable:
         if seen is not None:
             # Delta's own numbers begin at 0: the first writer has seen none.
             writer = writer.option("txnAppId", "weir").option("txnVersion", seen + 1)
+        self.check_leases()
         writer.partitionBy(*partition_by).save(self.path)
 
     def replace_windows(
@@ -76,6 +78,7 @@ class LakeTable:
         writer = rows.write.format("delta").partitionBy(*partition_by)
         if self.exists():
             writer = writer.option("replaceWhere", condition).option("mergeSchema", "true")
+        self.check_leases()
         writer.mode("overwrite").save(self.path)
 
     def put_windows(self, rows: DataFrame, windows: Sequence[str], *, any_rows: bool) -> int:
@@ -87,6 +90,7 @@ class LakeTable:
         """
         before = delta_rs.opened(self.path, self.warehouse)
         if before is None:
+            self.check_leases()
             rows.write.format("delta").partitionBy("window").save(self.path)
         elif has_windows(before, windows) or "://" in self.path:
             # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
@@ -108,6 +112,7 @@ class LakeTable:
         writer = rows.writeTo(f"delta.`{self.path}`").using("delta")
         for name, value in properties.items():
             writer = writer.tableProperty(name, value)
+        self.check_leases()
         writer.createOrReplace()
 
     def merge(
@@ -131,13 +136,19 @@ class LakeTable:
         )
         if delete is not None:
             merge = merge.whenMatchedDelete(delete)
+        self.check_leases()
         merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
             insert[0], dict(insert[1])
         ).execute()
 
     def replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
         """Put ``rows`` in place of those that have these ``keys``, in one commit (``replaced_rows``)."""
+        self.check_leases()
         replaced_rows.replace(self.spark, self.path, keys, rows)
+
+    def check_leases(self) -> None:
+        """Before a commit: whoever has lost a lease on a table of an object store writes no more (``fences``)."""
+        check_leases(self.warehouse)
 
     def _newest_commit(self) -> Row:
         """``version``, and what Delta itself counted in ``operationMetrics``."""
@@ -148,15 +159,18 @@ class LakeTable:
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set these of the table's properties, and leave the others."""
+        self.check_leases()
         listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
         self.spark.sql(f"ALTER TABLE delta.`{self.path}` SET TBLPROPERTIES ({listed})")
 
     def delete(self, condition: str) -> None:
         """Remove the rows of which the condition is true, in one commit; none where there are none."""
+        self.check_leases()
         DeltaTable.forPath(self.spark, self.path).delete(condition)
 
     def add_columns(self, kinds: Mapping[str, str]) -> None:
         """Add columns of these types, null in all rows that are there."""
+        self.check_leases()
         listed = ", ".join(f"`{name}` {kind}" for name, kind in kinds.items())
         self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD COLUMNS ({listed})")
 
@@ -168,6 +182,7 @@ class LakeTable:
 
     def add_constraint(self, name: str, condition: str) -> None:
         """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
+        self.check_leases()
         self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD CONSTRAINT {name} CHECK ({condition})")
 
     def properties(self) -> dict[str, str]:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
 from deltalake import Schema as DeltaSchema
 
-from assets.delta import delta_rs
+from assets.delta import delta_rs, fences
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.delta.window_files import WindowFile, batches, listed, reader
+from transforms.errors import TableBusy
 
 MOST_BYTES = 32 << 20
 """A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.
@@ -136,8 +138,16 @@ class LocalTable:
         asked = {one.name: one.type for one in DeltaSchema.from_arrow(wanted.schema).fields}
         return all(asked.get(one.name, one.type) == one.type for one in stored.fields)
 
-    def append(self, rows: pa.Table) -> None:
-        """Add rows in one commit, by window; columns that an older version's table does not have are added to it."""
+    def append(self, rows: pa.Table, seen: int | None = None) -> None:
+        """Add rows in one commit, by window; columns that an older version's table does not have are added to it.
+
+        ``seen``: the table's version that says which rows are new; -1 where there was none.
+
+        Raises:
+            TableBusy: another writer has committed since.
+        """
+        if seen not in (None, -1 if self.table is None else self.table.version()):
+            raise TableBusy(self.name)
         with naming_store_faults(self.name, self.warehouse):
             self._append(rows)
 
@@ -166,26 +176,17 @@ class LocalTable:
                 # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
                 # concurrent write.
                 quoted = ", ".join(f"'{window}'" for window in sorted(windows))
-                write_deltalake(
-                    self.table,
-                    rows,
-                    mode="overwrite",
-                    predicate=f"window IN ({quoted})",
-                    schema_mode="merge",
-                )
+                where = f"window IN ({quoted})"
+                self._write(rows, mode="overwrite", predicate=where, schema_mode="merge")
             else:
                 self._append(rows)
             return self._written()
 
     def _append(self, rows: pa.Table) -> None:
-        write_deltalake(
-            self.table or delta_rs.address(self.path),
-            rows,
-            partition_by=["window"],
-            mode="append",
-            schema_mode="merge",
-            storage_options=None if self.table else delta_rs.options(self.warehouse),
-        )
+        self._write(rows, partition_by=["window"], mode="append", schema_mode="merge")
+
+    def _write(self, rows: pa.Table, **how: Unpack[fences.How]) -> None:
+        fences.commit_rows(self.table, self.path, self.warehouse, rows, **how)
 
     def _written(self) -> int:
         """How many rows the newest commit says that it wrote."""
@@ -209,13 +210,13 @@ class LocalTable:
                 name, condition = constraint
                 # It may name columns that the new rows do not have.
                 if self.properties.get(_of_constraint(name), condition) != condition:
-                    self.table.alter.drop_constraint(name)
-            write_deltalake(
-                self.table or delta_rs.address(self.path),
+                    self.table.alter.drop_constraint(
+                        name, commit_properties=fences.properties(self.warehouse)
+                    )
+            self._write(
                 rows,
                 mode="overwrite",
                 schema_mode="merge" if properties is None else "overwrite",
-                storage_options=None if self.table else delta_rs.options(self.warehouse),
             )
             if properties is not None:
                 made = delta_rs.opened(self.path, self.warehouse)
@@ -224,9 +225,15 @@ class LocalTable:
                     constraint is not None
                     and made.metadata().configuration.get(_of_constraint(constraint[0])) is None
                 ):
-                    made.alter.add_constraint(dict([constraint]))
+                    made.alter.add_constraint(
+                        dict([constraint]), commit_properties=fences.properties(self.warehouse)
+                    )
                 if properties:
-                    made.alter.set_table_properties(dict(properties), raise_if_not_exists=False)
+                    made.alter.set_table_properties(
+                        dict(properties),
+                        raise_if_not_exists=False,
+                        commit_properties=fences.properties(self.warehouse),
+                    )
 
 
 def may_be_rewritten(*tables: LocalTable) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import DeltaTable, Transaction
 
-from assets.delta import delta_rs
+from assets.delta import delta_rs, fences
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 
@@ -96,7 +96,7 @@ class SmallTable:
         Raises:
             TableBusy: another writer has just done so.
         """
-        properties = None
+        transaction = None
         with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if seen is not None:
@@ -105,15 +105,8 @@ class SmallTable:
                 if last is not None and last > seen:
                     return False
                 transaction = Transaction(APP, seen + 1)
-                properties = CommitProperties(app_transactions=[transaction])
-            write_deltalake(
-                table or delta_rs.address(self.path),
-                self._shaped(rows),
-                mode="append",
-                schema_mode="merge",
-                storage_options=None if table else delta_rs.options(self.warehouse),
-                commit_properties=properties,
-            )
+            how = fences.How(mode="append", schema_mode="merge", transaction=transaction)
+            fences.commit_rows(table, self.path, self.warehouse, self._shaped(rows), **how)
         return True
 
     def replace(self, rows: Rows, column: str, values: Sequence[str]) -> None:
@@ -130,7 +123,7 @@ class SmallTable:
         with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if table is None:
-                self._write(self.path, new)
+                self._write(None, new)
                 return
             if not (new.num_rows or self._read(table, [column], {column: listed}).num_rows):
                 return
@@ -150,7 +143,7 @@ class SmallTable:
     def rewrite(self, rows: Rows) -> None:
         """Put ``rows`` in place of the whole table, in one commit."""
         with naming_store_faults(self.name, self.warehouse):
-            self._write(self._opened() or self.path, self._shaped(rows))
+            self._write(self._opened(), self._shaped(rows))
 
     def tidy(self) -> None:
         """Make one file of many small ones, and remove those that nobody has needed for a week."""
@@ -161,19 +154,15 @@ class SmallTable:
             if self._has_times_of_spark(table):
                 self._write(table, self._read(table, None, None))
             else:
-                table.optimize.compact()
+                table.optimize.compact(commit_properties=fences.properties(self.warehouse))
             table.vacuum(retention_hours=KEPT_FILES_FOR_HOURS, dry_run=False)
 
-    def _write(self, table: DeltaTable | str, rows: pa.Table, condition: str | None = None) -> None:
+    def _write(
+        self, table: DeltaTable | None, rows: pa.Table, condition: str | None = None
+    ) -> None:
         """Put rows in place of those of which the condition is true, or of all."""
-        write_deltalake(
-            delta_rs.address(table) if isinstance(table, str) else table,
-            rows,
-            mode="overwrite",
-            predicate=condition,
-            schema_mode="merge",
-            storage_options=delta_rs.options(self.warehouse) if isinstance(table, str) else None,
-        )
+        how = fences.How(mode="overwrite", predicate=condition, schema_mode="merge")
+        fences.commit_rows(table, self.path, self.warehouse, rows, **how)
 
     def _opened(self) -> DeltaTable | None:
         with naming_store_faults(self.name, self.warehouse):

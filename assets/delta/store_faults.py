@@ -32,6 +32,8 @@ _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _CONFLICT = re.compile(
     r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
     r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
+    # On an object store nobody commits behind a commit that it has not read (``fences``).
+    r"|\bDELTA_MAX_COMMIT_RETRIES_EXCEEDED|A table already exists at"
 )
 _STORE = re.compile(
     r"software\.amazon\.awssdk\.[\w.]*Exception: ([^\n]*)|(AWS\w+Exception: [^\n]*)"

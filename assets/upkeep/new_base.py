@@ -121,5 +121,7 @@ def remove_from_silver(history: TableHistory, horizon: Horizon) -> None:
     unknown = compacted_identities.with_known(lake, feed, covered).where("NOT is_known")
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         derive_windows.derive_alone(lake, feed, windows)
-    target = DeltaTable.forPath(lake.spark, lake.table(Layer.SILVER, feed.name).path)
+    silver = lake.table(Layer.SILVER, feed.name)
+    silver.check_leases()
+    target = DeltaTable.forPath(lake.spark, silver.path)
     target.delete(silver_rows.are_of(history.name) & covers(horizon))

@@ -13,7 +13,7 @@ from threading import Lock
 from dagster_pyspark import LazyPySparkResource
 from dagster_pyspark.resources import spark_session_from_config
 
-from orchestration.spark import archive
+from orchestration.spark import archive, conditional_commits
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
 
@@ -43,8 +43,12 @@ class WeirSpark(LazyPySparkResource):
             archive.choose_python(os.environ)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
+            if self.s3a:
+                settings |= conditional_commits.SETTINGS
             with starting():
                 session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
+            if self.s3a:
+                conditional_commits.install(session)
             # What Delta prints by itself (a line per VACUUM) would appear amid a command's own output.
             java = session._jvm.java
             nowhere = java.io.PrintStream(java.io.OutputStream.nullOutputStream())

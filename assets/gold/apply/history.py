@@ -69,6 +69,7 @@ def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[s
         f"`{name}`": F.col(f"new.`{name}`") for name in (*declared.columns, *OWN)
     }
     condition = " AND ".join(f"old.`{name}` = new.`{name}`" for name in own)
+    table.check_leases()
     (
         DeltaTable.forPath(table.spark, table.path)
         .alias("old")

@@ -147,6 +147,7 @@ def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
     same = " AND ".join(f"old.`{key}` <=> row.`{key}`" for key in own)
     target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
     source = once.select(*(f"`{key}`" for key in own), POSITION).alias("row")
+    tombstones.check_leases()
     target.merge(
         source, f"{same} AND old.{POSITION} > row.{POSITION}"
     ).whenMatchedDelete().execute()

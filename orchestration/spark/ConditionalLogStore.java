@@ -1,0 +1,67 @@
+import io.delta.storage.CloseableIterator;
+import io.delta.storage.S3SingleDriverLogStore;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * Delta's commits on S3, safe with several writers: a commit's file is put under the condition that there is none, in
+ * one request, and the store is the judge. Delta's own store for S3 looks first and then writes, so that of two
+ * processes that look at the same time the second overwrites the first one's commit.
+ *
+ * It is compiled by Spark's own compiler when a session starts, which knows Java 5: no lambdas, no diamonds.
+ */
+public class ConditionalLogStore extends S3SingleDriverLogStore {
+
+    public ConditionalLogStore(Configuration settings) {
+        super(settings);
+    }
+
+    public void write(Path path, Iterator actions, Boolean overwrite, Configuration settings) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        while (actions.hasNext()) {
+            lines.append((String) actions.next()).append('\n');
+        }
+        FileSystem files = path.getFileSystem(settings);
+        FSDataOutputStreamBuilder builder = files.createFile(path);
+        builder.overwrite(true);
+        builder.recursive();
+        if (!overwrite.booleanValue()) {
+            builder.must("fs.option.create.conditional.overwrite", true);
+        }
+        FSDataOutputStream stream = (FSDataOutputStream) builder.build();
+        try {
+            stream.write(lines.toString().getBytes(StandardCharsets.UTF_8));
+            stream.close();
+        } catch (IOException refused) {
+            if (overwrite.booleanValue() || !files.exists(path)) {
+                throw refused;
+            }
+            // A request whose answer was lost is sent again, and then meets what it has written itself.
+            if (!lines.toString().equals(textOf(path, settings))) {
+                FileAlreadyExistsException taken = new FileAlreadyExistsException(path.toString());
+                taken.initCause(refused);
+                throw taken;
+            }
+        }
+    }
+
+    private String textOf(Path path, Configuration settings) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        CloseableIterator read = read(path, settings);
+        try {
+            while (read.hasNext()) {
+                lines.append((String) read.next()).append('\n');
+            }
+        } finally {
+            read.close();
+        }
+        return lines.toString();
+    }
+}
