@@ -10,6 +10,7 @@ import pytest
 from transforms.feed.compacted_past import altered, meaning
 from transforms.feed.decisions import Decisions, Epoch
 from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import MaskKey
 from transforms.feed.schema_policies import Policies
 
 WINDOW = "2025-11-20T05"
@@ -66,6 +67,15 @@ def test_what_leaves_compacted_history_as_it_is(feed: Feed) -> None:
             "the order of columns in rows of changes",
         ),
         (with_pets(renamed={"title": "name"}), "the columns' earlier names"),
+        (with_pets(masks={"name": "null"}), "the masks of columns, or their key"),
+        (
+            with_pets(
+                masks={"name": "drop"},
+                columns={"id": "int", "price": "decimal(10,2)"},
+                unmasked_columns=COLUMNS,
+            ),
+            "the masks of columns, or their key",
+        ),
         (with_pets(defaults={"name": "?"}), "the defaults"),
         (with_pets(path="beasts/*"), "which drops and names are the table's"),
         (
@@ -96,3 +106,12 @@ def test_a_table_without_a_key_tells_its_rows_apart_by_all_columns() -> None:
     before = with_pets(key=())
     after = with_pets(key=(), columns={**COLUMNS, "age": "int"}, cdc_columns=(*COLUMNS, "age"))
     assert words(after, before) == ["the key's column age (not declared then, int now)"]
+
+
+def test_another_secret_is_another_past_for_tables_that_hash() -> None:
+    hashed, nulled = with_pets(masks={"name": "hash"}), with_pets(masks={"name": "null"})
+    old, new = MaskKey("the secret of old"), MaskKey("another, newer secret")
+    told = words(replace(hashed, mask_key=new), replace(hashed, mask_key=old))
+    assert told == ["the masks of columns, or their key"]
+    assert words(replace(hashed, mask_key=old), replace(hashed, mask_key=old)) == []
+    assert words(replace(nulled, mask_key=new), replace(nulled, mask_key=old)) == []
