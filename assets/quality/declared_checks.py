@@ -18,7 +18,8 @@ from assets.quality.quality_folder import QualityFolder
 from assets.quality.table_rows import rows_of_gold, rows_of_silver, version_of_gold
 from assets.wording import counted
 from expectations.suites.asked import Answer, ask
-from transforms.feed.checks import DeclaredSuite, SuiteLayer
+from expectations.suites.declared import ONLY_PANDAS
+from transforms.feed.checks import DeclaredExpectation, DeclaredSuite, SuiteLayer
 from transforms.feed.feed import Feed, Table
 
 
@@ -59,10 +60,27 @@ def specs_of_suite(asset: dg.AssetKey, suite: DeclaredSuite | None) -> list[dg.A
     ]
 
 
+def parts_of(
+    expectations: Sequence[DeclaredExpectation],
+) -> Iterator[Sequence[DeclaredExpectation]]:
+    """The expectations in parts, each of which can be asked in one way: those that need pandas by themselves."""
+    for part in (
+        [one for one in expectations if one.kind not in ONLY_PANDAS],
+        [one for one in expectations if one.kind in ONLY_PANDAS],
+    ):
+        if part:
+            yield part
+
+
 def ask_silver(lake: Lake, feed: Feed, suite: DeclaredSuite, windows: Sequence[str]) -> Asked:
     """Ask what silver has of these windows."""
-    with rows_of_silver(lake, feed, windows, suite.expectations) as rows:
-        answers, results = ask(f"silver_{feed.name}", suite.expectations, rows)
+    answers: list[Answer] = []
+    results: list[Mapping[str, Any]] = []
+    for part in parts_of(suite.expectations):
+        with rows_of_silver(lake, feed, windows, part) as rows:
+            found, of_part = ask(f"silver_{feed.name}", part, rows)
+        answers += found
+        results += of_part
     return Asked(suite, {one.declared.check: [one] for one in answers}, results)
 
 
@@ -79,11 +97,12 @@ def ask_gold(
     answers: dict[str, list[Answer]] = {one.check: [] for one in suite.expectations}
     results: list[Mapping[str, Any]] = []
     for name in versions:
-        with rows_of_gold(lake, feed, table, name, suite.expectations) as rows:
-            found, of_table = ask(f"gold_{feed.name}_{name}", suite.expectations, rows)
-        results += of_table
-        for one in found:
-            answers[one.declared.check].append(one)
+        for part in parts_of(suite.expectations):
+            with rows_of_gold(lake, feed, table, name, part) as rows:
+                found, of_part = ask(f"gold_{feed.name}_{name}", part, rows)
+            results += of_part
+            for one in found:
+                answers[one.declared.check].append(one)
     return Asked(suite, answers, results)
 
 

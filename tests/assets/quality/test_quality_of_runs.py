@@ -229,6 +229,25 @@ def test_large_tables_are_asked_about_by_spark_and_give_the_same_answers(
     assert (answer.passed, answer.observed) == (False, "1")
 
 
+def test_expectations_that_need_pandas_and_such_that_need_spark_are_all_answered(
+    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(lake, feed)
+    query = "SELECT * FROM {batch} WHERE name = 'Bo'"
+    by_spark = expectation("unexpected_rows_expectation", None, unexpected_rows_query=query)
+    by_pandas = expectation("expect_column_values_to_be_of_type", "name", type_="str")
+    monkeypatch.setattr(table_rows, "MOST_ROWS", 2)
+    own = suite(by_pandas, SHORT, by_spark)
+    asked = declared_checks.ask_gold(lake, feed, own, PETS, ["pets"])
+    answers = [asked.answers[one.check] for one in own.expectations]
+    assert [[(one.passed, one.error) for one in some] for some in answers] == [
+        [(True, None)],
+        [(False, None)],
+        [(False, None)],
+    ]
+    assert len(asked.results) == len(own.expectations)
+
+
 def test_in_an_object_store_results_and_pages_are_below_a_prefix(
     store: Store, feed: Feed, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
