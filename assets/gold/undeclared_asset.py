@@ -39,16 +39,9 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
     """The feed's catch-all asset; ``nodes``: the tables that are nodes of their own, whose checks it judges, too."""
     key, rules = feed_key("undeclared", feed), gold_rules(feed)
     names = {table.name for table in nodes}
-    spec = dg.AssetSpec(
-        key,
-        deps=[feed_key("silver", feed)],
-        kinds={"gold", "deltalake"},
-        description="The current state of every table that the stream describes and the feed file does not declare:"
-        " gold tables of their own, with the key and types that the stream gives.",
-    )
 
     @dg.multi_asset(
-        specs=[of_feed(feed, spec)],
+        specs=[_spec(feed)],
         check_specs=[*checks.specs(key.path, rules), *described_specs(feed, nodes)],
         # The nodes are no outputs of this step: which of them a run has changes of is known at its end only.
         allow_arbitrary_check_specs=True,
@@ -90,6 +83,17 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
         progress_asset.finish_with_last(context, lake, feed, checked)
 
     return undeclared
+
+
+def _spec(feed: Feed) -> dg.AssetSpec:
+    spec = dg.AssetSpec(
+        feed_key("undeclared", feed),
+        deps=[feed_key("silver", feed)],
+        kinds={"gold", "deltalake"},
+        description="The current state of every table that the stream describes and the feed file does not declare:"
+        " gold tables of their own, with the key and types that the stream gives.",
+    )
+    return of_feed(feed, spec)
 
 
 def spec_of_table(feed: Feed, table: Table) -> dg.AssetSpec:
