@@ -9,6 +9,7 @@ import pytest
 
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.silver import classified_windows
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
@@ -20,10 +21,15 @@ ADA = {"id": "1", "name": "Ada", "chip": "c1", "note": "bites"}
 KEY = MaskKey("a secret of enough length")
 
 
-@pytest.mark.parametrize("policy", ["evolve", "keep", "fail"])
+@pytest.mark.parametrize(
+    ("policy", "is_small"), [("evolve", True), ("keep", False), ("fail", True)]
+)
 def test_gold_and_history_are_made_again_under_masks_and_under_another_key(
-    lake: Lake, folder: Path, policy: str
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, policy: str, is_small: bool
 ) -> None:
+    if not is_small:
+        # The key goes along to Spark's own tasks.
+        monkeypatch.setattr(classified_windows, "SMALL_BYTES", -1)
     pets = replace(PETS, policies=Policies(drop_column=policy))  # type: ignore[arg-type]
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": pets})
     lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after=ADA)))
