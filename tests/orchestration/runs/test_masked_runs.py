@@ -149,7 +149,10 @@ class Made:
             data = file.read_bytes()
             if file.suffix == ".gz":
                 data = gzip.decompress(data)
-            yield layer, [data.decode("utf-8", "replace"), str(file)]
+            yield layer, [str(file)]
+            if file.suffix != ".parquet" or layer != "quarantine":
+                # The bytes of quarantine's files are its payloads, too: there only columns can be told apart.
+                yield layer, [data.decode("utf-8", "replace")]
             if file.suffix == ".parquet":
                 table = pq.read_table(file, partitioning=None)
                 for column in table.column_names:
@@ -181,7 +184,10 @@ def test_no_masked_value_leaves_bronze_but_in_quarantines_payload(
 ) -> None:
     with TemporaryDirectory() as folder:
         made = Made(Path(folder), format, values, masked=True)
+        # No run is searched in which nothing was refused, or no check had anything to show.
         assert len(quarantine_of(made.lake, made.feed).records) >= 5
+        assert any("expect_column_values_to_match_regex" in one for one in made.events)
+        assert any("weight is heavy, which is no int" in one for one in made.events)
         assert made.holding([SECRET]) == set()
         assert made.holding(values) == {"bronze", "payload of quarantine"}
 
@@ -229,3 +235,35 @@ def test_another_mask_and_another_key_make_windows_due(
         assert [*planning.due(made.lake, load_feed(file)).windows] == [WINDOW]
     file.write_text(file.read_text().replace("born: null", "born: drop"))
     assert [*planning.due(made.lake, load_feed(file)).windows] == [WINDOW]
+
+
+@pytest.mark.parametrize(
+    ("form", "command"),
+    [
+        ({"action": "show"}, "weir quarantine show"),
+        (
+            {"action": "replay", "mended_payload": "{}", "reason": "a typo"},
+            "weir quarantine replay",
+        ),
+    ],
+)
+def test_dagsters_form_neither_shows_a_record_nor_takes_one(
+    tmp_path: Path, form: dict[str, object], command: str
+) -> None:
+    values = ["qMallory's nameQ", "qher birthdayQ", "qa note of herQ", "qanother nameQ"]
+    made = Made(tmp_path, "arcion_s3_json", values, masked=True)
+    record = quarantine_of(made.lake, made.feed).records[0]
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = (
+            build([made.feed], made.lake)
+            .resolve_job_def("zoo_quarantine")
+            .execute_in_process(
+                instance=instance,
+                run_config={"ops": {"quarantine_of_zoo": {"config": {**form, "ids": [record.id]}}}},
+                raise_on_error=False,
+            )
+        )
+        logged = [dg.serialize_value(one) for one in instance.all_logs(result.run_id)]
+    assert not result.success
+    assert any(command in one for one in logged)
+    assert not any(value in one for one in logged for value in values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -187,3 +188,29 @@ def test_a_value_that_does_not_fit_an_unmasked_column_is_told() -> None:
     assert "Rex" not in str({**found.quarantine[0], "payload": None})
     # Under a mask the value is gone before anybody judges it.
     assert outcome(feed_of(), drop(change("I", 1, after={**REX, "born": "never"}))).quarantine == []
+
+
+def message(op: str, at: int, before: object, after: object) -> str:
+    """One message of Debezium's, as MySQL's connector writes it."""
+    source = {"connector": "mysql", "db": "zoo", "table": "pets", "file": "log.000001", "row": 0}
+    parts = {"op": op, "before": before, "after": after, "source": {**source, "pos": at}}
+    return json.dumps(parts)
+
+
+def test_a_debezium_delete_finds_the_row_of_its_hashed_key() -> None:
+    tom = {**REX, "id": "2", "name": "Tom"}
+    lines = [
+        message("c", 1, None, REX),
+        message("c", 2, None, tom),
+        message("u", 3, REX, {**REX, "name": "Rexi"}),
+        message("d", 4, tom, None),
+    ]
+    found = outcome(feed_of({**MASKS, "id": "hash"}, "debezium"), drop(*lines))
+    assert found.quarantine == []
+    assert found.state == {"pets": [{"id": hashed("1"), "name": hashed("Rexi"), "born": None}]}
+
+
+def test_a_damaged_debezium_image_is_not_quoted() -> None:
+    found = outcome(feed_of(format="debezium"), drop(message("c", 1, None, "Mallory")))
+    (fault,) = found.quarantine
+    assert (fault["reason"], fault["detail"]) == ("malformed_image", WITHHELD)
