@@ -170,12 +170,13 @@ def results_of_suite(asset: dg.AssetKey, asked: Asked) -> Iterator[dg.AssetCheck
             severity=dg.AssetCheckSeverity.ERROR
             if one.severity == "block"
             else dg.AssetCheckSeverity.WARN,
-            description="\n".join(_in_words(answer) for answer in failed or answers[:1]),
+            description="\n".join(answer_in_words(answer) for answer in failed or answers[:1]),
             metadata=_metadata(answers, failed),
         )
 
 
-def _in_words(answer: Answer) -> str:
+def answer_in_words(answer: Answer) -> str:
+    """What an expectation found, as a sentence, with some of the rows that break it."""
     if answer.error is not None:
         return f"{answer.description}: could not be asked: {answer.error}"
     if answer.passed:

@@ -1,4 +1,4 @@
-"""A job per feed that makes the pages of what its checks have found, for who looks at the UI and not at a terminal.
+"""A job per feed that asks its tables as they stand and makes Data Docs, for who looks at the UI and not at a terminal.
 
 Put here what Dagster runs for it. Not here: when runs make pages by themselves (``assets/quality/pages``), and the
 command (``orchestration/cli/documents/data_docs.py``).
@@ -7,6 +7,7 @@ command (``orchestration/cli/documents/data_docs.py``).
 # No postponed annotations here: Dagster reads the functions' own.
 import dagster as dg
 
+from assets.audit import stored_tables
 from assets.lake import Lake
 from assets.quality.pages import build_pages_of
 from assets.wording import counted
@@ -23,15 +24,20 @@ def build(feed: Feed) -> dg.JobDefinition:
 
     @dg.op(name=f"make_data_docs_of_{feed.name}")
     def make(context: dg.OpExecutionContext, lake: Lake) -> None:
+        stored = [*stored_tables.ask_stored(lake, feed)]
         made, index = build_pages_of(lake, feed)
         context.log.info(f"{feed.name}: {counted(made, 'new result')}")
         if index:
             context.add_output_metadata({"data docs": dg.MetadataValue.path(index)})
+        lines = stored_tables.stored_in_lines(feed, stored)
+        if any(one.broken for one in stored):
+            raise dg.Failure("\n".join(lines), allow_retries=False)
+        context.log.info("\n".join(lines))
 
     @dg.job(
         name=data_docs_name(feed),
         executor_def=dg.in_process_executor,
-        description=f"Makes the pages of what the checks of feed {feed.name} have found (Data Docs).",
+        description=f"Asks the tables of feed {feed.name} as they stand, and makes Data Docs of all results.",
         tags={"feed": feed.name},
     )
     def job() -> None:

@@ -67,11 +67,16 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     sys.exit(rebuild.rebuild(place, feed, as_json))
 
 
-@click.command("data-docs", short_help="Make the pages of what checks have found.")
+@click.command(
+    "data-docs", short_help="Ask tables as they stand, and make Data Docs of all results."
+)
 @in_place
 @FEED
 def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
-    """Make the pages of what checks have found, by Great Expectations' Data Docs, and print where they are.
+    """Ask every table as it stands, make the pages of what checks have found (Data Docs), and print where they are.
+
+    Asked are keys that are never null and stand once, and changes that are whole, of gold where it has changed and of
+    the newest 48 windows of silver. Exits with 1 where one of them is broken.
 
     Runs of feeds that declare `expectations` make their pages themselves. Runs of others only keep the results, for
     Great Expectations takes seconds to start.

@@ -1,4 +1,4 @@
-"""``weir data-docs``: the pages of what checks have found, made by Great Expectations.
+"""``weir data-docs``: the tables asked as they stand, and the pages of what checks have found.
 
 Put here what the command prints. Not here: when runs make pages by themselves (``assets/quality/pages``), and what is
 on them (``expectations/data_docs``).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assets.audit import stored_tables
 from assets.quality.pages import build_pages_of
 from assets.wording import counted
 from orchestration.cli import session
@@ -18,7 +19,8 @@ from orchestration.console import print_error, waiting
 def data_docs(place: Place, only: Sequence[str]) -> int:
     """Make the pages of results that have none yet, and print where they are.
 
-    Returns the exit code: 0, or 1 where those of a feed could not be made; the others are done.
+    The tables are asked as they stand before that. Returns the exit code: 0, or 1 where one of them is not as it should
+    be, or the pages of a feed could not be made; the others are done.
     """
     chosen = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse, chosen)
@@ -26,6 +28,7 @@ def data_docs(place: Place, only: Sequence[str]) -> int:
     for feed in chosen:
         try:
             with waiting(f"making the pages of {feed.name}"):
+                stored = [*stored_tables.ask_stored(lake, feed)]
                 made, index = build_pages_of(lake, feed)
         except Exception as fault:  # whatever it is, the other feeds have nothing to do with it
             failed = True
@@ -37,4 +40,7 @@ def data_docs(place: Place, only: Sequence[str]) -> int:
                 else "no run has kept a result yet"
             )
             print(f"{feed.name}: {said}")
+            if stored:
+                print("\n".join(stored_tables.stored_in_lines(feed, stored)))
+            failed = failed or any(one.broken for one in stored)
     return 1 if failed else 0
