@@ -6,7 +6,7 @@ what they list, and what is then decided (``decisions``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -38,7 +38,7 @@ class Listed:
     command: str
     called: str
 
-    def picked(self, choice: Choice, entries: Sequence[tuple[str, Entry]]) -> list[Entry]:
+    def picked(self, choice: Choice, entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
         """The entries that were chosen; ``entries`` are all that were listed, each with its id.
 
         Raises:
@@ -46,10 +46,16 @@ class Listed:
         """
         if choice.everything:
             return [entry for _, entry in entries]
-        return [self._by_id(text, entries) for text in choice.ids]
+        alike: dict[str, list[Entry]] = {text: [] for text in choice.ids}
+        lengths = {len(text) for text in alike}
+        # There may be many entries, so that each is looked at once, whatever number of ids was typed.
+        for id, entry in entries:
+            for length in lengths:
+                if id[:length] in alike and length <= len(id):
+                    alike[id[:length]].append(entry)
+        return [self._only(text, alike[text]) for text in choice.ids]
 
-    def _by_id(self, text: str, entries: Sequence[tuple[str, Entry]]) -> Entry:
-        alike = [entry for id, entry in entries if id.startswith(text)]
+    def _only(self, text: str, alike: Sequence[Entry]) -> Entry:
         if len(alike) != 1:
             how_many = f"more than one {self.called} has" if alike else f"no {self.called} has"
             raise DecisionRefused(

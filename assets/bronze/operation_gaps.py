@@ -9,8 +9,9 @@ record's totals are (``transforms/families``).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import dagster as dg
 import pyarrow as pa
@@ -51,36 +52,81 @@ class Counting:
     total: int
 
 
-def gaps_in(name: str, records: Iterable[Counting]) -> list[Gap]:
-    """The gaps between the records of one object, in the order in which they stand.
+@dataclass(slots=True)
+class Reading:
+    """An object that is read line by line: what its records have said so far."""
 
-    A total that falls or stays begins again or repeats an operation, and is no gap.
-    """
-    found = []
+    line: int = 0
     before: int | None = None
-    of_table: dict[str, int] = {}
-    for one in sorted(records, key=lambda record: record.line):
-        lasts = (before, of_table.get(one.table))
+    of_table: dict[str, int] = field(default_factory=dict)
+
+    def missing_before(self, one: Counting) -> int:
+        """How many operations are missing between this record and the one that was read before it.
+
+        A total that falls or stays begins again or repeats an operation, and is no gap.
+        """
+        lasts = (self.before, self.of_table.get(one.table))
+        self.line, self.before = one.line, one.total
+        self.of_table[one.table] = one.total
         known = [last for last in lasts if last is not None]
         # The first record of a table says nothing: it may have totals of its own.
         if len(known) == len(lasts) and all(one.total > last + 1 for last in known):
-            found.append(Gap(name, one.line, one.total - 1 - max(known)))
-        before = of_table[one.table] = one.total
+            return one.total - 1 - max(known)
+        return 0
+
+
+def gaps_in(name: str, records: Iterable[Counting]) -> list[Gap]:
+    """The gaps between the records of one object, in the order in which they stand."""
+    reading = Reading()
+    found = []
+    for one in sorted(records, key=lambda record: record.line):
+        if missing := reading.missing_before(one):
+            found.append(Gap(name, one.line, missing))
     return found
 
 
+_Object: TypeAlias = tuple[str, str]
+
+
 def operation_gaps(lake: Lake, feed: Feed, windows: Sequence[str]) -> list[Gap]:
-    """The gaps in all objects of these windows; nothing is read where nobody asks for them."""
+    """The gaps in all objects of these windows; nothing is read where nobody asks for them.
+
+    Records are read some at a time and forgotten: of an object only its last totals are held. Those whose records are
+    not in the order of their lines in bronze are read once more, to be put in order.
+    """
     so_far = FORMATS[feed.format].operations_so_far
     if so_far is None or not bronze_rules(feed):
         return []
-    objects = defaultdict[tuple[str, str], list[Counting]](list)
-    for rows in lake.local_table(Layer.BRONZE, feed.name).each(_READ, windows):
+    readings = defaultdict[_Object, Reading](Reading)
+    gaps = defaultdict[_Object, list[Gap]](list)
+    unordered: set[_Object] = set()
+    for key, one in _countings(lake, feed, windows, so_far):
+        reading = readings[key]
+        if one.line <= reading.line:
+            unordered.add(key)
+        elif missing := reading.missing_before(one):
+            gaps[key].append(Gap(key[0], one.line, missing))
+    if unordered:
+        records = defaultdict[_Object, list[Counting]](list)
+        for key, one in _countings(lake, feed, windows, so_far):
+            if key in unordered:
+                records[key].append(one)
+        gaps |= {key: gaps_in(key[0], some) for key, some in records.items()}
+    return [gap for key in sorted(gaps) for gap in gaps[key]]
+
+
+def _countings(
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str],
+    so_far: Callable[[bytes], tuple[str, int] | None],
+) -> Iterator[tuple[_Object, Counting]]:
+    """The records of these windows that say how many operations there were, each with its object."""
+    for rows in lake.local_table(Layer.BRONZE, feed.name).batches_of(_READ, windows):
         for row in rows.to_pylist():
             said = None if row["payload"] is None else so_far(row["payload"])
             if said is not None:
-                objects[row["object"], row["generation"]].append(Counting(row["line"], *said))
-    return [gap for (name, _), some in sorted(objects.items()) for gap in gaps_in(name, some)]
+                yield (row["object"], row["generation"]), Counting(row["line"], *said)
 
 
 def operation_checks(

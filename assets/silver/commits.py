@@ -6,12 +6,11 @@ Put here what replaces a window's rows. Not here: which rows these are (``classi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import dismissals
 from assets.bookkeeping.quarantine import mended_records
 from assets.bookkeeping.transactions import open_events
 from assets.columns.silver import (
@@ -27,7 +26,6 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver.classified_windows import ClassifiedWindows
 from assets.silver.written_rows import as_arrow, as_frame
-from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import COORDINATES
@@ -76,7 +74,7 @@ def _put_here(
     if not (silver.can_put(windows) and quarantine.can_put(windows)):
         return None
     changes, refusals = (_of_kind(found, one) for one in (CHANGES, REFUSED))
-    mended_records.note_leaving(lake, feed, windows, lambda _: _places(refusals))
+    mended_records.note_leaving(lake, feed, windows, lambda _: refusals.select(COORDINATES))
     written = silver.put_windows(as_arrow(changes, feed, SILVER_ARROW), windows)
     refused = quarantine.put_windows(as_arrow(refusals, feed, REFUSALS_ARROW), windows)
     if FORMATS[feed.format].transactional:
@@ -85,20 +83,13 @@ def _put_here(
     return written, refused
 
 
-def _places(refused: pa.Table) -> set[Coordinates]:
-    return set(zip(*(refused[name].to_pylist() for name in COORDINATES), strict=True))
-
-
-def _refused_by_spark(
-    found: ClassifiedWindows,
-) -> Callable[[Collection[Coordinates]], set[Coordinates]]:
+def _refused_by_spark(found: ClassifiedWindows) -> Callable[[pa.Table], pa.Table]:
     """Which of some records are refused again: asked only where some were in quarantine, for it is a job of Spark's."""
 
-    def still(places: Collection[Coordinates]) -> set[Coordinates]:
+    def still(places: pa.Table) -> pa.Table:
         refused = found.of_kind(REFUSED).select(*COORDINATES).distinct()
-        known = dismissals.frame_of(refused, places)
-        rows = refused.join(known, on=[*COORDINATES], how="left_semi").collect()
-        return {tuple(row[name] for name in COORDINATES) for row in rows}
+        known = refused.sparkSession.createDataFrame(places)
+        return refused.join(known, on=[*COORDINATES], how="left_semi").toArrow()
 
     return still
 

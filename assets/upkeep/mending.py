@@ -18,7 +18,8 @@ from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine.mended_records import coordinates_of
-from assets.bookkeeping.quarantine.records import QuarantinedRecord, among
+from assets.bookkeeping.quarantine.payloads import maybe_among
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.columns.bronze import BRONZE_ARROW
 from assets.columns.silver import CHANGES, REFUSED, SILVER_ARROW
 from assets.lake import Lake
@@ -50,7 +51,7 @@ def bronze_rows(
     return {
         coordinates_of(row): row
         for rows in lake.local_table(Layer.BRONZE, feed.name).each(BRONZE_ARROW, windows)
-        for row in among(rows, places).to_pylist()
+        for row in maybe_among(rows, places).to_pylist()
         if coordinates_of(row) in places
     }
 
@@ -191,7 +192,7 @@ def _counting(
     found |= {place for place in places if _altered_before(feed.decisions, place)}
     windows = {one.record.window for one in wanted}
     for silver in lake.local_table(Layer.SILVER, feed.name).each(_PLACES, windows):
-        found |= places & {coordinates_of(row) for row in silver.to_pylist()}
+        found |= places & {coordinates_of(row) for row in maybe_among(silver, places).to_pylist()}
     return found
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assets.bookkeeping.quarantine import words
-from assets.bookkeeping.quarantine.records import QuarantinedRecord, payloads
+from assets.bookkeeping.quarantine.payloads import payloads
+from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.lake import Lake
 from assets.upkeep.mending import bronze_rows
 from transforms.feed.decisions import Coordinates

@@ -17,7 +17,7 @@ from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine import words
 from assets.bookkeeping.quarantine.in_full import shown_in_full
 from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import Records
 from assets.bookkeeping.quarantine.signing import signed
 from assets.lake import Lake
 from assets.upkeep import dismissing, mending
@@ -95,7 +95,7 @@ def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterIns
     return _ACTIONS[form.action](quarantine, form)
 
 
-def picked(quarantine: Quarantine, form: QuarantineForm) -> list[QuarantinedRecord]:
+def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
     """The records that the form names.
 
     Raises:
@@ -107,7 +107,7 @@ def picked(quarantine: Quarantine, form: QuarantineForm) -> list[QuarantinedReco
         )
     if form.ids:
         return quarantine.picked(Choice(form.ids))
-    found = [one for one in quarantine.open if one.reason == form.all_of_reason]
+    found = quarantine.open.where(reason=form.all_of_reason)
     if not found:
         what = (
             f"no open record has the reason {form.all_of_reason!r}"
@@ -157,20 +157,17 @@ def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterI
     lake, feed = quarantine.lake, quarantine.feed
     records = picked(quarantine, form)
     lines = mended(quarantine, form, records)
-    outcomes = replaying.replayed(lake, feed, {one.window for one in records}, instance)
+    outcomes = replaying.replayed(lake, feed, records.windows, instance)
     now = quarantine_of(lake, feed)
-    became = [*replaying.outcome_lines(now, records)]
-    lines += [line for line, _ in became]
-    left = [line for line, is_left in became if is_left]
+    became, left = replaying.outcome_lines(now, records)
+    lines += [*became, *left]
     errors = [fault for one in outcomes for fault in one.errors]
     if not errors and any(one.failed for one in outcomes):
         errors = [f"{feed.name}: a blocking check failed: see the run of {feed.name}_to_gold"]
     return Done(lines, page_after(quarantine, records, lines[-1]), "\n".join([*errors, *left]))
 
 
-def mended(
-    quarantine: Quarantine, form: QuarantineForm, records: Sequence[QuarantinedRecord]
-) -> list[str]:
+def mended(quarantine: Quarantine, form: QuarantineForm, records: Records) -> list[str]:
     """Record the payload that the form gives, if it gives one; the lines that say so."""
     if not form.mended_payload:
         return []
@@ -204,14 +201,13 @@ def signature_of(feed: Feed, form: QuarantineForm) -> Signature:
     return signed(feed, form.reason, form.by or None, "say why in the field reason")
 
 
-def page_after(quarantine: Quarantine, records: Sequence[QuarantinedRecord], title: str) -> str:
+def page_after(quarantine: Quarantine, records: Records, title: str) -> str:
     """These records as they are now, as Markdown."""
     now = quarantine_of(quarantine.lake, quarantine.feed)
-    ids = {one.id for one in records}
-    return as_page(now, [one for one in now.records if one.id in ids], title)
+    return as_page(now, now.records.among(records), title)
 
 
-def as_page(quarantine: Quarantine, records: Sequence[QuarantinedRecord], title: str) -> str:
+def as_page(quarantine: Quarantine, records: Records, title: str) -> str:
     """Records as Markdown, by reason."""
     groups = words.grouped(records)
     seen = [one for group in groups for one in group.records[:SHOWN]]

@@ -6,19 +6,22 @@ Put here which windows a replay runs, and what became of the records. Not here: 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 import dagster as dg
 
 from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.quarantine.opened import Quarantine
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import Records
 from assets.bookkeeping.quarantine.words import record_line
 from assets.lake import Lake
 from orchestration.runs import execute, planning
 from orchestration.runs.outcome import Outcome
 from orchestration.runs.plan import Plan, bounded
 from transforms.feed.feed import Feed
+
+SHOWN = 50
+"""So many records that are mended, and that are not, are named at most."""
 
 
 def replayed(
@@ -40,14 +43,19 @@ def replayed(
     return execute.run([plan], lake, rest, instance)
 
 
-def outcome_lines(
-    now: Quarantine, chosen: Sequence[QuarantinedRecord]
-) -> Iterator[tuple[str, bool]]:
-    """What became of each record, and whether it is still in quarantine."""
-    after = {one.id: one for one in now.records}
-    for one in chosen:
-        record = after.get(one.id)
-        if record is None or record.state == "mended":
-            yield f"{now.feed.name}: mended: {record_line(one)}", False
-        else:
-            yield f"{now.feed.name}: still in quarantine: {record_line(record)}", True
+def outcome_lines(now: Quarantine, chosen: Records) -> tuple[list[str], list[str]]:
+    """What became of records, in lines: those that are mended, and those that are still in quarantine."""
+    there = now.records.among(chosen)
+    left = there.without(there.where(state="mended"))
+    name = now.feed.name
+    return (
+        [*_lines(f"{name}: mended", chosen.without(left))],
+        [*_lines(f"{name}: still in quarantine", left)],
+    )
+
+
+def _lines(what: str, records: Records) -> Iterator[str]:
+    for one in records[:SHOWN]:
+        yield f"{what}: {record_line(one)}"
+    if len(records) > SHOWN:
+        yield f"{what}: {len(records) - SHOWN:,} more"

@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from assets.bookkeeping.quarantine.places import are_among, firsts, places_of, without
 from assets.columns.silver import REFUSALS_ARROW
 from assets.delta.small_table import SmallTable
 from assets.lake import Lake
@@ -43,7 +45,12 @@ MENDED = pa.schema(
 FAULTS = pa.schema([REFUSALS_ARROW.field(name) for name in _FAULT])
 """The columns of quarantine that say which record a row is of, and what is wrong with it."""
 
+RECORDS = FAULTS.append(MENDED.field("events"))
+"""One row per record: the first of its faults, and how many of its ``events`` were refused."""
+
 Cells = dict[str, Any]
+
+PLACE_ORDER = [(name, "ascending") for name in ("window", *COORDINATES)]
 
 
 def coordinates_of(row: Cells) -> Coordinates:
@@ -51,35 +58,32 @@ def coordinates_of(row: Cells) -> Coordinates:
     return row["object"], row["generation"], row["line"], row["byte_offset"]
 
 
-def in_quarantine(
-    lake: Lake, feed: Feed, windows: Collection[str] | None = None
-) -> dict[Coordinates, Cells]:
-    """The records in quarantine now, of all windows or of some: the first fault of each, and how many events it has."""
+def in_quarantine(lake: Lake, feed: Feed, windows: Collection[str] | None = None) -> pa.Table:
+    """The records (``RECORDS``) in quarantine now, of all windows or of some, by window and place."""
     return by_record(lake.local_table(Layer.QUARANTINE, feed.name).each(FAULTS, windows))
 
 
-def by_record(refused: Iterable[pa.Table]) -> dict[Coordinates, Cells]:
-    """The records that these rows of quarantine (``FAULTS``) are of: the first fault of each, and its ``events``."""
-    found: dict[Coordinates, Cells] = {}
-    for rows in refused:
-        for row in rows.to_pylist():
-            place = coordinates_of(row)
-            known = found.get(place)
-            first = row if known is None or _order(row) < _order(known) else known
-            found[place] = {**first, "events": (known["events"] if known else 0) + 1}
-    return found
-
-
-def _order(row: Cells) -> tuple[bool | str, ...]:
+def by_record(refused: Iterable[pa.Table]) -> pa.Table:
+    """The records (``RECORDS``) that these rows of quarantine (``FAULTS``) are of, by window and place."""
+    rows = pa.concat_tables([FAULTS.empty_table(), *refused])
     # What came too late needs nobody; another event of the same record may.
-    return row["reason"] == REASON, row["table"] or "", row["reason"], row["detail"]
+    order = rows.append_column("is_late", pc.equal(rows["reason"], REASON))
+    order = order.set_column(
+        order.column_names.index("table"), "table", pc.fill_null(rows["table"], "")
+    )
+    keys = [
+        *PLACE_ORDER,
+        *((name, "ascending") for name in ("is_late", "table", "reason", "detail")),
+    ]
+    found, events = firsts(rows.take(pc.sort_indices(order, keys)))
+    return found.append_column(RECORDS.field("events"), events)
 
 
 def note_leaving(
     lake: Lake,
     feed: Feed,
     windows: Sequence[str],
-    staying: Callable[[Collection[Coordinates]], Collection[Coordinates]],
+    staying: Callable[[pa.Table], pa.Table],
 ) -> None:
     """Note which records these windows will no longer have in quarantine; called before quarantine is written.
 
@@ -89,34 +93,28 @@ def note_leaving(
         lake: the warehouse.
         feed: the feed with its recorded decisions.
         windows: they are about to be replaced in quarantine.
-        staying: which of the records that are there will be there still.
+        staying: which of the records that are there will be there still: rows with their coordinates.
     """
     if not lake.local_table(Layer.QUARANTINE, feed.name).windows.intersection(windows):
         return
-    had = {
-        place: row
-        for place, row in in_quarantine(lake, feed, windows).items()
-        if row["reason"] != REASON
-    }
-    leaving = had.keys() - set(staying(had.keys())) if had else set()
-    if not leaving:
+    had = in_quarantine(lake, feed, windows)
+    had = had.filter(pc.not_equal(had["reason"], REASON))
+    leaving = without(had, staying(had.select(COORDINATES))) if had.num_rows else had
+    if not leaving.num_rows:
         return
-    replaced, now = feed.decisions.replaced(), datetime.now(UTC)
-    rows = [
-        {
-            **had[place],
-            "how": BY_PAYLOAD if place in replaced else BY_FEED_FILE,
-            "mended_at": now,
-        }
-        for place in sorted(leaving)
-    ]
-    table_of(lake, feed).append(rows)
+    by_payload = are_among(leaving, places_of(feed.decisions.replaced()))
+    now = pa.scalar(datetime.now(UTC), MENDED.field("mended_at").type)
+    how = pc.if_else(by_payload, BY_PAYLOAD, BY_FEED_FILE)
+    rows = leaving.append_column(MENDED.field("how"), how)
+    table_of(lake, feed).append(
+        rows.append_column(MENDED.field("mended_at"), pa.repeat(now, rows.num_rows))
+    )
 
 
-def mended(lake: Lake, feed: Feed) -> dict[Coordinates, Cells]:
-    """The records that have left quarantine, by their coordinates; of one that left it several times, the last time."""
-    rows = table_of(lake, feed).rows()
-    return {coordinates_of(row): row for row in sorted(rows, key=lambda row: row["mended_at"])}
+def mended(lake: Lake, feed: Feed) -> pa.Table:
+    """The records (``MENDED``) that have left quarantine; of one that left it several times, the last time."""
+    rows = table_of(lake, feed).read()
+    return firsts(rows.sort_by([("mended_at", "descending")]))[0]
 
 
 def table_of(lake: Lake, feed: Feed) -> SmallTable:

@@ -6,12 +6,12 @@ is then done with it (``assets/upkeep``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assets.bookkeeping import decisions
 from assets.bookkeeping.choice import Choice, Listed
-from assets.bookkeeping.quarantine.records import QuarantinedRecord, records
+from assets.bookkeeping.quarantine.known_records import records
+from assets.bookkeeping.quarantine.records import Records
 from assets.lake import Lake
 from transforms.errors import DecisionRefused
 from transforms.feed.feed import Feed
@@ -23,14 +23,14 @@ class Quarantine:
 
     lake: Lake
     feed: Feed
-    records: Sequence[QuarantinedRecord]
+    records: Records
 
     @property
-    def open(self) -> list[QuarantinedRecord]:
+    def open(self) -> Records:
         """Those that wait for somebody."""
-        return [one for one in self.records if one.state == "open"]
+        return self.records.where(state="open")
 
-    def picked(self, choice: Choice) -> list[QuarantinedRecord]:
+    def picked(self, choice: Choice) -> Records:
         """Those that a person picks: by the beginnings of their ids, or all that are open.
 
         Raises:
@@ -45,7 +45,8 @@ class Quarantine:
         if choice.everything:
             return self.open
         listed = Listed(self.feed, "quarantine list", "record of quarantine")
-        return listed.picked(choice, [(one.id, one) for one in self.records])
+        ids = ((id, number) for number, id in enumerate(self.records.ids()))
+        return self.records.take(listed.picked(choice, ids))
 
 
 def quarantine_of(lake: Lake, feed: Feed) -> Quarantine:

@@ -1,33 +1,27 @@
-"""The records of a feed that are or were in quarantine, each with its state: read without Spark.
+"""The records of a feed that are or were in quarantine, each with its state: as values, and many of them as columns.
 
-Put here what a person may ask about such a record. Not here: changing its state (``assets/upkeep/mending``,
-``decisions.dismiss``), and how answers are printed (``orchestration/cli/quarantine``).
+Put here what a person may ask about such records. Not here: reading them (``known_records``), changing their state
+(``assets/upkeep/mending``, ``decisions.dismiss``), and how answers are printed (``orchestration/cli/quarantine``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, get_args, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.bookkeeping import decisions
 from assets.bookkeeping.decisions import Signature
-from assets.bookkeeping.quarantine import mended_records
-from assets.bookkeeping.quarantine.mended_records import FAULTS, Cells, by_record, coordinates_of
-from assets.bookkeeping.quarantine.totals import rows_to_decide
-from assets.columns.silver import REFUSALS_ARROW
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.bookkeeping.quarantine import places
+from assets.bookkeeping.quarantine.mended_records import MENDED, Cells, coordinates_of
 from transforms.feed.decisions import Coordinates, Replacement
-from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
-from transforms.silver.too_late import REASON
 
 State = Literal["open", "mended", "dismissed", "too late"]
 """Where a record stands: it waits for somebody, its window takes it now, or somebody gave it up.
@@ -73,115 +67,110 @@ def id_of(place: Coordinates) -> str:
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()
 
 
-def records(lake: Lake, feed: Feed) -> list[QuarantinedRecord]:
-    """The records that are or were in quarantine, by window, object and line.
+KNOWN = pa.schema([*MENDED, pa.field("state", pa.string())])
+"""What is held of each record; ``how`` and ``mended_at`` are null of those that are in quarantine."""
 
-    ``feed``: with its recorded decisions.
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records(Sequence[QuarantinedRecord]):
+    """Records by window, object and line, held as columns: a record is made of a row when somebody looks at it.
+
+    ``replaced`` and ``dismissed`` are what persons decided about any records of the feed.
     """
-    there = mended_records.in_quarantine(lake, feed)
-    left = mended_records.mended(lake, feed)
-    replaced, dismissed = feed.decisions.replaced(), decisions.dismissed_by(lake, feed)
-    found = [
-        _in_quarantine(_facts(feed, place, row, replaced.get(place)), dismissed.get(place))
-        for place, row in there.items()
-    ]
-    gone = dict.fromkeys((*left, *replaced))
-    found += [
-        _mended(_facts(feed, place, left.get(place), replaced.get(place)), left.get(place))
-        for place in gone
-        if place not in there
-    ]
-    return sorted(found, key=lambda one: (one.window, one.place))
 
+    rows: pa.Table
+    is_of_topic: bool = False
+    replaced: Mapping[Coordinates, Replacement] = field(default_factory=dict)
+    dismissed: Mapping[Coordinates, Signature] = field(default_factory=dict)
 
-def _facts(
-    feed: Feed, place: Coordinates, row: Cells | None, replacement: Replacement | None
-) -> QuarantinedRecord:
-    """What is known of a record whatever its state is; without a row it never was in quarantine that anybody noted."""
-    window = replacement.window if replacement is not None else ""
-    known = row or {"window": window, "events": 0, "table": None, "reason": "", "detail": ""}
-    return QuarantinedRecord(
-        id=id_of(place),
-        state="open",
-        window=known["window"],
-        place=place,
-        events=known["events"],
-        table=known["table"],
-        reason=known["reason"],
-        detail=known["detail"],
-        replacement=replacement,
-        is_of_topic=feed.reads_topics,
-    )
-
-
-def _in_quarantine(one: QuarantinedRecord, dismissed: Signature | None) -> QuarantinedRecord:
-    if one.reason == REASON:
-        return replace(one, state="too late")
-    return replace(one, state="dismissed" if dismissed else "open", decided=dismissed)
-
-
-def _mended(one: QuarantinedRecord, row: Cells | None) -> QuarantinedRecord:
-    """A record that is not in quarantine now: it left, or a person's payload kept it out from the beginning."""
-    given, decided = one.replacement, None
-    if given is not None:
-        decided = Signature(given.at, given.by, given.reason)
-    how = row["how"] if row else mended_records.BY_PAYLOAD
-    left_at = row["mended_at"] if row else None
-    return replace(one, state="mended", decided=decided, left_at=left_at, how=how)
-
-
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """Open records of some windows, in order; ``is_all``: whether these have no others."""
-
-    records: Sequence[QuarantinedRecord]
-    is_all: bool
-
-
-def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Sampled:
-    """The open records of these windows, or those of the first ``most`` events: a run has no time for millions.
-
-    ``feed``: with its recorded decisions.
-    """
-    replaced, dismissed = feed.decisions.replaced(), feed.decisions.dismissed(windows)
-    looked: list[pa.Table] = []
-    events = 0
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(FAULTS, windows):
-        looked.append(rows_to_decide(rows, dismissed))
-        events += looked[-1].num_rows
-        if events > most:
-            looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
-            break
-    found = [
-        _in_quarantine(_facts(feed, place, row, replaced.get(place)), None)
-        for place, row in by_record(looked).items()
-    ]
-    return Sampled(sorted(found, key=lambda one: (one.window, one.place)), events <= most)
-
-
-_PAYLOADS = pa.schema([REFUSALS_ARROW.field(one) for one in ("window", *COORDINATES, "payload")])
-
-
-def payloads(
-    lake: Lake, feed: Feed, wanted: Collection[QuarantinedRecord]
-) -> Mapping[Coordinates, bytes | None]:
-    """What quarantine has as the payload of some records that are in it."""
-    places = {one.place for one in wanted}
-    windows = {one.window for one in wanted}
-    found: dict[Coordinates, bytes | None] = {}
-    if not places:
+    def __len__(self) -> int:
+        """How many records these are."""
+        found: int = self.rows.num_rows
         return found
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(_PAYLOADS, windows):
-        for row in among(rows, places).to_pylist():
-            if (place := coordinates_of(row)) in places:
-                found[place] = row["payload"]
-        if len(found) == len(places):
-            break
-    return found
 
+    @overload
+    def __getitem__(self, at: int) -> QuarantinedRecord: ...
+    @overload
+    def __getitem__(self, at: slice) -> Records: ...
 
-def among(rows: pa.Table, places: Collection[Coordinates]) -> pa.Table:
-    """Those rows that may be of one of these records: payloads of others need not become Python values."""
-    is_of = pc.is_in(rows["object"], pa.array(sorted({one[0] for one in places}), pa.string()))
-    lines = pa.array(sorted({one[2] for one in places}), pa.int64())
-    return rows.filter(pc.and_(is_of, pc.is_in(rows["line"], lines)))
+    def __getitem__(self, at: int | slice) -> QuarantinedRecord | Records:
+        """One record, or those of a slice."""
+        numbers = range(len(self))[at]
+        if isinstance(numbers, int):
+            return self._record(self.rows.slice(numbers, 1).to_pylist()[0])
+        return self.take(numbers)
+
+    def __iter__(self) -> Iterator[QuarantinedRecord]:
+        """Each record, one after the other."""
+        for batch in self.rows.to_batches(_AT_ONCE):
+            yield from map(self._record, batch.to_pylist())
+
+    def take(self, numbers: Sequence[int]) -> Records:
+        """The records with these numbers in the list, in the order of the numbers."""
+        return replace(self, rows=self.rows.take(pa.array(numbers, pa.int64())))
+
+    def where(self, *, state: str | None = None, reason: str | None = None) -> Records:
+        """Those with this state and this reason."""
+        rows = self.rows
+        for name, value in (("state", state), ("reason", reason)):
+            if value is not None:
+                rows = rows.filter(pc.equal(rows[name], value))
+        return replace(self, rows=rows)
+
+    def among(self, others: Records) -> Records:
+        """Those that are among the others, too."""
+        return replace(self, rows=places.among(self.rows, others.rows))
+
+    def plus(self, others: Records) -> Records:
+        """These and the others, each once."""
+        more = others.without(self)
+        return replace(self, rows=pa.concat_tables([self.rows, more.rows]))
+
+    def without(self, others: Records) -> Records:
+        """Those that are not among the others."""
+        return replace(self, rows=places.without(self.rows, others.rows))
+
+    def ids(self) -> Iterator[str]:
+        """The id of each record, in order."""
+        for batch in self.rows.select(COORDINATES).to_batches(_AT_ONCE):
+            columns = (column.to_pylist() for column in batch.columns)
+            yield from map(id_of, zip(*columns, strict=True))
+
+    def with_ids(self, ids: Collection[str]) -> Records:
+        """Those with these ids."""
+        return self.take([number for number, id in enumerate(self.ids()) if id in ids])
+
+    @property
+    def windows(self) -> list[str]:
+        """The windows that they are of, in order."""
+        return sorted(pc.unique(self.rows["window"]).to_pylist())
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """How many records have each reason."""
+        counts = self.rows["reason"].value_counts().to_pylist()
+        return Counter({one["values"]: one["counts"] for one in counts})
+
+    def _record(self, row: Cells) -> QuarantinedRecord:
+        place = coordinates_of(row)
+        given, state = self.replaced.get(place), row["state"]
+        decided = self.dismissed.get(place) if state == "dismissed" else None
+        if state == "mended" and given is not None:
+            decided = Signature(given.at, given.by, given.reason)
+        return QuarantinedRecord(
+            id=id_of(place),
+            state=state,
+            window=row["window"],
+            place=place,
+            events=row["events"],
+            table=row["table"],
+            reason=row["reason"],
+            detail=row["detail"],
+            decided=decided,
+            replacement=given,
+            left_at=row["mended_at"],
+            how=row["how"] or "",
+            is_of_topic=self.is_of_topic,
+        )

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from assets.bookkeeping.quarantine import words
-from assets.bookkeeping.quarantine.records import payloads, sampled
+from assets.bookkeeping.quarantine.known_records import sampled
+from assets.bookkeeping.quarantine.payloads import payloads
 from assets.bookkeeping.quarantine.words import Grouped
 from assets.lake import Lake
 from assets.wording import counted

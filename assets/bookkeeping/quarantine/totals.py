@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.bookkeeping.quarantine.places import PLACES, places_of, without
 from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -21,7 +22,6 @@ from transforms.record import COORDINATES
 from transforms.silver.too_late import REASON
 
 _READ = pa.schema([REFUSALS_ARROW.field(name) for name in (*COORDINATES, "reason")])
-_PLACES = pa.schema([REFUSALS_ARROW.field(name) for name in COORDINATES])
 
 AT_ONCE = 50_000
 """About so many rows are counted together."""
@@ -42,7 +42,7 @@ class Totals:
 def totals(lake: Lake, feed: Feed) -> Totals:
     """What quarantine has in all; ``feed``: with its recorded decisions."""
     reasons, dismissed = Counter[str](), 0
-    places = [_PLACES.empty_table()]
+    places = [PLACES.empty_table()]
     given_up = feed.decisions.dismissed()
     for rows in _some_at_once(lake.local_table(Layer.QUARANTINE, feed.name).each(_READ)):
         counts = rows["reason"].value_counts().to_pylist()
@@ -69,13 +69,8 @@ def _some_at_once(files: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def rows_to_decide(rows: pa.Table, dismissed: Collection[Coordinates]) -> pa.Table:
     """Those rows of quarantine that wait for somebody: not too late for compacted history, and not dismissed."""
-    rows = rows.filter(pc.not_equal(rows["reason"], REASON))
-    if not dismissed or not rows.num_rows:
-        return rows
-    columns = [pa.array(some) for some in zip(*sorted(dismissed), strict=True)]
-    given_up = pa.table(columns, names=COORDINATES).cast(_PLACES)
-    return rows.join(given_up, list(COORDINATES), join_type="left anti")
+    return without(rows.filter(pc.not_equal(rows["reason"], REASON)), places_of(dismissed))
 
 
 def _distinct(rows: pa.Table) -> pa.Table:
-    return rows.group_by(list(COORDINATES)).aggregate([]).cast(_PLACES)
+    return rows.group_by(list(COORDINATES)).aggregate([]).cast(PLACES)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import QuarantinedRecord, Records
 from assets.wording import counted
 from transforms.feed.decisions import Coordinates
 
@@ -119,14 +118,14 @@ class Grouped:
     """The records of one reason, in the order in which they came."""
 
     reason: str
-    records: Sequence[QuarantinedRecord]
+    records: Records
 
 
-def grouped(records: Sequence[QuarantinedRecord]) -> list[Grouped]:
+def grouped(records: Records) -> list[Grouped]:
     """The records by reason, the most frequent first."""
-    counts = Counter(one.reason for one in records)
+    counts = records.reasons
     order = sorted(counts, key=lambda reason: (-counts[reason], reason))
-    return [Grouped(reason, [one for one in records if one.reason == reason]) for reason in order]
+    return [Grouped(reason, records.where(reason=reason)) for reason in order]
 
 
 def as_markdown(

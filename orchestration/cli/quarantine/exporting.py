@@ -22,7 +22,7 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     quarantine = opened(place, name)
     feed = quarantine.feed
     chosen = quarantine.picked(choice) if choice.ids else quarantine.open
-    chosen = [one for one in chosen if of_reason in (None, one.reason)]
+    chosen = chosen.where(reason=of_reason)
     if not chosen:
         print(f"{feed.name}: no such record is open in quarantine; nothing was written")
         return

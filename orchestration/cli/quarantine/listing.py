@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from textwrap import indent
 from typing import Any
 
 from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import words
 from assets.bookkeeping.quarantine.in_full import advice_of, landed_again, shown_in_full
 from assets.bookkeeping.quarantine.opened import Quarantine
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import QuarantinedRecord, Records
 from assets.upkeep.mending import bronze_rows
 from assets.upkeep.record_contents import contents_of
 from assets.wording import counted
@@ -28,19 +29,26 @@ SHOWN = 20
 def list_records(place: Place, name: str, reason: str | None, state: str, *, as_json: bool) -> None:
     """Print the records of a feed's quarantine with a state and a reason."""
     quarantine = opened(place, name)
-    found = [
-        one
-        for one in quarantine.records
-        if state in ("all", one.state) and reason in (None, one.reason)
-    ]
+    found = quarantine.records.where(state=None if state == "all" else state, reason=reason)
     if as_json:
-        print(json.dumps([facts(one) for one in found], indent=2, ensure_ascii=False))
+        for line in as_json_list(found):
+            print(line)
         return
     for line in listed(quarantine, found, state):
         print(line)
 
 
-def listed(quarantine: Quarantine, found: Sequence[QuarantinedRecord], state: str) -> Iterator[str]:
+def as_json_list(records: Records) -> Iterator[str]:
+    """A JSON list of records, piece by piece: there may be very many."""
+    last = len(records) - 1
+    yield "["
+    for number, one in enumerate(records):
+        text = json.dumps(facts(one), indent=2, ensure_ascii=False)
+        yield indent(text, "  ") + ("," if number < last else "")
+    yield "]"
+
+
+def listed(quarantine: Quarantine, found: Records, state: str) -> Iterator[str]:
     """The records in lines: how many there are by reason, and then the records."""
     feed = quarantine.feed
     what = "record" if state == "all" else f"{state} record"

@@ -16,7 +16,6 @@ from rich.console import Console
 from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import files
 from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.bookkeeping.quarantine.signing import signed
 from assets.bookkeeping.quarantine.words import record_line
 from assets.upkeep import mending
@@ -50,9 +49,10 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
     lake, feed = quarantine.lake, quarantine.feed
     paths, ids = split(choice.ids)
     mended = mended_files(quarantine, paths)
-    as_they_are: Sequence[QuarantinedRecord] = ()
+    chosen = quarantine.records.with_ids({one.record.id for one in mended})
     if ids or choice.everything or not paths:
         as_they_are = quarantine.picked(Choice(ids, choice.everything, choice.reason))
+        chosen = chosen.plus(as_they_are)
     if mended:
         signature = signed(feed, choice.reason, ways.by)
         changed = mending.mend(lake, feed, mended, signature, unseen=ways.force)
@@ -60,21 +60,20 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
             print(f"{feed.name}: recorded: another payload for {record_line(one)}", flush=True)
         if same := len(mended) - len(changed):
             print(f"{feed.name}: {counted(same, 'file')} with what is read already", flush=True)
-    chosen = [*[one.record for one in mended], *as_they_are]
     if not chosen:
         print(f"{feed.name}: nothing to replay: no file was changed, and no record is open")
         return 0
-    windows = sorted({one.window for one in chosen})
     if ways.later:
-        print(f"{feed.name}: {counted(len(windows), 'window')} due: `weir run --feed {feed.name}`")
+        print(
+            f"{feed.name}: {counted(len(chosen.windows), 'window')} due: `weir run --feed {feed.name}`"
+        )
         return 0
     say(f"the tables are in {lake.warehouse}")
     with waiting("starting"):
-        outcomes = replaying.replayed(lake, feed, windows)
+        outcomes = replaying.replayed(lake, feed, chosen.windows)
     summary.show(outcomes, Console(width=None if sys.stdout.isatty() else 120))
-    left = 0
-    for line, is_left in replaying.outcome_lines(quarantine_of(lake, feed), chosen):
-        left += is_left
+    became, left = replaying.outcome_lines(quarantine_of(lake, feed), chosen)
+    for line in [*became, *left]:
         print(line)
     return 1 if left or any(one.failed for one in outcomes) else 0
 
@@ -91,14 +90,12 @@ def mended_files(quarantine: Quarantine, paths: Sequence[Path]) -> list[Mended]:
     Raises:
         DecisionRefused: a file is none that was written out, or its record is known no longer.
     """
-    known = {one.id: one for one in quarantine.records}
-    found = []
-    for path in paths:
-        for one in files.read_back(quarantine.feed, path):
-            if one.id not in known:
-                raise DecisionRefused(
-                    quarantine.feed.name,
-                    f"{path}: its record {one.id[:12]} is none that is or was in quarantine of this warehouse",
-                )
-            found.append(Mended(known[one.id], one.payload))
-    return found
+    read = [(path, one) for path in paths for one in files.read_back(quarantine.feed, path)]
+    known = {one.id: one for one in quarantine.records.with_ids({one.id for _, one in read})}
+    for path, one in read:
+        if one.id not in known:
+            raise DecisionRefused(
+                quarantine.feed.name,
+                f"{path}: its record {one.id[:12]} is none that is or was in quarantine of this warehouse",
+            )
+    return [Mended(known[one.id], one.payload) for _, one in read]

@@ -168,7 +168,7 @@ def test_dismissed_records_of_the_quarantine_hold_nothing_up(
     # No window is due for it; what is left counts still.
     assert planning.due(lake, feed).windows == []
     quarantine = quarantine_of(lake, feed)
-    assert quarantine.open == [cut]
+    assert [*quarantine.open] == [cut]
     assert as_json(feed, status_of(lake, feed))["open_records"] == 1
     lines = [*listing.listed(quarantine, quarantine.records, "all")]
     assert "      dismissed; decided 2025-11-21 00:00 UTC by ann: typo" in lines

@@ -13,6 +13,7 @@ from deltalake import write_deltalake
 from assets.bronze import bronze_asset, operation_gaps
 from assets.bronze.offset_gaps import bronze_check_specs
 from assets.bronze.operation_gaps import Counting, Gap, gaps_in
+from assets.delta import table_files
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
@@ -99,6 +100,22 @@ def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
     assert operation_gaps.operation_gaps(lake, FEED, [WINDOW]) == []
     assert operation_gaps.operation_checks(lake, FEED, [], [WINDOW]) == []
     assert bronze_check_specs(FEED) == []
+
+
+def test_records_in_any_order_have_the_same_gaps(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bronze may be read some rows at a time, and in any order: a copy of it, from the last row to the first."""
+    bronze = lake.local_table(Layer.BRONZE, "zoo").of_windows(COLUMNS, [WINDOW])
+    backwards = lake_of(str(tmp_path / "backwards"), {})
+    write_deltalake(
+        backwards.path(Layer.BRONZE, "zoo"),
+        bronze.take(pa.arange(bronze.num_rows - 1, -1, -1)),
+        partition_by=["window"],
+    )
+    monkeypatch.setattr(table_files, "_BATCH", 1)
+    for one in (lake, backwards):
+        assert operation_gaps.operation_gaps(one, ASKED, [WINDOW]) == [Gap("cut", 2, 2)]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

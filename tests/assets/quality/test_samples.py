@@ -6,13 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from assets.bookkeeping import decisions
 from assets.bookkeeping.decisions import Signature, with_recorded
 from assets.bookkeeping.quarantine import samples, words
 from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.bookkeeping.quarantine.records import QuarantinedRecord
+from assets.bookkeeping.quarantine.records import KNOWN, Records
 from assets.bronze import from_objects
 from assets.gold.apply import apply_table
 from assets.gold.apply_reports import samples_of
@@ -109,11 +110,13 @@ def test_only_open_records_are_shown(
 
 
 def test_what_a_source_wrote_is_no_markup() -> None:
-    record = QuarantinedRecord(
-        "ab" * 32, "open", FIRST, ("a|b.json", "1", 1, 0), 1, None, "damaged_record", "[x](y) <b>"
-    )
-    text = words.as_markdown(words.grouped([record]), {record.place: b"`a` | ``b``"}, 5)
-    (line,) = [one for one in text.splitlines() if one.startswith("| abab")]
+    row = {"window": FIRST, "object": "a|b.json", "generation": "1", "line": 1, "byte_offset": 0}
+    fault = {"reason": "damaged_record", "detail": "[x](y) <b>", "events": 1, "state": "open"}
+    found = Records(pa.Table.from_pylist([{**row, **fault, "mended_at": None}], KNOWN))
+    (record,) = found
+    first = record.id[:4]
+    text = words.as_markdown(words.grouped(found), {record.place: b"`a` | ``b``"}, 5)
+    (line,) = [one for one in text.splitlines() if one.startswith(f"| {first}")]
     assert "| a\\|b.json line 1 |" in line
     assert "\\[x\\](y) \\<b\\>" in line
     assert "| ``` `a` \\| ``b`` ``` |" in line

@@ -1,0 +1,93 @@
+"""The records that are or were in quarantine, read without Spark: of a whole feed, or open ones of some windows.
+
+Put here how a record's state is found. Not here: what can be asked of records (``records``), and what is in them
+(``payloads``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping import decisions
+from assets.bookkeeping.quarantine import mended_records, places
+from assets.bookkeeping.quarantine.mended_records import BY_PAYLOAD, FAULTS, MENDED, PLACE_ORDER
+from assets.bookkeeping.quarantine.records import KNOWN, Records
+from assets.bookkeeping.quarantine.totals import rows_to_decide
+from assets.delta.delta_rs import conformed
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.feed.decisions import Coordinates, Replacement
+from transforms.feed.feed import Feed
+from transforms.record import COORDINATES
+from transforms.silver.too_late import REASON
+
+
+def records(lake: Lake, feed: Feed) -> Records:
+    """The records that are or were in quarantine, by window, object and line.
+
+    ``feed``: with its recorded decisions.
+    """
+    there, left = mended_records.in_quarantine(lake, feed), mended_records.mended(lake, feed)
+    replaced, dismissed = feed.decisions.replaced(), decisions.dismissed_by(lake, feed)
+    left = places.without(left, there)
+    noted = pa.concat_tables([one.select(COORDINATES) for one in (there, left)])
+    found = pa.concat_tables(
+        [
+            _with_state(there, places.places_of(dismissed)),
+            _as_mended(left),
+            _as_mended(_never_noted(replaced, noted)),
+        ]
+    )
+    return Records(found.sort_by(PLACE_ORDER), feed.reads_topics, replaced, dismissed)
+
+
+def _with_state(there: pa.Table, dismissed: pa.Table) -> pa.Table:
+    """Records in quarantine, with their state."""
+    is_late = pc.equal(there["reason"], REASON)
+    decided = pc.if_else(places.are_among(there, dismissed), "dismissed", "open")
+    return conformed(there.append_column("state", pc.if_else(is_late, "too late", decided)), KNOWN)
+
+
+def _as_mended(rows: pa.Table) -> pa.Table:
+    """Records that are not in quarantine now."""
+    return conformed(rows.append_column("state", pa.repeat("mended", rows.num_rows)), KNOWN)
+
+
+def _never_noted(replaced: Mapping[Coordinates, Replacement], noted: pa.Table) -> pa.Table:
+    """Those that a person's payload kept out of quarantine from the beginning: no row says what was wrong."""
+    rows = [
+        {"window": one.window, **dict(zip(COORDINATES, place, strict=True)), "events": 0}
+        | {"table": None, "reason": "", "detail": "", "how": BY_PAYLOAD, "mended_at": None}
+        for place, one in replaced.items()
+    ]
+    return places.without(pa.Table.from_pylist(rows, MENDED), noted)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Open records of some windows, in order; ``is_all``: whether these have no others."""
+
+    records: Records
+    is_all: bool
+
+
+def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Sampled:
+    """The open records of these windows, or those of the first ``most`` events: a run has no time for millions.
+
+    ``feed``: with its recorded decisions.
+    """
+    replaced, dismissed = feed.decisions.replaced(), feed.decisions.dismissed(windows)
+    looked: list[pa.Table] = []
+    events = 0
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(FAULTS, windows):
+        looked.append(rows_to_decide(rows, dismissed))
+        events += looked[-1].num_rows
+        if events > most:
+            looked[-1] = looked[-1].slice(0, looked[-1].num_rows - (events - most))
+            break
+    found = _with_state(mended_records.by_record(looked), places.PLACES.empty_table())
+    return Sampled(Records(found, feed.reads_topics, replaced), events <= most)
