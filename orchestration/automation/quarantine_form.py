@@ -19,6 +19,16 @@ class Action(Enum):
     dismiss = "dismiss"
 
 
+class ListedState(Enum):
+    """Which records a list shows: those in one state, or all."""
+
+    open = "open"
+    mended = "mended"
+    dismissed = "dismissed"
+    too_late = "too late"
+    all = "all"
+
+
 class QuarantineForm(dg.Config):
     """What a person fills in; without anything, the open records are listed."""
 
@@ -34,10 +44,22 @@ class QuarantineForm(dg.Config):
         default="",
         description="Instead of ids: all open records with this reason, value_does_not_fit, say.",
     )
+    state: ListedState = Field(
+        default=ListedState.open,
+        description="To list, without ids: only records in this state, or all.",
+    )
     mended_payload: str = Field(
         default="",
         description="To replay: what is to be read in place of the record, whose id stands alone under ids. The whole"
         " record as text, for CSV its row without the header. Empty: records are replayed as they are.",
+    )
+    force: bool = Field(
+        default=False,
+        description="With a mended payload: record it also if it would be refused again.",
+    )
+    later: bool = Field(
+        default=False,
+        description="With a mended payload: only record it; the next run of the feed's windows takes it.",
     )
     reason: str = Field(
         default="",

@@ -24,7 +24,7 @@ from assets.upkeep import dismissing, mending
 from assets.upkeep.mending import Mended, bronze_rows
 from assets.upkeep.record_contents import contents_of
 from assets.wording import counted
-from orchestration.automation.quarantine_form import Action, QuarantineForm
+from orchestration.automation.quarantine_form import Action, ListedState, QuarantineForm
 from transforms.errors import DecisionRefused, WeirError
 from transforms.feed.feed import Feed
 
@@ -85,14 +85,38 @@ def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterIns
     Raises:
         DecisionRefused: the form's fields do not go together, or what it asks for is refused.
     """
+    refuse_contradictions(feed, form)
     quarantine = quarantine_of(lake, feed)
+    if form.action == Action.replay:
+        return replayed(quarantine, form, instance)
+    return _ACTIONS[form.action](quarantine, form)
+
+
+def refuse_contradictions(feed: Feed, form: QuarantineForm) -> None:
+    """See that the fields go together, before anything is read.
+
+    Raises:
+        DecisionRefused: a field is filled in that says nothing beside the others, or contradicts one.
+    """
+    if form.ids and form.all_of_reason:
+        raise DecisionRefused(
+            feed.name, "say ids or all_of_reason, not both: they may name other records"
+        )
     if form.mended_payload and form.action != Action.replay:
         raise DecisionRefused(
             feed.name, f"a mended_payload is for the action replay, not for {form.action.value}"
         )
-    if form.action == Action.replay:
-        return replayed(quarantine, form, instance)
-    return _ACTIONS[form.action](quarantine, form)
+    for name, is_set in (("force", form.force), ("later", form.later)):
+        if is_set and not form.mended_payload:
+            raise DecisionRefused(
+                feed.name, f"{name} goes with a mended_payload: without one, nothing is recorded"
+            )
+    if form.state != ListedState.open and (form.action != Action.list or form.ids):
+        raise DecisionRefused(
+            feed.name,
+            f"state: {form.state.name} is for the action list without ids: records with ids are"
+            " shown in any state, and the other actions take open ones by their reason",
+        )
 
 
 def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
@@ -101,10 +125,6 @@ def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
     Raises:
         DecisionRefused: it names none, or an id is the beginning of none or of several.
     """
-    if form.ids and form.all_of_reason:
-        raise DecisionRefused(
-            quarantine.feed.name, "say ids or all_of_reason, not both: they may name other records"
-        )
     if form.ids:
         return quarantine.picked(Choice(form.ids))
     found = quarantine.open.where(reason=form.all_of_reason)
@@ -119,10 +139,14 @@ def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:
 
 
 def listed(quarantine: Quarantine, form: QuarantineForm) -> Done:
-    """The records that are named, or all open ones; nothing is changed."""
-    is_named = form.ids or form.all_of_reason
-    found = picked(quarantine, form) if is_named else quarantine.open
-    what = "record" if form.ids else "open record"
+    """The records that are named, or those in a state, the open ones by default; nothing is changed."""
+    in_any = form.state == ListedState.all
+    if form.ids:
+        found = quarantine.picked(Choice(form.ids))
+    else:
+        state = None if in_any else form.state.value
+        found = quarantine.records.where(state=state, reason=form.all_of_reason or None)
+    what = "record" if form.ids or in_any else f"{form.state.value} record"
     line = f"{quarantine.feed.name}: {counted(len(found), what)} in quarantine"
     return Done([line], as_page(quarantine, found, line))
 
@@ -157,6 +181,10 @@ def replayed(quarantine: Quarantine, form: QuarantineForm, instance: dg.DagsterI
     lake, feed = quarantine.lake, quarantine.feed
     records = picked(quarantine, form)
     lines = mended(quarantine, form, records)
+    if form.later:
+        windows = counted(len(records.windows), "window")
+        lines.append(f"{feed.name}: {windows} due: launch {feed.name}_to_gold, or `weir run`")
+        return Done(lines, page_after(quarantine, records, lines[-1]))
     outcomes = replaying.replayed(lake, feed, records.windows, instance)
     now = quarantine_of(lake, feed)
     became, left = replaying.outcome_lines(now, records)
@@ -178,7 +206,8 @@ def mended(quarantine: Quarantine, form: QuarantineForm, records: Records) -> li
     if len(records) != 1 or not form.ids:
         raise DecisionRefused(feed.name, "a mended_payload is of one record: give its id in ids")
     payload = form.mended_payload.removesuffix("\n").removesuffix("\r").encode()
-    changed = mending.mend(quarantine.lake, feed, [Mended(records[0], payload)], signature)
+    given = [Mended(records[0], payload)]
+    changed = mending.mend(quarantine.lake, feed, given, signature, unseen=form.force)
     line = words.record_line(records[0])
     if not changed:
         return [f"{feed.name}: it is what is read already: {line}"]

@@ -27,7 +27,7 @@ SHOWN = 20
 
 
 def list_records(place: Place, name: str, reason: str | None, state: str, *, as_json: bool) -> None:
-    """Print the records of a feed's quarantine with a state and a reason."""
+    """Print the records of a feed's quarantine with a reason and a state, which may be ``all``."""
     quarantine = opened(place, name)
     found = quarantine.records.where(state=None if state == "all" else state, reason=reason)
     if as_json:

@@ -81,7 +81,8 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
     config = job.get_node_named("quarantine_of_zoo").definition
     assert isinstance(config, dg.OpDefinition)
     fields = config.config_schema.config_type.fields  # type: ignore[union-attr]
-    assert list(fields) == ["action", "ids", "all_of_reason", "mended_payload", "reason", "by"]
+    expected = ["action", "ids", "all_of_reason", "state", "mended_payload", "force", "later"]
+    assert list(fields) == [*expected, "reason", "by"]
     assert all(one.description for one in fields.values())
     assert not any(one.is_required for one in fields.values())
 
@@ -92,7 +93,8 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
     assert '`{"cut":`' in page
     assert [*quarantine_of(lake, feed).records] == before
     # Dagster's "Scaffold all default config" writes every field as it is by default.
-    empty = {"action": "list", "ids": [], "all_of_reason": "", "mended_payload": ""}
+    empty: dict[str, Any] = {"action": "list", "ids": [], "all_of_reason": "", "mended_payload": ""}
+    empty |= {"state": "open", "force": False, "later": False}
     assert page_of(launch(lake, feed, instance, **empty, reason="", by="")) == page
     only = page_of(launch(lake, feed, instance, all_of_reason="damaged_record"))
     assert [one.id[:12] in only for one in before] == [False, False, True]
@@ -157,6 +159,53 @@ def test_records_are_given_up_by_reason(
     assert states == {2: "dismissed", 3: "dismissed", 4: "open"}
 
 
+def test_a_list_shows_records_in_the_state_that_is_asked_for(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    of_line = ids(lake, feed)
+    form = {"action": "dismiss", "ids": [of_line[2]], "reason": "a test of the till"}
+    assert launch(lake, feed, instance, **form).success
+    shown = {
+        state: page_of(launch(lake, feed, instance, action="list", state=state))
+        for state in ("open", "dismissed", "too_late", "all")
+    }
+    assert {state: page.splitlines()[0] for state, page in shown.items()} == {
+        "open": "zoo: 2 open records in quarantine",
+        "dismissed": "zoo: 1 dismissed record in quarantine",
+        "too_late": "zoo: 0 too late records in quarantine",
+        "all": "zoo: 3 records in quarantine",
+    }
+    assert [one in shown["open"] for one in of_line.values()] == [False, True, True]
+    assert [one in shown["dismissed"] for one in of_line.values()] == [True, False, False]
+    assert all(one in shown["all"] for one in of_line.values())
+    only = page_of(launch(lake, feed, instance, state="all", all_of_reason="value_does_not_fit"))
+    assert only.startswith("zoo: 2 records in quarantine")
+
+
+def test_a_mended_payload_can_be_left_to_the_next_run(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    wrong = ids(lake, feed)[2]
+    form = {"action": "replay", "ids": [wrong], "mended_payload": FIT, "reason": "a typo"}
+    result = launch(lake, feed, instance, **form, later=True)
+    assert result.success
+    assert page_of(result).startswith("zoo: 1 window due: launch zoo_to_gold")
+    assert names(lake, feed) == {1: "Ada"}
+    assert planning.due(lake, feed).windows == [WINDOW]
+    assert not instance.get_runs(dg.RunsFilter(job_name="zoo_to_gold"))
+
+
+def test_a_payload_that_would_be_refused_again_is_recorded_by_force(
+    lake: Lake, feed: Feed, instance: dg.DagsterInstance
+) -> None:
+    wrong = ids(lake, feed)[2]
+    form = {"action": "replay", "ids": [wrong], "mended_payload": OTHER, "reason": "as it is"}
+    assert launch(lake, feed, instance, **form, force=True, later=True).success
+    (record,) = [one for one in quarantine_of(lake, feed).open if one.id.startswith(wrong)]
+    assert record.replacement is not None
+    assert record.replacement.payload == OTHER.encode()
+
+
 @pytest.mark.parametrize(
     ("form", "fault"),
     [
@@ -168,6 +217,13 @@ def test_records_are_given_up_by_reason(
         ),
         ({"ids": ["a"], "all_of_reason": "b"}, "say ids or all_of_reason, not both"),
         ({"action": "list", "mended_payload": "{}"}, "a mended_payload is for the action replay"),
+        ({"action": "replay", "all_of_reason": "damaged_record", "force": True}, "force goes with"),
+        ({"action": "replay", "all_of_reason": "damaged_record", "later": True}, "later goes with"),
+        (
+            {"action": "dismiss", "all_of_reason": "damaged_record", "state": "all", "reason": "x"},
+            "state: all is for the action list",
+        ),
+        ({"ids": ["a"], "state": "too_late"}, "state: too_late is for the action list without ids"),
         (
             {"action": "replay", "all_of_reason": "value_does_not_fit", "mended_payload": "{}"}
             | {"reason": "x"},
