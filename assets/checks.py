@@ -13,9 +13,11 @@ import dagster as dg
 
 from assets.lake import Lake
 from assets.quality import kept_results
+from assets.shown_markdown import as_metadata
 from assets.wording import counted
 from expectations.rule import Rule, judge
 from expectations.validation_results import rule_in_json
+from transforms.display.markdown import Markdown
 from transforms.feed.feed import Feed
 
 
@@ -37,7 +39,7 @@ def results(
     rules: Sequence[Rule],
     violations: Mapping[str, int],
     windows: Sequence[str],
-    samples: Mapping[str, str] | None = None,
+    samples: Mapping[str, Markdown] | None = None,
 ) -> Iterator[dg.AssetCheckResult]:
     """One result per rule, judged by the counted violations.
 
@@ -48,7 +50,7 @@ def results(
         rules: one result each.
         violations: how often each rule is broken, by its name.
         windows: those of the run.
-        samples: what a reader wants to see first, as Markdown, by the rule's name.
+        samples: what a reader wants to see first, by the rule's name.
     """
     for found in judge(rules, violations):
         rule = found.rule
@@ -72,7 +74,7 @@ def results(
                 "violations": found.violations,
                 **({"at most": rule.at_most} if rule.at_most else {}),
                 "windows": f"{windows[0]} .. {windows[-1]} ({len(windows)})",
-                **({"found": dg.MetadataValue.md(seen)} if seen else {}),
+                **({"found": as_metadata(seen)} if seen else {}),
             },
         )
 
@@ -83,7 +85,7 @@ class Counted:
 
     rules: Sequence[Rule]
     violations: Mapping[str, int]
-    samples: Mapping[str, str]
+    samples: Mapping[str, Markdown]
 
 
 def kept_counts(

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from expectations.rule import RuleResult
+from transforms.display.markdown import Markdown, bullet_texts
 
 RULE: Final = "expect_rule_to_hold"
 """What a built-in rule is called among expectations (``data_docs``)."""
@@ -38,8 +39,8 @@ class ResultPlace:
         return "/".join([*self.suite.split("."), self.windows, moment, self.suite])
 
 
-def rule_in_json(found: RuleResult, seen: str | None) -> dict[str, Any]:
-    """The result of a built-in rule; ``seen``: what a reader wants to see first, as Markdown.
+def rule_in_json(found: RuleResult, seen: Markdown | None) -> dict[str, Any]:
+    """The result of a built-in rule; ``seen``: what a reader wants to see first.
 
     Kept of it is the first paragraph, a line each; what follows are tables and blocks, which Data Docs would not draw.
     """
@@ -55,7 +56,7 @@ def rule_in_json(found: RuleResult, seen: str | None) -> dict[str, Any]:
         },
         "result": {
             "observed_value": found.violations,
-            **({"found": seen.split("\n\n")[0].splitlines()} if seen and not found.passed else {}),
+            **({"found": bullet_texts(seen)} if seen and not found.passed else {}),
         },
         "meta": {},
         "exception_info": {

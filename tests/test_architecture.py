@@ -109,3 +109,19 @@ def test_every_room_says_what_belongs_in_it_and_what_does_not(root: Path) -> Non
         and "Not here" not in (ast.get_docstring(ast.parse(text)) or "")
     ]
     assert silent == []
+
+
+def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:
+    """What sources wrote is no markup: only what was made inert is shown (``transforms/display/markdown``)."""
+    homes = ("assets/shown_markdown.py", "transforms/display/markdown.py")
+    found = []
+    for path, text in modules(root):
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call) or path in homes:
+                continue
+            called = ast.unparse(node.func)
+            if called.endswith(("MetadataValue.md", "MarkdownMetadataValue")) or (
+                called in ("Markdown", "markdown.Markdown")
+            ):
+                found.append(f"{path}:{node.lineno} {called}")
+    assert found == []

@@ -14,8 +14,10 @@ from assets.bookkeeping.yugabyte_checkpoints import OFFSETS, write
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.retries import retried
+from assets.shown_markdown import as_metadata
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
+from transforms.display.markdown import Markdown, own_head, table
 from transforms.feed.feed import Feed
 
 
@@ -39,17 +41,16 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         return dg.MaterializeResult(
             metadata={
                 "dagster/row_count": len(rows),
-                "offsets": dg.MetadataValue.md(as_table(rows)),
+                "offsets": as_metadata(as_table(rows)),
             }
         )
 
     return consumer_offsets
 
 
-def as_table(rows: Sequence[Row]) -> str:
-    """The offsets as a Markdown table."""
+def as_table(rows: Sequence[Row]) -> Markdown:
+    """The offsets as a table."""
     head = [field.name for field in OFFSETS.fields]
-    lines = [["" if row[name] is None else str(row[name]) for name in head] for row in rows]
-    return "\n".join(
-        "| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]
+    return table(
+        own_head(*head), [["" if row[name] is None else row[name] for name in head] for row in rows]
     )

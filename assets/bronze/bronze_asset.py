@@ -5,7 +5,7 @@ Put here what Dagster is shown of bronze. Not here: what is appended (``from_obj
 
 # No postponed annotations here: Dagster reads the functions' own. The asset yields its result, for of one that returns
 # it Dagster wants a tuple as soon as there is a check.
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from time import monotonic
 
 import dagster as dg
@@ -20,6 +20,7 @@ from assets.lake import Lake
 from assets.landing.objects import LandedObject
 from assets.layers import Layer
 from assets.retries import retried
+from assets.shown_markdown import as_list
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
 from transforms.feed.feed import Feed
@@ -72,8 +73,8 @@ def _objects(
         {
             "seconds": round(monotonic() - started, 1),
             "replaced_objects": len(found.replaced),
-            "replaced": _listed(found.replaced),
-            "left_out": _listed(found.left_out),
+            "replaced": as_list(found.replaced),
+            "left_out": as_list(found.left_out),
         },
     )
     return dg.MaterializeResult(
@@ -102,15 +103,15 @@ def _topics(
         {
             "records_read": total,
             "seconds": round(monotonic() - started, 1),
-            "offsets": _listed(found.offsets),
-            "windows": _listed(
+            "offsets": as_list(found.offsets),
+            "windows": as_list(
                 [
                     f"{name}: {counted(count, 'record')}"
                     for name, count in sorted(found.records.items())
                 ]
             ),
-            "windows_beyond": _listed(beyond),
-            "warnings": _listed(found.warnings),
+            "windows_beyond": as_list(beyond),
+            "warnings": as_list(found.warnings),
         },
     )
     return dg.MaterializeResult(
@@ -133,7 +134,3 @@ def objects_of_windows(feed: Feed, objects: Iterable[LandedObject]) -> dict[str,
         lag = one.modified_at - parse_window(one.window, feed.window) - STEPS[feed.window]
         numbers["landing_lag_seconds"] = max(numbers["landing_lag_seconds"], lag.total_seconds())
     return found
-
-
-def _listed(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
-    return dg.MetadataValue.md("\n".join(f"- {line}" for line in lines) or "none")

@@ -18,6 +18,7 @@ from assets.lake import Lake
 from assets.landing.kafka.offset_ranges import Range
 from expectations.bronze import OFFSETS_HAVE_NO_GAP
 from expectations.feed_rules import bronze_rules
+from transforms.display.markdown import bullets
 from transforms.feed.feed import Feed
 
 
@@ -45,7 +46,7 @@ def offset_checks(
     lake: Lake, feed: Feed, gaps: Mapping[str, int], windows: Sequence[str]
 ) -> list[dg.AssetCheckResult]:
     """Their results, kept in the warehouse."""
-    lines = "\n".join(f"- {name}: {missing:,} without a record" for name, missing in gaps.items())
+    lines = bullets(f"{name}: {missing:,} without a record" for name, missing in gaps.items())
     name = OFFSETS_HAVE_NO_GAP.name
     found = Counted(bronze_rules(feed), {name: sum(gaps.values())}, {name: lines})
     return kept_counts(lake, feed, feed_key("bronze", feed).path, found, windows)

@@ -23,6 +23,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from expectations.bronze import OPERATION_COUNTS_HAVE_NO_GAP
 from expectations.feed_rules import bronze_rules
+from transforms.display.markdown import bullets
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -134,9 +135,9 @@ def operation_checks(
 ) -> list[dg.AssetCheckResult]:
     """The result of the check, kept in the warehouse; none where nobody asks for it."""
     lines = [
-        f"- {gap.object} line {gap.line}: {gap.missing:,} missing before it" for gap in gaps[:SHOWN]
+        f"{gap.object} line {gap.line}: {gap.missing:,} missing before it" for gap in gaps[:SHOWN]
     ]
     name = OPERATION_COUNTS_HAVE_NO_GAP.name
     missing = sum(gap.missing for gap in gaps)
-    found = Counted(bronze_rules(feed), {name: missing}, {name: "\n".join(lines)})
+    found = Counted(bronze_rules(feed), {name: missing}, {name: bullets(lines)})
     return kept_counts(lake, feed, feed_key("bronze", feed).path, found, windows)

@@ -16,6 +16,7 @@ from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.changes_by_window import first_and_last
 from assets.wording import counted
 from expectations import gold as rules
+from transforms.display.markdown import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
@@ -77,15 +78,15 @@ def violations_of(done: Applied) -> dict[str, int]:
     }
 
 
-def samples_of(done: Applied) -> dict[str, str]:
-    """Markdown for a failed check, by rule: tables that could not be made, and why; or some of the keys."""
-    lines = [f"- gold is unchanged for {line}" for line in stopped_in_words(done.stopped)]
+def samples_of(done: Applied) -> dict[str, Markdown]:
+    """What is shown of a failed check, by rule: tables that could not be made, and why; or some of the keys."""
+    lines = [f"gold is unchanged for {line}" for line in stopped_in_words(done.stopped)]
     keys = {
         rules.NO_LATE_EVENT.name: done.late_keys,
         rules.POSITIONS_RISE_WITHIN_KEY.name: done.tied_keys,
         rules.ONE_ROW_PER_KEY.name: done.copied_keys,
     }
     return {
-        rules.EVERY_TABLE_IS_MADE.name: "\n".join(lines),
-        **{rule: "\n".join(f"- {key}" for key in some) for rule, some in keys.items()},
+        rules.EVERY_TABLE_IS_MADE.name: bullets(lines),
+        **{rule: bullets(some) for rule, some in keys.items()},
     }

@@ -12,6 +12,7 @@ import dagster as dg
 
 from assets.asset_keys import feed_key, gold_key
 from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
+from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
 from transforms.feed.running import Described
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
@@ -26,7 +27,7 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
         deps=deps,
         kinds={"gold", "deltalake"},
         description=described(feed, table.name).description
-        or f"One row per key of {table.name}: its current state.",
+        or f"One row per key of {code(table.name)}: its current state.",
         metadata={**stored_as(feed, name), "dagster/column_schema": schema_of(feed, table)},
     )
     yield dg.AssetSpec(
@@ -41,7 +42,7 @@ def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:
             beside(key, HISTORY),
             deps=deps,
             kinds={"gold", "deltalake"},
-            description=f"One row per version of each row of {table.name}: from when to when it was valid.",
+            description=f"One row per version of each row of {code(table.name)}: from when to when it was valid.",
             metadata=stored_as(feed, name + HISTORY),
         )
 

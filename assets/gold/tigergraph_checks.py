@@ -23,6 +23,7 @@ from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations import tigergraph as rules
 from expectations.feed_rules import as_set
+from transforms.display.markdown import NOTHING, Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 
@@ -35,7 +36,7 @@ class Violations:
     """How many edges, or partitions, break each rule, and samples of them; by the rule's name."""
 
     violations: dict[str, int]
-    samples: dict[str, str]
+    samples: dict[str, Markdown]
 
 
 def build(feed: Feed) -> dg.AssetsDefinition:
@@ -100,10 +101,10 @@ def check(lake: Lake, feed: Feed) -> Violations:
     )
 
 
-def _counted(broken: DataFrame | None) -> tuple[int, str]:
-    """How many violations there are, and the first of them, a line of Markdown each."""
+def _counted(broken: DataFrame | None) -> tuple[int, Markdown]:
+    """How many violations there are, and the first of them, a line each."""
     if broken is None:
-        return 0, ""
+        return 0, NOTHING
     once = broken.localCheckpoint()
     some = once.orderBy("what").limit(SHOWN).collect()
-    return once.count(), "\n".join(f"- {row['what']}" for row in some)
+    return once.count(), bullets(row["what"] for row in some)

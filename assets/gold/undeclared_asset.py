@@ -28,9 +28,11 @@ from assets.gold.gold_checks import described_checked, described_specs
 from assets.gold.gold_specs import lineage_of, schema_of, specs_of
 from assets.lake import Lake
 from assets.retries import retried
+from assets.shown_markdown import as_list
 from assets.window_asset import of_feed, window_step
 from assets.wording import counted
 from expectations.feed_rules import gold_rules
+from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
 from transforms.silver.conforming.discovered_tables import Stopped, Tables
 
@@ -76,7 +78,7 @@ def build(feed: Feed, nodes: Collection[Table] = ()) -> dg.AssetsDefinition:
                 metadata={
                     "dagster/row_count": done.rows,
                     "changes": 0,
-                    "described": dg.MetadataValue.md(_in_words(met.described)),
+                    "described": as_list(_in_words(met.described)),
                 },
             )
         yield from checked
@@ -101,7 +103,7 @@ def spec_of_table(feed: Feed, table: Table) -> dg.AssetSpec:
     plain = next(specs_of(feed, table))
     return of_feed(feed, plain).replace_attributes(
         deps=[feed_key("undeclared", feed)],
-        description=f"One row per key of {table.name}, which its stream describes and no feed file declares.",
+        description=f"One row per key of {code(table.name)}, which its stream describes and no feed file declares.",
         partitions_def=partitions.windows_of(feed),
     )
 
@@ -155,13 +157,11 @@ def _sum(results: Iterable[TableResult], stopped: Mapping[str, Stopped]) -> Appl
     return done
 
 
-def _in_words(described: Mapping[str, Table]) -> str:
-    """The tables with the keys and types that the stream gives them, a line of Markdown each."""
-    lines = []
+def _in_words(described: Mapping[str, Table]) -> Iterator[str]:
+    """The tables with the keys and types that the stream gives them, a line each."""
     for name, table in described.items():
         columns = ", ".join(f"{column} {kind}" for column, kind in table.columns.items())
-        lines.append(f"- {name}: key ({', '.join(table.key) or 'none'}), columns {columns}")
-    return "\n".join(lines) or "none"
+        yield f"{name}: key ({', '.join(table.key) or 'none'}), columns {columns}"
 
 
 def stopped_in(feed: Feed, met: Tables) -> dict[str, Stopped]:

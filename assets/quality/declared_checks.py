@@ -16,9 +16,11 @@ import dagster as dg
 from assets.lake import Lake
 from assets.quality.quality_folder import QualityFolder
 from assets.quality.table_rows import rows_of_gold, rows_of_silver, version_of_gold
+from assets.shown_markdown import as_metadata
 from assets.wording import counted
 from expectations.suites.asked import Answer, ask
 from expectations.suites.declared import ONLY_PANDAS
+from transforms.display.markdown import Markdown, code, table
 from transforms.feed.checks import DeclaredExpectation, DeclaredSuite, SuiteLayer
 from transforms.feed.feed import Feed, Table
 
@@ -53,7 +55,7 @@ def specs_of_suite(asset: dg.AssetKey, suite: DeclaredSuite | None) -> list[dg.A
         dg.AssetCheckSpec(
             name=one.check,
             asset=asset,
-            description=f"{one.kind}, as the feed file declares under {one.key}.",
+            description=f"{code(one.kind)}, as the feed file declares under {code(one.key)}.",
             blocking=one.severity == "block",
         )
         for one in suite.expectations
@@ -178,19 +180,19 @@ def results_of_suite(asset: dg.AssetKey, asked: Asked) -> Iterator[dg.AssetCheck
 def answer_in_words(answer: Answer) -> str:
     """What an expectation found, as a sentence, with some of the rows that break it."""
     if answer.error is not None:
-        return f"{answer.description}: could not be asked: {answer.error}"
+        return f"{code(answer.description)}: could not be asked: {code(answer.error)}"
     if answer.passed:
-        return answer.description
+        return code(answer.description)
     if answer.broken is not None:
         found = f"{counted(answer.broken, 'row')} of {answer.asked or 0:,} break it"
     else:
-        found = f"found {answer.observed}"
+        found = f"found {code(answer.observed)}"
     shown = ", ".join(_row_in_words(one) for one in answer.samples[:3])
-    return f"{answer.description}: {found}" + (f", such as {shown}" if shown else "")
+    return f"{code(answer.description)}: {found}" + (f", such as {shown}" if shown else "")
 
 
 def _row_in_words(row: Mapping[str, object]) -> str:
-    return " ".join(f"{name}={value}" for name, value in row.items())
+    return code(" ".join(f"{name}={value}" for name, value in row.items()))
 
 
 def _metadata(answers: Sequence[Answer], failed: Sequence[Answer]) -> dict[str, Any]:
@@ -202,17 +204,11 @@ def _metadata(answers: Sequence[Answer], failed: Sequence[Answer]) -> dict[str, 
         **({"observed": ", ".join(observed)} if observed else {}),
         **({"rows": sum(asked)} if asked else {}),
         **({"violations": sum(broken)} if broken else {}),
-        **({"found": dg.MetadataValue.md(_as_table(samples))} if samples else {}),
+        **({"found": as_metadata(_as_table(samples))} if samples else {}),
     }
 
 
-def _as_table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows as a table of Markdown."""
+def _as_table(rows: Sequence[Mapping[str, object]]) -> Markdown:
+    """Rows as a table."""
     head = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[_cell(row.get(name)) for name in head] for row in rows]
-    lines = [[*head], ["---"] * len(head), *cells]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _cell(value: object) -> str:
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    return table(head, [[row.get(name) for name in head] for row in rows])

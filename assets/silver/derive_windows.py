@@ -34,6 +34,7 @@ from assets.silver.freshness import stale_lags
 from assets.silver.samples_of_counts import samples_of_counts, samples_of_quarantine
 from assets.silver.violations import Findings
 from expectations import silver as rules
+from transforms.display.markdown import Markdown, code_block, paragraphs
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -48,7 +49,7 @@ class Derived:
 
     accounts: Sequence[StoredAccount]
     violations: Mapping[str, int]
-    samples: Mapping[str, str]
+    samples: Mapping[str, Markdown]
 
 
 def derive(
@@ -114,8 +115,8 @@ def derive_alone(
         | samples_of_quarantine(lake, feed, windows, accounts)
     )
     counts[rules.NOTHING_QUARANTINED.name] -= dismissed
-    if counts[rules.TABLES_ARE_DECLARED.name]:
-        samples[rules.TABLES_ARE_DECLARED.name] += _as_declared(lake, feed, accounts)
+    if counts[name := rules.TABLES_ARE_DECLARED.name]:
+        samples[name] = paragraphs([samples[name], _as_declared(lake, feed, accounts)])
     for rule, waiting in _waiting_transactions(lake, feed).items():
         counts[rule] = len(waiting)
         samples[rule] = open_transactions.described(waiting)
@@ -125,11 +126,11 @@ def derive_alone(
     return Derived(accounts, counts, samples)
 
 
-def _as_declared(lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]) -> str:
-    """What to write into the feed file for the tables that it does not declare, as Markdown."""
+def _as_declared(lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]) -> Markdown:
+    """What to write into the feed file for the tables that it does not declare."""
     waiting = {row["window"] for row in accounts if row["declared"] is None and row["changes"]}
     lines = "\n".join(undeclared_tables.lines_to_paste(lake, feed, waiting))
-    return f"\n\n```yaml\n{lines}\n```"
+    return code_block(lines, "yaml")
 
 
 def _dismissed(feed: Feed, made: ClassifiedWindows, windows: Sequence[str]) -> int:

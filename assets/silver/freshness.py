@@ -24,8 +24,8 @@ class WindowLag:
     age: timedelta
 
     def in_words(self) -> str:
-        """A line of Markdown."""
-        return f"- {self.window}: the newest event is of {self.newest:%Y-%m-%d %H:%M:%S} UTC, {self.age} before its end"
+        """The same in a line."""
+        return f"{self.window}: the newest event is of {self.newest:%Y-%m-%d %H:%M:%S} UTC, {self.age} before its end"
 
 
 def lags(feed: Feed, accounts: Sequence[StoredAccount], now: datetime) -> list[WindowLag]:

@@ -13,6 +13,7 @@ from assets.bookkeeping.accounting import StoredAccount
 from assets.bookkeeping.quarantine import samples
 from assets.lake import Lake
 from expectations import silver as rules
+from transforms.display.markdown import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -28,7 +29,7 @@ _OF_COUNT: Final = {
 """The rules that are broken as often as the accounts count something."""
 
 
-def samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, str]:
+def samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, Markdown]:
     """In which window and table each thing was counted, as Markdown, by the rule's name."""
     found = {rule: _lines(accounts, count) for count, rule in _OF_COUNT.items()}
     for warning in FORMATS[feed.format].warnings:
@@ -38,15 +39,15 @@ def samples_of_counts(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str
     return found
 
 
-def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> str:
+def _lines(accounts: Iterable[Mapping[str, Any]], count: str) -> Markdown:
     numbers = [(row.get(count, 0), row["window"], row["table"] or "(no table)") for row in accounts]
     most = sorted((one for one in numbers if one[0]), key=lambda one: (-one[0], *one[1:]))
-    return "\n".join(f"- {table}: {number:,} in {window}" for number, window, table in most[:SHOWN])
+    return bullets(f"{table}: {number:,} in {window}" for number, window, table in most[:SHOWN])
 
 
 def samples_of_quarantine(
     lake: Lake, feed: Feed, windows: Sequence[str], accounts: Sequence[StoredAccount]
-) -> dict[str, str]:
+) -> dict[str, Markdown]:
     """The open records of what these windows have in quarantine, by reason; read where there is any."""
     if not any(row["quarantined"] for row in accounts):
         return {}

@@ -19,11 +19,13 @@ from assets.lake import Lake
 from assets.layers import Layer
 from assets.quality.suite_faults import refuse_unknown
 from assets.retries import retried
+from assets.shown_markdown import as_metadata
 from assets.silver import derive_windows
 from assets.silver.freshness import lags
 from assets.silver.silver_checks import silver_check_specs, silver_checked
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
+from transforms.display.markdown import Markdown, own_head, table
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import COUNTS, OUTCOMES
 
@@ -115,7 +117,7 @@ def facts(accounts: Sequence[StoredAccount]) -> dict[str, float | dg.MetadataVal
     return {
         "dagster/partition_row_count": total["changes"] + total["control"] + total["derived"],
         **total,
-        "accounting": dg.MetadataValue.md(as_table(accounts)),
+        "accounting": as_metadata(as_table(accounts)),
         "accounts": dg.MetadataValue.json([account(row) for row in accounts]),
     }
 
@@ -143,13 +145,8 @@ def account(row: StoredAccount) -> dict[str, object]:
     return {name: row[name] for name in ("window", "table", "source_table", "declared", *COUNTS)}
 
 
-def as_table(accounts: Sequence[StoredAccount]) -> str:
-    """The accounts as a Markdown table: one line per window and table."""
+def as_table(accounts: Sequence[StoredAccount]) -> Markdown:
+    """The accounts as a table: one line per window and table."""
     head = ["window", "table", *OUTCOMES, "events"]
-    lines = [
-        [str(row[name]) for name in head]
-        for row in sorted(accounts, key=lambda row: (row["window"], str(row["table"])))
-    ]
-    return "\n".join(
-        "| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines]
-    )
+    rows = sorted(accounts, key=lambda row: (row["window"], str(row["table"])))
+    return table(own_head(*head), [[row[name] for name in head] for row in rows])

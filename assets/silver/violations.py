@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from assets.bookkeeping.accounting import StoredAccount
 from assets.silver.freshness import WindowLag
 from expectations import silver as rules
+from transforms.display.markdown import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.silver import accounting, conflicts
@@ -133,29 +134,27 @@ def warnings_of(feed: Feed, accounts: Sequence[StoredAccount]) -> dict[str, int]
     }
 
 
-def samples(findings: Findings) -> dict[str, str]:
-    """What a reader of a failed check wants to see first, as Markdown, by the rule's name; empty for most rules."""
+def samples(findings: Findings) -> dict[str, Markdown]:
+    """What a reader of a failed check wants to see first, by the rule's name; empty for most rules."""
     accounts = findings.accounts
     undeclared = sorted(
         {str(row["source_table"]) for row in accounts if row["declared"] is None and row["changes"]}
     )
     fallen = [
-        f"- {row['table']}: log file {row['segment']} ends at {row['newest']},"
+        f"{row['table']}: log file {row['segment']} ends at {row['newest']},"
         f" one with a lower number at {row['newest_before']}"
         for row in findings.falls
     ]
     too_late = [
-        f"- {row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
+        f"{row['table']}: {row['too_late']:,} in window {row['window']}" for row in findings.late
     ]
     return {
-        rules.NO_CONFLICTING_PAYLOADS.name: "\n".join(findings.conflicts),
-        rules.IS_FRESH.name: "\n".join(one.in_words() for one in findings.stale),
-        rules.MOST_EVENTS_ARE_IN_TIME.name: "\n".join(too_late),
-        rules.TABLES_ARE_DECLARED.name: "\n".join(f"- {name}" for name in undeclared),
-        rules.COLUMNS_ARE_DECLARED.name: "\n".join(
-            f"- {name}" for name in undeclared_columns(accounts)
-        ),
-        rules.POSITION_RISES_WITH_SOURCE_TIME.name: "\n".join(fallen),
+        rules.NO_CONFLICTING_PAYLOADS.name: bullets(findings.conflicts),
+        rules.IS_FRESH.name: bullets(one.in_words() for one in findings.stale),
+        rules.MOST_EVENTS_ARE_IN_TIME.name: bullets(too_late),
+        rules.TABLES_ARE_DECLARED.name: bullets(undeclared),
+        rules.COLUMNS_ARE_DECLARED.name: bullets(undeclared_columns(accounts)),
+        rules.POSITION_RISES_WITH_SOURCE_TIME.name: bullets(fallen),
     }
 
 

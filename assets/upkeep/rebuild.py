@@ -26,6 +26,7 @@ from assets.layers import Layer
 from assets.locks import writing
 from assets.silver import derive_windows
 from expectations import silver as rules
+from transforms.display.markdown import bullet_texts
 from transforms.errors import RebuildRefused, RebuildStopped
 from transforms.feed.feed import Feed, Table
 
@@ -79,7 +80,9 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
         yield RebuildProgress(start + len(some), len(windows))
     for rule in rules.rules_of(feed.format):
         if rule.severity == "blocking" and violations[rule.name]:
-            seen = found.get(rule.name, "").removeprefix("- ").replace("\n- ", "; ")
+            seen = "; ".join(
+                line.removeprefix("- ") for line in bullet_texts(found.get(rule.name, ""))
+            )
             raise RebuildStopped(
                 feed.name,
                 f"a check fails: {rule.says}" + (f" {seen}." if seen else ""),

@@ -5,6 +5,8 @@ Put here what Dagster is shown of it. Not here: what compaction does (``compacti
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
+from typing import Final
+
 import dagster as dg
 
 from assets.asset_keys import feed_key, gold_keys
@@ -12,11 +14,18 @@ from assets.bookkeeping import discovered_tables
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.retries import retried
+from assets.shown_markdown import as_metadata
 from assets.upkeep.compaction import compact_feed
 from assets.window_asset import of_feed
 from assets.wording import counted
+from transforms.display.markdown import own_head, table
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
+
+HEAD: Final = own_head(
+    *("table", "changes folded", "kept", "base rows", "tombstones dropped", "kept", "no further")
+)
+"""The columns of what a run shows."""
 
 
 def key_of(feed: Feed) -> dg.AssetKey:
@@ -39,10 +48,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
     )
     @retried
     def compaction(context: dg.AssetExecutionContext, lake: Lake) -> dg.MaterializeResult[None]:
-        lines = [
-            "| table | changes folded | kept | base rows | tombstones dropped | kept | no further |"
-        ]
-        lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+        lines: list[tuple[object, ...]] = []
         folded = dropped = 0
         for done in compact_feed(lake, feed, gold_tables.mirrors(lake, feed), dry_run=False):
             context.log.info(
@@ -60,14 +66,14 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 done.tombstones,
                 "; ".join(done.plan.held_back_by),
             )
-            lines.append("| " + " | ".join(map(str, cells)) + " |")
+            lines.append(cells)
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):
             context.log.warning(f"{feed.name}: not compacted, because gold cannot be made: {line}")
         return dg.MaterializeResult(
             metadata={
                 "changes_folded": folded,
                 "tombstones_dropped": dropped,
-                "tables": dg.MetadataValue.md("\n".join(lines)),
+                "tables": as_metadata(table(HEAD, lines)),
             }
         )
 

@@ -23,6 +23,7 @@ from orchestration.watching.alerts.hooks import Hook, hooks_of, link_of_run
 from orchestration.watching.alerts.message import CheckFinding, Message
 from orchestration.watching.drift_lines import NEW_DRIFT
 from orchestration.watching.run_windows import windows_in_words
+from transforms.display.markdown import block_lines
 from transforms.errors import SettingMisdeclared
 
 NAME = "weir_alerts"
@@ -161,7 +162,7 @@ def message_of(instance: dg.DagsterInstance, run: str) -> Message | None:
             failed.extend(reasons(event))
         elif event is not None and event.is_asset_observation:
             found = event.asset_observation_data.asset_observation.metadata.get(NEW_DRIFT)
-            drift.extend([] if found is None else str(found.value).splitlines())
+            drift.extend([] if found is None else block_lines(str(found.value)))
         elif event is not None:
             checks.extend(_findings(event.asset_check_evaluation_data))
     if (

@@ -20,11 +20,13 @@ from assets.bookkeeping.quarantine.opened import Quarantine, quarantine_of
 from assets.bookkeeping.quarantine.records import Records
 from assets.bookkeeping.quarantine.signing import signed
 from assets.lake import Lake
+from assets.shown_markdown import as_metadata
 from assets.upkeep import dismissing, mending
 from assets.upkeep.mending import Mended, bronze_rows
 from assets.upkeep.record_contents import contents_of
 from assets.wording import counted
 from orchestration.automation.quarantine_form import Action, ListedState, QuarantineForm
+from transforms.display.markdown import Markdown, code, code_block, paragraphs
 from transforms.errors import DecisionRefused, WeirError
 from transforms.feed.feed import Feed
 
@@ -37,7 +39,7 @@ class Done:
     """What a run did: in lines, and as Markdown. ``left``: why the run did not reach what was asked of it."""
 
     lines: Sequence[str]
-    page: str
+    page: Markdown
     left: str = ""
 
 
@@ -61,7 +63,7 @@ def build(feed: Feed) -> dg.JobDefinition:
             raise dg.Failure(str(fault), allow_retries=False) from None
         for line in done.lines:
             context.log.info(line)
-        metadata = {"records": dg.MetadataValue.md(done.page)}
+        metadata = {"records": as_metadata(done.page)}
         if done.left:
             raise dg.Failure(done.left, metadata=metadata, allow_retries=False)
         context.add_output_metadata(metadata)
@@ -162,7 +164,7 @@ def shown(quarantine: Quarantine, form: QuarantineForm) -> Done:
     records = picked(quarantine, form)[:SHOWN]
     rows = bronze_rows(quarantine.lake, quarantine.feed, records)
     texts = ["\n".join(shown_in_full(quarantine.feed, one, rows.get(one.place))) for one in records]
-    return Done(texts, "\n\n".join(map(words.as_code_block, texts)))
+    return Done(texts, paragraphs(map(code_block, texts)))
 
 
 def dismissed(quarantine: Quarantine, form: QuarantineForm) -> Done:
@@ -230,18 +232,18 @@ def signature_of(feed: Feed, form: QuarantineForm) -> Signature:
     return signed(feed, form.reason, form.by or None, "say why in the field reason")
 
 
-def page_after(quarantine: Quarantine, records: Records, title: str) -> str:
+def page_after(quarantine: Quarantine, records: Records, title: str) -> Markdown:
     """These records as they are now, as Markdown."""
     now = quarantine_of(quarantine.lake, quarantine.feed)
     return as_page(now, now.records.among(records), title)
 
 
-def as_page(quarantine: Quarantine, records: Records, title: str) -> str:
+def as_page(quarantine: Quarantine, records: Records, title: str) -> Markdown:
     """Records as Markdown, by reason."""
     groups = words.grouped(records)
     seen = [one for group in groups for one in group.records[:SHOWN]]
     contents = contents_of(quarantine.lake, quarantine.feed, seen)
-    return "\n\n".join(filter(None, [title, words.as_markdown(groups, contents, SHOWN)]))
+    return paragraphs([code(title), words.as_markdown(groups, contents, SHOWN)])
 
 
 _ACTIONS: Final[Mapping[Action, Callable[[Quarantine, QuarantineForm], Done]]] = {

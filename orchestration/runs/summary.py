@@ -17,6 +17,7 @@ from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
 from orchestration.watching.drift_lines import NEW_DRIFT
+from transforms.display.markdown import block_lines
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:
@@ -76,7 +77,7 @@ def new_in_stream(outcome: Outcome) -> Iterator[str]:
     """What the stream has that the feed file does not declare, with the lines to paste."""
     for _, values in outcome.metadata:
         if NEW_DRIFT in values:
-            yield str(values[NEW_DRIFT])
+            yield from block_lines(str(values[NEW_DRIFT]))
 
 
 def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:

@@ -32,8 +32,8 @@ def test_a_stopped_table_fails_its_check_by_name_and_holds_nothing_up_that_is_do
     assert (failed.passed, failed.severity) == (False, dg.AssetCheckSeverity.ERROR)
     assert "gold is unchanged for pets: two keys" in str(failed.description)
     # As Markdown what was found is a list, and what to do a paragraph of its own behind it.
-    assert "\n\n- gold is unchanged" in str(failed.description)
-    assert "two keys\n\n" in str(failed.description)
+    assert "\n\n- `gold is unchanged" in str(failed.description)
+    assert "two keys`\n\n" in str(failed.description)
     assert all(one.passed for one in found.values())
     specs = {one.name: one.blocking for one in checks.specs(["gold", "zoo"], rules.RULES)}
     assert specs["every_table_is_made"] is False

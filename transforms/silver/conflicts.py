@@ -58,4 +58,4 @@ def in_words(one: Row, other: Row) -> str:
     """Where both stand."""
     key = ", ".join("null" if part is None else part for part in one.key or ())
     places = [f"{row.object} line {row.line}" for row in (one, other)]
-    return f"- {one.table}, key {key}: {places[0]} and {places[1]} say different things of one {one.operation}"
+    return f"{one.table}, key {key}: {places[0]} and {places[1]} say different things of one {one.operation}"

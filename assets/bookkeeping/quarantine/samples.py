@@ -6,7 +6,7 @@ Put here what a reader of that check sees. Not here: how one record reads (``wor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from assets.bookkeeping.quarantine import words
@@ -16,6 +16,14 @@ from assets.bookkeeping.quarantine.words import Grouped
 from assets.lake import Lake
 from assets.wording import counted
 from expectations.quarantine import remedy
+from transforms.display.markdown import (
+    NOTHING,
+    Markdown,
+    bullets,
+    code_block,
+    own_words,
+    paragraphs,
+)
 from transforms.feed.feed import Feed
 
 REASONS: Final = 10
@@ -28,8 +36,8 @@ LOOKED_AT: Final = 10_000
 """So many rows of quarantine are looked at: a run has no time for millions."""
 
 
-def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> str:
-    """The open records of these windows by reason, as Markdown; empty where there is none.
+def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdown:
+    """The open records of these windows by reason; empty where there is none.
 
     The first lines, up to a blank one, say it in short; below are the records and the commands to type.
     ``feed``: with its recorded decisions.
@@ -37,39 +45,37 @@ def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> str:
     found = sampled(lake, feed, windows, LOOKED_AT)
     groups = words.grouped(found.records)[:REASONS]
     if not groups:
-        return ""
+        return NOTHING
     shown = [one for group in groups for one in group.records[:SHOWN]]
     in_short = [*map(_in_short, groups)]
     if not found.is_all:
-        in_short.append(f"- (these are the first {LOOKED_AT:,} events; there are more)")
+        in_short.append(f"(these are the first {LOOKED_AT:,} events; there are more)")
     contents = words.hidden(shown) if feed.masks_columns else payloads(lake, feed, shown)
     parts = [
-        "\n".join(in_short),
+        bullets(in_short),
         words.as_markdown(groups, contents, SHOWN),
-        "\n".join(_commands(feed, groups)),
+        *_commands(feed, groups),
     ]
-    return "\n\n".join(parts)
+    return paragraphs(parts)
 
 
 def _in_short(group: Grouped) -> str:
     first = group.records[0]
     of = f"{first.table}: " if first.table else ""
     number = counted(len(group.records), "record")
-    return f"- {group.reason}: {number}; first {first.id[: words.ID]}, {first.where}, {of}{first.detail}"
+    return (
+        f"{group.reason}: {number}; first {first.id[: words.ID]}, {first.where}, {of}{first.detail}"
+    )
 
 
-def _commands(feed: Feed, groups: Sequence[Grouped]) -> list[str]:
+def _commands(feed: Feed, groups: Sequence[Grouped]) -> Iterator[Markdown]:
     """What can be typed, and what to do about the first record of each reason."""
     first = groups[0].records[0].id[: words.ID]
-    advice = [
-        f"- {group.reason}: {remedy(group.reason, feed.name, group.records[0].id[: words.ID])}"
+    yield code_block(f"weir quarantine list {feed.name}\nweir quarantine show {feed.name} {first}")
+    # Reasons and remedies are Weir's own; an id is a digest.
+    yield bullets(
+        own_words(
+            f"{group.reason}: {remedy(group.reason, feed.name, group.records[0].id[: words.ID])}"
+        )
         for group in groups
-    ]
-    return [
-        "```text",
-        f"weir quarantine list {feed.name}",
-        f"weir quarantine show {feed.name} {first}",
-        "```",
-        "",
-        *advice,
-    ]
+    )

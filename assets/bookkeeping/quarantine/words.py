@@ -9,9 +9,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from assets.bookkeeping.quarantine.records import QuarantinedRecord, Records
 from assets.wording import counted
+from transforms.display.markdown import Markdown, own_head, own_words, paragraphs, table
+from transforms.display.plain import visible
 from transforms.feed.decisions import Coordinates
 
 SHORT = 100
@@ -43,8 +46,7 @@ def short(payload: bytes | None) -> str:
 
 def as_text(payload: bytes) -> str:
     """The payload as text; bytes that are no UTF-8, and characters that a terminal acts upon, as escapes."""
-    text = payload.decode("utf-8", "backslashreplace")
-    return "".join(one if one.isprintable() or one in "\n\r\t" else repr(one)[1:-1] for one in text)
+    return visible(payload.decode("utf-8", "backslashreplace"))
 
 
 def readable(payload: bytes | None) -> str:
@@ -130,45 +132,24 @@ def grouped(records: Records) -> list[Grouped]:
 
 def as_markdown(
     groups: Sequence[Grouped], payloads: Mapping[Coordinates, bytes | None], most: int
-) -> str:
+) -> Markdown:
     """Records as tables for Dagster's pages, one for each reason; at most so many records of each."""
-    return "\n\n".join("\n".join(_table_of(one, payloads, most)) for one in groups)
+    return paragraphs(part for one in groups for part in _parts_of(one, payloads, most))
 
 
-def _table_of(
+def _parts_of(
     group: Grouped, payloads: Mapping[Coordinates, bytes | None], most: int
-) -> Iterator[str]:
-    yield f"**{group.reason or 'no reason is known'}**: {counted(len(group.records), 'record')}"
-    yield ""
-    yield "| id | state | window | where | what was found | record |"
-    yield "|---|---|---|---|---|---|"
+) -> Iterator[Markdown]:
+    reason = own_words(f"**{group.reason}**") if group.reason else own_words("no reason is known")
+    yield own_words(f"{reason}: {counted(len(group.records), 'record')}")
+    rows = []
     for one in group.records[:most]:
         what = f"{one.table}: {one.detail}" if one.table else one.detail
-        payload = _as_code(short(payloads.get(one.place)))
-        cells = [*map(_cell, (one.id[:ID], one.state, one.window, one.where, what)), payload]
-        yield "| " + " | ".join(cells) + " |"
+        payload = short(payloads.get(one.place))
+        rows.append((one.id[:ID], one.state, one.window, one.where, what, payload))
+    yield table(_HEAD, rows)
     if len(group.records) > most:
-        yield ""
-        yield f"and {len(group.records) - most:,} more"
+        yield own_words(f"and {len(group.records) - most:,} more")
 
 
-_MARKS = re.compile(r"([\\`*_\[\]<>|~#&])")
-
-
-def _cell(text: str) -> str:
-    """Text as Markdown shows it as it is: what a source wrote is no markup, and no link."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
-
-
-def _as_code(text: str) -> str:
-    """Text in a table as code, between more backquotes than it has itself."""
-    quotes = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    # A table's cells are told apart before anything else is read, so that the bar is escaped in code, too.
-    escaped = text.replace("|", "\\|")
-    return f"{quotes} {escaped} {quotes}" if len(quotes) > 1 else f"`{escaped}`"
-
-
-def as_code_block(text: str) -> str:
-    """Lines as Markdown shows them as they are."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}text\n{text}\n{fence}"
+_HEAD: Final = own_head("id", "state", "window", "where", "what was found", "record")

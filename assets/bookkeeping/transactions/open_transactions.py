@@ -16,6 +16,7 @@ from assets.bookkeeping.transactions.landed_objects import unread
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.wording import counted
+from transforms.display.markdown import Markdown, bullets
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
 from transforms.moments import moment_of
@@ -67,10 +68,10 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     return found
 
 
-def described(waiting: Sequence[OpenTransaction]) -> str:
+def described(waiting: Sequence[OpenTransaction]) -> Markdown:
     """The open transactions, one line each: how much waits, since when, and for what."""
-    return "\n".join(
-        f"- {one.id}: {'never_committed' if one.never_committed else 'open'}:"
+    return bullets(
+        f"{one.id}: {'never_committed' if one.never_committed else 'open'}:"
         f" {counted(one.waiting, 'change')} since window {one.first_window}"
         f" ({counted(int(one.age / timedelta(hours=1)), 'hour')}); {_lacks(one)}"
         for one in waiting

@@ -16,12 +16,14 @@ from assets.audit.feed_report import FeedReport, seconds_to_gold
 from assets.bookkeeping import gold_sizes, known_drift
 from assets.bookkeeping.gold_sizes import EndedRun
 from assets.lake import Lake
+from assets.shown_markdown import as_metadata
 from assets.window_asset import of_feed, window_step
 from orchestration.watching import pages
 from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.metrics import metrics_files
 from orchestration.watching.report import stored
 from orchestration.watching.report.page import page_of
+from transforms.display.markdown import code_block
 from transforms.feed.feed import Feed
 
 
@@ -86,7 +88,7 @@ def tell_of_drift(
         return {}
     for one in found.drift:
         context.log.warning(f"{feed.name}: {one.says}")
-    metadata = {NEW_DRIFT: dg.MetadataValue.md("\n".join(drift_lines(feed, found.drift)))}
+    metadata = {NEW_DRIFT: as_metadata(code_block("\n".join(drift_lines(feed, found.drift))))}
     # For whoever looks at silver, and for the sensor that sends messages.
     context.log_event(dg.AssetObservation(feed_key("silver", feed), metadata=metadata))
     known_drift.note(lake, feed, found)

@@ -78,7 +78,7 @@ def test_a_key_that_something_else_has_broken_is_found_with_its_row(lake: Lake, 
     head, line = stored_tables.stored_in_lines(feed, found)
     assert "9 expectations of 2 tables" in head
     assert "1 failure" in head
-    assert line.startswith("  gold.zoo.pets: id: ")
+    assert line.startswith("  gold.zoo.pets: `id: ")
 
 
 def test_the_command_ends_with_1_and_shows_what_is_broken_on_pages(
@@ -89,7 +89,7 @@ def test_the_command_ends_with_1_and_shows_what_is_broken_on_pages(
     assert "zoo: 9 expectations of 2 tables as it stands: all hold" in capsys.readouterr().out
     damage(lake)
     assert data_docs.data_docs(place, []) == 1
-    assert "gold.zoo.pets: id: " in capsys.readouterr().out
+    assert "gold.zoo.pets: `id: " in capsys.readouterr().out
     pages = tmp_path / "warehouse" / "_quality" / "zoo" / "data_docs"
     assert [one for one in pages.rglob("*.html") if "as_stored" in str(one)]
 
@@ -103,4 +103,4 @@ def test_the_job_fails_and_says_what_is_broken(lake: Lake, feed: Feed) -> None:
         assert not result.success
         (event,) = result.get_step_failure_events()
         assert event.step_failure_data.user_failure_data is not None
-        assert "gold.zoo.pets: id: " in str(event.step_failure_data.user_failure_data.description)
+        assert "gold.zoo.pets: `id: " in str(event.step_failure_data.user_failure_data.description)

@@ -207,7 +207,7 @@ def test_offsets_without_a_record_are_counted_for_whom_asks_and_compaction_is_no
     (passed,) = offset_checks(lake, asked, arrived.gaps, ["2025-11-20T03"])
     (failed,) = offset_checks(lake, asked, {"ended/0": 2}, ["2025-11-20T03"])
     assert (passed.passed, failed.passed) == (True, False)
-    assert "- ended/0: 2 without a record" in str(failed.description)
+    assert "- `ended/0: 2 without a record" in str(failed.description)
     assert offset_checks(lake, feed, {}, ["2025-11-20T03"]) == []
     partition = arrived.ranges[0].partition
     whole = [Range(partition, 0, 10)]

@@ -94,7 +94,7 @@ def test_what_is_missing_is_named_for_whom_asks(lake: Lake) -> None:
     (failed,) = operation_gaps.operation_checks(lake, ASKED, gaps, [WINDOW])
     (passed,) = operation_gaps.operation_checks(lake, ASKED, [], [WINDOW])
     assert (failed.passed, passed.passed) == (False, True)
-    assert "- cut line 2: 2 missing before it" in str(failed.description)
+    assert "- `cut line 2: 2 missing before it" in str(failed.description)
     assert [spec.name for spec in bronze_check_specs(ASKED)] == ["operation_counts_have_no_gap"]
 
     assert operation_gaps.operation_gaps(lake, FEED, [WINDOW]) == []
@@ -127,7 +127,7 @@ def test_a_run_reports_the_gap_and_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert not outcome.failed
     (check,) = [one for one in outcome.checks if one.asset_key.path[0] == "bronze"]
     assert (check.passed, check.check_name) == (False, "operation_counts_have_no_gap")
-    assert "- 2025-11-20/03/a.json line 2: 1 missing before it" in str(check.description)
+    assert "- `2025-11-20/03/a.json line 2: 1 missing before it" in str(check.description)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_changes_of_an_undeclared_table_wait_in_silver_and_are_named(
     _, made = bring(lake, feed)
     assert made.violations["tables_are_declared"] == 1
     listed, _, lines = made.samples["tables_are_declared"].partition("\n\n")
-    assert listed == "- main.zoo.toys"
+    assert listed == "- `main.zoo.toys`"
     assert lines.startswith("```yaml\ntables:\n  toys:")
     waiting = (
         lake.table(Layer.SILVER, "zoo").read().select("table", "declared", "key", "after").collect()
@@ -119,8 +119,8 @@ def test_what_the_feed_does_not_declare_stays_out_of_gold_and_is_named(
     assert names(lake, feed) == {1: "Ada"}
     assert made.violations["tables_are_declared"] == 1
     assert made.violations["columns_are_declared"] == 1
-    assert made.samples["columns_are_declared"] == "- pets.nickname"
-    assert made.samples["tables_are_declared"].startswith("- main.farm.pets\n")
+    assert made.samples["columns_are_declared"] == "- `pets.nickname`"
+    assert made.samples["tables_are_declared"].startswith("- `main.farm.pets`\n")
 
 
 def test_a_name_in_a_record_cannot_leave_the_warehouse(lake: Lake, folder: Path) -> None:

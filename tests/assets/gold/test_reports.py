@@ -47,7 +47,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     assert made.violations["every_transaction_is_committed"] == 1
     assert made.violations["no_transaction_is_overdue"] == 0
     assert (
-        "- t: open: 1 change since window 2025-11-20T03 (0 hours)"
+        "- `t: open: 1 change since window 2025-11-20T03 (0 hours)"
         in (made.samples["every_transaction_is_committed"])
     )
 
@@ -60,7 +60,7 @@ def test_a_truncate_says_what_it_removed_and_an_old_open_transaction_that_it_is_
     from_objects.land(lake, feed, window)
     made = derive_windows.derive(lake, feed, window)
     assert made.violations["no_transaction_is_overdue"] == 1
-    assert made.samples["no_transaction_is_overdue"].startswith("- t: never_committed: 1 change")
+    assert made.samples["no_transaction_is_overdue"].startswith("- `t: never_committed: 1 change")
     done = apply_table.apply(lake, feed, PETS, window)
     # Only some are reported: a stream may have as many of them as it has events.
     assert effect_lines(done.tables[0].scoped) == [
@@ -101,7 +101,7 @@ def test_a_window_with_an_unread_object_holds_a_transaction_back(
     made = bring(lake, feed, ["2025-11-20T03"])[1]
     assert names(lake, feed) == {}
     assert made.samples["every_transaction_is_committed"].endswith(
-        "windows with drops that are not read yet: 2025-11-20T02"
+        "windows with drops that are not read yet: 2025-11-20T02`"
     )
     bring(lake, feed)
     assert names(lake, feed) == {1: "pet 1", 2: "pet 2"}

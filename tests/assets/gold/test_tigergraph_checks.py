@@ -167,10 +167,10 @@ def test_the_checks_name_the_edges(lake: Lake, folder: Path) -> None:
         "mirrored_edges_agree": 1,
     }
     assert found.samples == {
-        "tids_rise_with_source_time": "- partition 2: no event from tid 50 on is later than"
-        " 2025-11-20 00:53:20, but an event with a lower tid is from 2025-11-20 02:53:21",
-        "no_edge_awaits_its_vertex": "- edge_Likes: Person a Person b ",
-        "mirrored_edges_agree": "- edge_Knows: Person a Person c ",
+        "tids_rise_with_source_time": "- `partition 2: no event from tid 50 on is later than"
+        " 2025-11-20 00:53:20, but an event with a lower tid is from 2025-11-20 02:53:21`",
+        "no_edge_awaits_its_vertex": "- `edge_Likes: Person a Person b `",
+        "mirrored_edges_agree": "- `edge_Knows: Person a Person c `",
     }
     tombstones = lake.table(Layer.GOLD, "social", "vertex_Person__tombstones")
     later = tombstones.read().selectExpr(

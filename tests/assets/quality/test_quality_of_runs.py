@@ -101,10 +101,10 @@ def test_a_warning_says_what_was_found_with_keys_and_its_page_shows_it(
     assert not outcome.failed
     warned = found(outcome)[SHORT.check]
     assert (warned.passed, warned.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert "1 row of 3 break it, such as name=Clara id=3" in str(warned.description)
+    assert "1 row of 3 break it, such as `name=Clara id=3`" in str(warned.description)
     assert warned.metadata["violations"].value == 1
     assert warned.metadata["rows"].value == 3
-    assert "| Clara | 3 |" in str(warned.metadata["found"].value)
+    assert "| `Clara` | 3 |" in str(warned.metadata["found"].value)
     rows = found(outcome)[FEW.check]
     assert (rows.passed, rows.metadata["observed"].value) == (False, "3")
     page = page_of(warned).read_text()

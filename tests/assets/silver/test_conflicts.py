@@ -43,7 +43,7 @@ def test_events_that_contradict_each_other_are_counted(tmp_path: Path, case: str
     seen = made.samples["no_conflicting_payloads"].splitlines()
     assert len(seen) == conflicts
     for line in seen:
-        assert line.startswith("- pets, key 1: 2025-11-20/03/a.json line ")
+        assert line.startswith("- `pets, key 1: 2025-11-20/03/a.json line ")
 
 
 def test_they_are_counted_in_the_frames_of_large_windows_too(

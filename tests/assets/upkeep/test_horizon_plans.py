@@ -133,11 +133,11 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
     # A few stragglers among what is in time.
     newer = change("I", 2**62 + 1, after={"id": "2", "name": "Bo"}, minute=2)
     assert reported_late("06", *late(10), newer) == (0, "")
-    assert reported_late("07", *late(11), newer) == (11, "- pets: 11 in window 2025-11-20T07")
+    assert reported_late("07", *late(11), newer) == (11, "- `pets: 11 in window 2025-11-20T07`")
     # An event that is alone in its window may be a straggler, too; the second such window in a row is reported.
     assert reported_late("08", *late(1)) == (0, "")
-    assert reported_late("09", *late(1)) == (1, "- pets: 1 in window 2025-11-20T09")
-    assert reported_late("10", *late(2)) == (2, "- pets: 2 in window 2025-11-20T10")
+    assert reported_late("09", *late(1)) == (1, "- `pets: 1 in window 2025-11-20T09`")
+    assert reported_late("10", *late(2)) == (2, "- `pets: 2 in window 2025-11-20T10`")
     # More repeats than late events: old events were delivered again, some of them for the first time.
     assert reported_late("11", wild, wild, wild, *late(2)) == (0, "")
     assert reported_late("12", newer) == (0, "")

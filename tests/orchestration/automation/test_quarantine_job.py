@@ -88,7 +88,9 @@ def test_the_form_says_what_each_field_is_and_does_nothing_by_default(
 
     before = [*quarantine_of(lake, feed).records]
     page = page_of(launch(lake, feed, instance))
-    assert page.startswith("zoo: 3 open records in quarantine\n\n**value_does_not_fit**: 2 records")
+    assert page.startswith(
+        "`zoo: 3 open records in quarantine`\n\n**value_does_not_fit**: 2 records"
+    )
     assert all(one.id[:12] in page for one in before)
     assert '`{"cut":`' in page
     assert [*quarantine_of(lake, feed).records] == before
@@ -113,8 +115,8 @@ def test_a_mended_payload_reaches_gold_exactly_once(
     assert result.success
     assert names(lake, feed) == {1: "Bea"}
     page = page_of(result)
-    assert page.startswith(f"zoo: mended: {wrong}  {WINDOW}")
-    assert f"| {wrong} | mended |" in page
+    assert page.startswith(f"`zoo: mended: {wrong}  {WINDOW}")
+    assert f"| `{wrong}` | `mended` |" in page
     (mended,) = [one for one in quarantine_of(lake, feed).records if one.state == "mended"]
     assert mended.decided is not None
     assert (mended.decided.by, mended.decided.reason) == ("ann", "a typo")
@@ -154,7 +156,7 @@ def test_records_are_given_up_by_reason(
     assert len(quarantine_of(lake, feed).open) == 3
     done = launch(lake, feed, instance, **form, reason="a test of the till", by="bob")
     assert done.success
-    assert page_of(done).startswith("zoo: 2 records dismissed; nothing waits for them now")
+    assert page_of(done).startswith("`zoo: 2 records dismissed; nothing waits for them now`")
     states = {one.place[2]: one.state for one in quarantine_of(lake, feed).records}
     assert states == {2: "dismissed", 3: "dismissed", 4: "open"}
 

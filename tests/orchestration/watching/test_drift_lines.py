@@ -23,6 +23,7 @@ from orchestration.runs.planning import due
 from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.run_windows import RANGE
 from tests.support.pet_feed import PETS, change, drop, lay
+from transforms.display.markdown import block_lines
 from transforms.feed.feed import Feed
 from transforms.silver.schema_drift import Drift
 
@@ -76,7 +77,8 @@ def ran(lake: Lake, feed: Feed, instance: dg.DagsterInstance, window: str) -> tu
 
 
 def drift_reported(outcome: Outcome) -> str:
-    return str(dict(outcome.metadata)["report", "zoo", "zoo_report"].get(NEW_DRIFT, ""))
+    block = dict(outcome.metadata)["report", "zoo", "zoo_report"].get(NEW_DRIFT, "")
+    return "\n".join(block_lines(str(block)))
 
 
 def test_what_is_new_is_told_by_the_first_run_that_meets_it(

@@ -1,0 +1,101 @@
+"""Markdown for Dagster's pages, in which text of sources is no markup: no image, link, HTML, heading or table's end.
+
+Everything that is not written in Weir's own code goes into a code span or block. Escapes of single signs would not do:
+Dagster's pages look for addresses in the text that is left when all escapes are read.
+Put here what a piece of Markdown is made by; a ``Markdown`` is made by these functions alone. Not here: handing it to
+Dagster (``assets/shown_markdown``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from transforms.display.plain import one_line, visible
+
+
+class Markdown(str):
+    """Text that can be shown as Markdown: what it has of a source is inert."""
+
+    __slots__ = ()
+
+
+NOTHING: Final = Markdown("")
+
+
+def code(value: object) -> Markdown:
+    """Anything as a code span of one line, in which it reads as it is; empty for an empty text."""
+    text = one_line(str(value))
+    if not text:
+        return NOTHING
+    quotes = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    # A reader takes one space off both ends where both have one.
+    is_padded = text[0] == "`" or text[-1] == "`" or (text[0] == text[-1] == " " and text.strip())
+    pad = " " if is_padded else ""
+    return Markdown(f"{quotes}{pad}{text}{pad}{quotes}")
+
+
+def own_words(text: str) -> Markdown:
+    """Markdown that stands in Weir's own code, numbers included; never what a source wrote."""
+    return Markdown(text)
+
+
+def own_head(*names: str) -> list[Markdown]:
+    """The heads of a table that stand in Weir's own code."""
+    return [own_words(name) for name in names]
+
+
+def bullets(lines: Iterable[object]) -> Markdown:
+    """A list of lines, each as a code span, unless it is Markdown already."""
+    return Markdown(
+        "\n".join(f"- {one if isinstance(one, Markdown) else code(one)}" for one in lines)
+    )
+
+
+def bullet_texts(seen: str) -> list[str]:
+    """The first paragraph of Markdown as plain lines: what ``bullets`` was given, where code spans are its lines."""
+    return [_uncoded(line) for line in seen.split("\n\n", 1)[0].splitlines()]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
+    """A table; names and cells are code, unless they are numbers or Markdown already."""
+    lines = [map(_cell, head), ("---" for _ in head), *(map(_cell, row) for row in rows)]
+    return Markdown("\n".join("| " + " | ".join(cells) + " |" for cells in lines))
+
+
+def code_block(text: str, language: str = "text") -> Markdown:
+    """Lines as they are; ``language``: what they are written in."""
+    text = visible(text)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return Markdown(f"{fence}{language}\n{text}\n{fence}")
+
+
+def block_lines(block: str) -> list[str]:
+    """The lines of a ``code_block``."""
+    return block.split("\n")[1:-1]
+
+
+def paragraphs(parts: Iterable[Markdown]) -> Markdown:
+    """Pieces of Markdown below one another; empty ones are left out."""
+    return Markdown("\n\n".join(filter(None, parts)))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool | int | float | Markdown):
+        return str(value)
+    # Cells are told apart before anything else is read, and not by all readers alike where a backslash is before a
+    # bar: so no bar stands in code.
+    return "&#124;".join(code(part) for part in str(value).split("|"))
+
+
+_BULLET: Final = re.compile(r"- (`+)(.*?)\1")
+
+
+def _uncoded(line: str) -> str:
+    found = _BULLET.fullmatch(line)
+    if found is None:
+        return line
+    text = found[2]
+    is_padded = text[0] == text[-1] == " " and text.strip()
+    return f"- {text[1:-1] if is_padded else text}"
