@@ -1,6 +1,6 @@
 """The form by which quarantine is worked with from Dagster's pages: its fields, as the Launchpad shows them.
 
-Put here what a person may fill in. Not here: what is then done (``quarantine_job``).
+Put here what a person may fill in, and which fields go together. Not here: what is then done (``quarantine_job``).
 """
 
 # No postponed annotations here: Dagster reads the fields' own.
@@ -8,6 +8,9 @@ from enum import Enum
 
 import dagster as dg
 from pydantic import Field
+
+from transforms.errors import DecisionRefused
+from transforms.feed.feed import Feed
 
 
 class Action(Enum):
@@ -68,3 +71,30 @@ class QuarantineForm(dg.Config):
     by: str = Field(
         default="", description="Who decides this. By default the user whom the run works as."
     )
+
+
+def refuse_contradictions(feed: Feed, form: QuarantineForm) -> None:
+    """See that the fields go together, before anything is read.
+
+    Raises:
+        DecisionRefused: a field is filled in that says nothing beside the others, or contradicts one.
+    """
+    if form.ids and form.all_of_reason:
+        raise DecisionRefused(
+            feed.name, "say ids or all_of_reason, not both: they may name other records"
+        )
+    if form.mended_payload and form.action != Action.replay:
+        raise DecisionRefused(
+            feed.name, f"a mended_payload is for the action replay, not for {form.action.value}"
+        )
+    for name, is_set in (("force", form.force), ("later", form.later)):
+        if is_set and not form.mended_payload:
+            raise DecisionRefused(
+                feed.name, f"{name} goes with a mended_payload: without one, nothing is recorded"
+            )
+    if form.state != ListedState.open and (form.action != Action.list or form.ids):
+        raise DecisionRefused(
+            feed.name,
+            f"state: {form.state.name} is for the action list without ids: records with ids are"
+            " shown in any state, and the other actions take open ones by their reason",
+        )

@@ -25,7 +25,12 @@ from assets.upkeep import dismissing, mending
 from assets.upkeep.mending import Mended, bronze_rows
 from assets.upkeep.record_contents import contents_of
 from assets.wording import counted
-from orchestration.automation.quarantine_form import Action, ListedState, QuarantineForm
+from orchestration.automation.quarantine_form import (
+    Action,
+    ListedState,
+    QuarantineForm,
+    refuse_contradictions,
+)
 from transforms.display.markdown import Markdown, code, code_block, paragraphs
 from transforms.errors import DecisionRefused, WeirError
 from transforms.feed.feed import Feed
@@ -92,33 +97,6 @@ def worked(lake: Lake, feed: Feed, form: QuarantineForm, instance: dg.DagsterIns
     if form.action == Action.replay:
         return replayed(quarantine, form, instance)
     return _ACTIONS[form.action](quarantine, form)
-
-
-def refuse_contradictions(feed: Feed, form: QuarantineForm) -> None:
-    """See that the fields go together, before anything is read.
-
-    Raises:
-        DecisionRefused: a field is filled in that says nothing beside the others, or contradicts one.
-    """
-    if form.ids and form.all_of_reason:
-        raise DecisionRefused(
-            feed.name, "say ids or all_of_reason, not both: they may name other records"
-        )
-    if form.mended_payload and form.action != Action.replay:
-        raise DecisionRefused(
-            feed.name, f"a mended_payload is for the action replay, not for {form.action.value}"
-        )
-    for name, is_set in (("force", form.force), ("later", form.later)):
-        if is_set and not form.mended_payload:
-            raise DecisionRefused(
-                feed.name, f"{name} goes with a mended_payload: without one, nothing is recorded"
-            )
-    if form.state != ListedState.open and (form.action != Action.list or form.ids):
-        raise DecisionRefused(
-            feed.name,
-            f"state: {form.state.name} is for the action list without ids: records with ids are"
-            " shown in any state, and the other actions take open ones by their reason",
-        )
 
 
 def picked(quarantine: Quarantine, form: QuarantineForm) -> Records:

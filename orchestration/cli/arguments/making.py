@@ -73,7 +73,7 @@ def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
 @in_place
 @FEED
 def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
-    """Ask every table as it stands, make the pages of what checks have found (Data Docs), and print where they are.
+    """Ask every table as it stands, and make Data Docs, the pages of what checks have found.
 
     Asked are keys that are never null and stand once, and changes that are whole, of gold where it has changed and of
     the newest 48 windows of silver. Exits with 1 where one of them is broken.
