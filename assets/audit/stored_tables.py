@@ -73,7 +73,9 @@ def stored_in_lines(feed: Feed, stored: Sequence[Stored]) -> list[str]:
     """What was found, a line for all tables that are as they should be and one for each answer that is not."""
     asked = sum(one.asked for one in stored)
     broken = [(one.name, answer) for one in stored for answer in one.broken]
-    head = f"{feed.name}: {counted(asked, 'expectation')} of {counted(len(stored), 'table')} as it stands"
+    head = (
+        f"{feed.name}: {counted(asked, 'expectation')} of {counted(len(stored), 'table')} as stored"
+    )
     return [
         f"{head}: {counted(len(broken), 'failure') if broken else 'all hold'}",
         *(f"  {name}: {declared_checks.answer_in_words(answer)}" for name, answer in broken),

@@ -86,7 +86,7 @@ def test_the_command_ends_with_1_and_shows_what_is_broken_on_pages(
 ) -> None:
     place = Place(tmp_path / "feeds", lake.warehouse)
     assert data_docs.data_docs(place, []) == 0
-    assert "zoo: 8 expectations of 2 tables as it stands: all hold" in capsys.readouterr().out
+    assert "zoo: 8 expectations of 2 tables as stored: all hold" in capsys.readouterr().out
     damage(lake)
     assert data_docs.data_docs(place, []) == 1
     assert "gold.zoo.pets: id: " in capsys.readouterr().out
