@@ -68,13 +68,18 @@ def run(
 @click.option(
     "--repeats", type=click.IntRange(min=1), help="Timed turns; one more before them is a warm-up."
 )
+@click.option(
+    "--shrunk",
+    type=click.IntRange(min=1),
+    help="By how many the sizes of growth curves are divided (full scale: 1, small: 100).",
+)
 @click.option("--seed", type=int, help="What the drops are drawn from.")
 @click.option(
     "--line",
     "wanted",
     type=click.Choice((*LINES, *ASKED_FOR)),
     multiple=True,
-    help=f"Only this line. {', '.join(ASKED_FOR)} runs only if it is named, for it downloads tools.",
+    help=f"Only this line. Lines that run only if they are named: {', '.join(ASKED_FOR)}.",
 )
 @click.option(
     "--folder",

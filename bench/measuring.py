@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -24,19 +24,22 @@ Prepared = Callable[[], object]
 class Sample:
     """One timed run. ``heap`` is in bytes: the sum of the peaks of the heap's parts, garbage included.
 
-    Jobs and heap are None for what runs in a process of its own.
+    Jobs and heap are None for what runs in a process of its own. ``resident`` is what such a process has held in memory
+    at most, in bytes, with all the processes that it started; None where that was not watched.
     """
 
     seconds: float
     jobs: int | None
     heap: int | None
+    resident: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnTime:
-    """What work returns that a process of its own has done and timed, without its start."""
+    """What work returns that a process of its own has done and timed; ``resident`` as in ``Sample``."""
 
     seconds: float
+    resident: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sa
         for name, prepare in line.competitors.items():
             sample = timed(spark, prepare(), f"{line.name}/{name}/{repeat}")
             if line.is_process:
-                sample = Sample(sample.seconds, None, None)
+                sample = replace(sample, jobs=None, heap=None)
             # The first run of each pays for Java's warming up.
             if repeat > 0:
                 samples[name].append(sample)
@@ -94,7 +97,7 @@ def timed(spark: SparkSession, work: Prepared, group: str) -> Sample:
     outcome = work()
     seconds = perf_counter() - started
     if isinstance(outcome, OwnTime):
-        return Sample(outcome.seconds, None, None)
+        return Sample(outcome.seconds, None, None, outcome.resident)
     heap = sum(pool.getPeakUsage().getUsed() for pool in pools)
     jobs = len(context.statusTracker().getJobIdsForGroup(group))
     return Sample(seconds, jobs, heap)

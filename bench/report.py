@@ -25,7 +25,7 @@ def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
         "",
         "",
         "jobs",
-        "peak heap, MB",
+        "peak memory, MB",
     ]
     second = ["", "", "times faster", "times slower", "Weir", "textbook", "floor"]
     second += ["Weir, textbook, floor"] * 2
@@ -76,7 +76,11 @@ def _cells(finding: Finding) -> list[str]:
         _times(finding.slower_than_floor),
         *[_seconds(finding.samples.get(name, ())) for name in OURS],
         ", ".join(f"{median(jobs):g}" for jobs in _known(taking_part, "jobs")),
-        ", ".join(f"{max(heap) / 2**20:,.0f}" for heap in _known(taking_part, "heap")),
+        ", ".join(
+            f"{max(memory) / 2**20:,.0f}"
+            for name in ("heap", "resident")
+            for memory in _known(taking_part, name)
+        ),
     ]
 
 

@@ -6,12 +6,15 @@ Put here how a command is run and timed. Not here: which commands (``small_windo
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from time import perf_counter, sleep
 
-from bench.measuring import Line, Prepared
+from bench.measuring import Line, OwnTime, Prepared
 
 WEIR = Path(sys.executable).parent / "weir"
 
@@ -27,9 +30,46 @@ def run_weir(*words: str) -> None:
     Raises:
         subprocess.CalledProcessError: it ended with an error, which is on stderr.
     """
-    plain = {
+    subprocess.run([WEIR, *words], env=_plain(), check=True, stdout=subprocess.DEVNULL)
+
+
+def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
+    """Run ``weir`` to its end with these settings of the environment, and look each second at the memory it holds.
+
+    Raises:
+        subprocess.CalledProcessError: it ended with an error, which is on stderr.
+    """
+    started, most = perf_counter(), 0
+    # Its processes are found by their group, those that Spark has started included.
+    with subprocess.Popen(
+        [WEIR, *words],
+        env={**_plain(), **settings},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        while process.poll() is None:
+            most = max(most, _resident(process.pid))
+            sleep(1)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, [WEIR, *words])
+    return OwnTime(perf_counter() - started, most or None)
+
+
+def _plain() -> dict[str, str]:
+    return {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("WEIR_", "DAGSTER_", "PYSPARK_"))
     }
-    subprocess.run([WEIR, *words], env=plain, check=True, stdout=subprocess.DEVNULL)
+
+
+def _resident(session: int) -> int:
+    """The memory of all processes of a session, in bytes, what they share counted once; 0 where there is no /proc."""
+    kilobytes = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        # A process may end between two looks.
+        with suppress(OSError):
+            if os.getsid(int(folder.name)) == session:
+                found = re.search(r"^Pss:\s+(\d+) kB", (folder / "smaps_rollup").read_text(), re.M)
+                kilobytes += int(found[1]) if found else 0
+    return kilobytes * 1024

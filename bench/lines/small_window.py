@@ -40,8 +40,7 @@ def lines_of_small_window(work: Workspace, sizes: Sizes, wanted: Sequence[str]) 
     say("bringing the window before the small one to gold")
     _to_gold(work.lake("day_before"), feed, [drops.BASE_WINDOW])
     drops.lay(folder / "landing", TABLE.name, changes, drops.WINDOW)
-    (folder / "feeds").mkdir()
-    (folder / "feeds" / "bench.yaml").write_text(json.dumps(_declared(feed)))
+    declare(folder / "feeds", feed)
 
     def warm() -> Prepared:
         lake = work.fresh("day_before")
@@ -69,7 +68,9 @@ def feed_of_table(landing: Path) -> Feed:
     return Feed("bench", "arcion_s3_json", str(landing), tables={TABLE.name: TABLE})
 
 
-def _declared(feed: Feed) -> dict[str, object]:
-    """The content of the feed's file, to be written as JSON, which is YAML, too."""
+def declare(folder: Path, feed: Feed) -> None:
+    """Write the feed's file into a folder of feeds, for commands; it is JSON, which is YAML, too."""
     table = {"key": list(TABLE.key), "columns": dict(TABLE.columns)}
-    return {"format": feed.format, "landing": feed.landing, "tables": {TABLE.name: table}}
+    declared = {"format": feed.format, "landing": feed.landing, "tables": {TABLE.name: table}}
+    folder.mkdir()
+    (folder / "bench.yaml").write_text(json.dumps(declared))

@@ -5,9 +5,11 @@ Put the name of a new line here. Not here: what is timed in it (the other module
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from bench.growth import day, objects, rows, tables, windows
 from bench.lines import (
     checks,
     demo,
@@ -27,8 +29,19 @@ LINES = (
     *("ingest", "apply", "again", "nothing", "tables", "late", "checks"),
     *("window", "process", "lake", "demo", "sensor"),
 )
-ASKED_FOR = ("others",)
-"""Lines that run only when they are named: their tools have to be downloaded."""
+GROWTH: Mapping[str, Callable[[Workspace, Sizes], Iterator[Line]]] = MappingProxyType(
+    {
+        "grow-rows": rows.lines_of_rows,
+        "grow-tables": tables.lines_of_tables,
+        "grow-windows": windows.lines_of_windows,
+        "grow-objects": objects.lines_of_objects,
+        "grow-day": day.lines_of_a_day,
+    }
+)
+"""Curves by name."""
+
+ASKED_FOR = ("others", *GROWTH)
+"""Lines that run only when they are named: tools have to be downloaded for them, or they take hours at full scale."""
 
 
 def wanted_lines(
@@ -45,7 +58,7 @@ def wanted_lines(
         wanted: Names of ``LINES`` and ``ASKED_FOR``.
         environments_in: The folder of the other tools' environments.
     """
-    if set(wanted) & {*one_table.NAMES, *ASKED_FOR}:
+    if set(wanted) & {*one_table.NAMES, "others"}:
         yield from one_table.lines_of_one_table(work, sizes, wanted, environments_in)
     if "tables" in wanted:
         yield small_tables.line_of_small_tables(work, sizes)
@@ -61,3 +74,6 @@ def wanted_lines(
         yield from demo.lines_of_demo(work)
     if "sensor" in wanted:
         yield from drop_to_gold.lines_of_drop_to_gold(work, sizes)
+    for name, lines in GROWTH.items():
+        if name in wanted:
+            yield from lines(work, sizes)

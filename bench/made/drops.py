@@ -60,12 +60,22 @@ def lay(
     changes: Iterable[Change],
     window: str = WINDOW,
     named: Collection[str] = row.COLUMNS.keys(),
+    each: int = RECORDS_PER_OBJECT,
 ) -> int:
-    """Write the changes, each saying the columns ``named``, as objects of the window; returns their bytes."""
+    """Write the changes as objects of the window; returns their bytes.
+
+    Args:
+        landing: The folder of all drops.
+        table: The name of the source's table.
+        changes: What is written.
+        window: The objects' window.
+        named: The columns that each change says.
+        each: How many records an object has.
+    """
     folder = landing / window.replace("T", "/") / table
     folder.mkdir(parents=True)
     records, size, number = iter(changes), 0, 0
-    while part := list(islice(records, RECORDS_PER_OBJECT)):
+    while part := list(islice(records, each)):
         number += 1
         data = "".join(record(change, table, named) + "\n" for change in part).encode()
         (folder / f"part_{number:04}.json").write_bytes(data)
@@ -78,8 +88,8 @@ def small_names(count: int) -> list[str]:
     return [f"small_{number:03}" for number in range(count)]
 
 
-def lay_small(landing: Path, names: Iterable[str], seed: int) -> None:
-    """Two windows: a hundred rows for each table, then twenty changes of it; a window is one object, tables mixed."""
+def lay_small(landing: Path, names: Iterable[str], seed: int, changes: int = 20) -> None:
+    """Two windows: a hundred rows for each table, then some changes of it; a window is one object, tables mixed."""
     with ExitStack() as stack:
         files = {}
         for window in (BASE_WINDOW, WINDOW):
@@ -91,5 +101,5 @@ def lay_small(landing: Path, names: Iterable[str], seed: int) -> None:
                 first = Change("insert", id, BASE_LOG, id, None, 1 if id % 5 == 0 else 0)
                 files[BASE_WINDOW].write(record(first, name) + "\n")
             state, rng = TableState(100), Random(seed + offset)
-            for number in range(20):
+            for number in range(changes):
                 files[WINDOW].write(record(state.changed(rng, number), name) + "\n")
