@@ -60,9 +60,15 @@ def read_objects(
     return _objects(found)
 
 
-def noted_objects(lake: Lake, feed: Feed) -> list[ReadObject]:
-    """The object generations that the ledger has noted (``bronze_ledger.noted``): a quick answer, perhaps not all."""
-    return _objects(bronze_ledger.noted(lake, feed))
+def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) -> list[ReadObject]:
+    """The object generations that the ledger has noted (``bronze_ledger.noted``): a quick answer, perhaps not all.
+
+    ``windows``: only those in these windows.
+    """
+    found = bronze_ledger.noted(lake, feed)
+    if windows is not None:
+        found = found.filter(pc.is_in(found["window"], pa.array([*windows], pa.string())))
+    return _objects(found)
 
 
 def _objects(rows: pa.Table) -> list[ReadObject]:

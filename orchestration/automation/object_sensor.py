@@ -1,16 +1,17 @@
 """A sensor per feed of files: a window with new drops is run, an old window too.
 
-It lists the landing and asks for the windows with objects that bronze does not have, as far as its ledger says. It
-needs no Spark, and a run that it asks for once too often is harmless, since bronze reads every object generation once.
+It lists the landing, or of a large one mostly its newest days, and asks for the windows with objects that bronze does
+not have, as far as its ledger says. It needs no Spark, and a run that it asks for once too often is harmless, since
+bronze reads every object generation once.
 One run is asked for a range of such windows; it may have quiet windows between them, and none that is read already.
 Its cursor names the windows that it has asked for and that are not read yet, and no others, so that it does not grow
 with the landing.
-Put here what a landing of files asks for. Not here: topics (``topic_sensor``), and runs that failed (``failed_runs``).
+Put here what a landing of files asks for. Not here: how much of it a tick looks at (``drop_looks``), topics
+(``topic_sensor``), and runs that failed (``failed_runs``).
 """
 
 # No postponed annotations here: Dagster reads the functions' own.
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 
@@ -19,11 +20,11 @@ import dagster as dg
 from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
-from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.partitions import bounds
 from assets.wording import counted
 from orchestration.automation import quiet_windows
+from orchestration.automation.drop_looks import Cursor, Look, look
 from orchestration.automation.failed_runs import again
 from orchestration.automation.jobs import job_name, sensor_status
 from orchestration.automation.range_requests import (
@@ -36,7 +37,6 @@ from orchestration.automation.range_requests import (
 from orchestration.runs.first_window import before_start
 from orchestration.runs.ranges import ranges_of
 from transforms.feed.feed import Feed
-from transforms.formats import FORMATS
 
 
 def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
@@ -50,12 +50,17 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         description=f"Looks for new drops in {feed.landing} and runs their windows.",
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
-        objects = [*open_landing(feed, FORMATS[feed.format].files).list()]
-        known = ledger.noted_objects(lake, feed)
-        now, (first, last) = digests(objects), bounds(feed, datetime.now(UTC))
-        unread = unread_windows(objects, known)
-        waiting = {window: digest for window, digest in asked.items() if window in unread}
+        moment, seen = datetime.now(UTC), Cursor.read(context.cursor)
+        looked = look(feed, seen, moment)
+        now, (first, last) = digests(looked.objects), bounds(feed, moment)
+        known = ledger.noted_objects(lake, feed, None if looked.days is None else now)
+        unread = unread_windows(looked.objects, known)
+        # Of a window that was not looked at nothing new is known.
+        waiting = {
+            window: digest
+            for window, digest in seen.asked.items()
+            if window in unread or not looked.covers(window)
+        }
         # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
         changed = [
             window
@@ -71,12 +76,15 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             return due.intersection(windows, now).difference(changed)
 
         requests += again(context.instance, feed, still_due)
-        cursor = json.dumps(waiting | {window: now[window] for window in new}, sort_keys=True)
-        quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})
+        cursor = seen.written(waiting | {window: now[window] for window in new}, looked, moment)
+        quiet = []
+        if looked.days is None:
+            quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})
         if not requests:
             context.update_cursor(cursor)
-            looked_at = f"{counted(len(objects), 'object')} of {counted(len(now), 'window')}"
-            nothing = f"no new drops in {feed.landing}: {looked_at}, {waits(waiting)}"
+            nothing = (
+                f"no new drops in {feed.landing}: {seen_in_words(looked, now)}, {waits(waiting)}"
+            )
             return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
@@ -96,6 +104,14 @@ def requests_for(
         request_for(feed, *ends, f"{name_of(*ends)}:{state_of(*ends, now)}") for ends in ranges
     ]
     return requests, [window for window in windows if ranges and window <= ranges[-1][1]]
+
+
+def seen_in_words(looked: Look, windows: Collection[str]) -> str:
+    """How many objects and windows a tick has looked at, and of which days if not of all."""
+    words = f"{counted(len(looked.objects), 'object')} of {counted(len(windows), 'window')}"
+    if looked.days is None:
+        return words
+    return f"{words} from {min(looked.days)} to {max(looked.days)} (older ones are looked at once an hour)"
 
 
 def waits(waiting: Collection[str]) -> str:

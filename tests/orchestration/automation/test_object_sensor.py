@@ -17,7 +17,7 @@ from assets.bookkeeping.ledger import ReadObject
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from orchestration import definitions
-from orchestration.automation import failed_runs, object_sensor
+from orchestration.automation import drop_looks, failed_runs, object_sensor
 from orchestration.resources import lake_of
 from orchestration.watching.run_windows import RANGE, windows_of_run
 from tests.support.made_bronze import append
@@ -56,6 +56,12 @@ class Look:
         self.run_keys = [one.run_key for one in self.requests]
         assert all(one.tags.get("feed") == "shop" for one in self.requests)
         return [window for one in self.requests for window in windows_of(one)]
+
+
+def asked(look: Look) -> dict[str, str]:
+    """The windows that the cursor remembers, each with the state of its drops."""
+    windows: dict[str, str] = json.loads(look.cursor or "")["asked"]
+    return windows
 
 
 def windows_of(request: dg.RunRequest) -> list[str]:
@@ -280,7 +286,7 @@ def test_a_window_that_has_not_begun_waits_and_does_not_stop_the_others(folder: 
     lay(folder, "2025-11-20/03/part_1.json")
     look = Look(folder)
     assert look() == ["2025-11-20T03"]
-    assert list(json.loads(look.cursor or "")) == ["2025-11-20T03"]
+    assert [*asked(look)] == ["2025-11-20T03"]
     assert look() == []
 
 
@@ -305,20 +311,21 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
         def list(self) -> Iterator[LandedObject]:
             yield from landed.values()
 
-    monkeypatch.setattr(object_sensor, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(drop_looks, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(drop_looks, "MANY", 20_000)
     monkeypatch.setattr(ledger, "noted_objects", lambda *_: read)
     look = Look(folder)
     assert look() == [one.window for one in objects[:744]]
-    assert len(json.loads(look.cursor or "")) == 744
+    assert len(asked(look)) == 744
 
     # Runs have read all but the last window, which was asked for.
     read += [ReadObject(one.window, one.name, one.generation, 1) for one in objects[:-1]]
     assert look() == [objects[-1].window]
     assert look() == []
-    assert list(json.loads(look.cursor or "")) == [objects[-1].window]
+    assert [*asked(look)] == [objects[-1].window]
     read.append(ReadObject(objects[-1].window, objects[-1].name, "1", 1))
     assert look() == []
-    assert look.cursor == "{}"
+    assert asked(look) == {}
 
     # An old window gets an object, and another's is replaced.
     old, other = objects[5], objects[4_000]
@@ -329,7 +336,51 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
     # An earlier version's cursor names them all.
     look.cursor = json.dumps(object_sensor.digests(landed.values()))
     assert look() == []
-    assert set(json.loads(look.cursor)) == {old.window, other.window}
+    assert set(asked(look)) == {old.window, other.window}
+
+
+def test_of_a_large_landing_most_ticks_look_at_the_newest_days_and_one_an_hour_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drop_looks, "MANY", 2)
+    drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
+    lake, feed = lake_of(str(warehouse), {}), feed_of(drops)
+    hour = datetime.now(UTC)
+    today, yesterday = f"{hour:%Y-%m-%d/%H}", f"{hour - timedelta(days=1):%Y-%m-%d/%H}"
+    for folder in ("2025-11-20/03", "2025-11-20/04", yesterday):
+        lay(drops, f"{folder}/a.json")
+
+    def read() -> None:
+        held = {(one.name, one.generation) for one in ledger.noted_objects(lake, feed)}
+        landed = [
+            one for one in open_landing(feed).list() if (one.name, one.generation) not in held
+        ]
+        append(lake, feed, *((one.window, one.name, one.generation, 1) for one in landed))
+        bronze_ledger.catch_up(lake, feed)
+
+    look = Look(drops, str(warehouse))
+    old, newest = ["2025-11-20T03", "2025-11-20T04"], yesterday.replace("/", "T")
+    # The first look is at everything, and a landing of few drops is always looked at as a whole.
+    assert look() == [*old, newest]
+    lay(drops, "2025-11-20/03/late.json")
+    lay(drops, f"{today}/a.json")
+    # What was asked for in an old window stays asked for, though no tick looks at it.
+    assert look() == [today.replace("/", "T")]
+    assert {*asked(look)} == {*old, newest, today.replace("/", "T")}
+    read()
+    assert look() == []
+    assert {*asked(look)} == {*old}
+    assert look.skip_message is not None
+    assert "2 objects of 2 windows from " in look.skip_message
+    assert "older ones are looked at once an hour" in look.skip_message
+    lay(drops, "2025-11-20/04/late.json")
+    assert look() == []
+    # An hour later.
+    cursor = json.loads(look.cursor or "")
+    look.cursor = json.dumps(cursor | {"whole_at": (hour - timedelta(hours=1)).isoformat()})
+    assert look() == ["2025-11-20T04"]
+    read()
+    assert look() == []
 
 
 def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) -> None:
@@ -344,7 +395,7 @@ def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) 
     assert look() == [first.window, second.window]
     bronze_ledger.catch_up(lake, feed)
     assert look() == []
-    assert [*json.loads(look.cursor or "")] == [second.window]
+    assert [*asked(look)] == [second.window]
 
 
 def test_a_landing_that_cannot_be_listed_fails_the_tick_with_what_to_do(tmp_path: Path) -> None:
