@@ -34,7 +34,7 @@ def run_weir(*words: str) -> None:
 
 
 def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
-    """Run ``weir`` to its end with these settings of the environment, and look each second at the memory it holds.
+    """Run ``weir`` to its end with these settings of the environment, and look all the time at the memory it holds.
 
     Raises:
         subprocess.CalledProcessError: it ended with an error, which is on stderr.
@@ -49,7 +49,7 @@ def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
     ) as process:
         while process.poll() is None:
             most = max(most, _resident(process.pid))
-            sleep(1)
+            sleep(0.2)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, [WEIR, *words])
     return OwnTime(perf_counter() - started, most or None)
