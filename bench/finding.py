@@ -6,7 +6,7 @@ Put here what is computed from samples. Not here: what it should be (``aims``), 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
 from bench.measuring import Line, Sample
@@ -17,18 +17,19 @@ OURS = ("weir", "textbook", "floor")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the table, and every sample of it."""
+    """One line of the table, and every sample of it; ``counts`` as in ``Line``."""
 
     name: str
     size: int
     unit: str
     samples: Mapping[str, Sequence[Sample]]
     notes: Sequence[str] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, line: Line, samples: Mapping[str, Sequence[Sample]]) -> Finding:
         """What was measured of a line."""
-        return cls(line.name, line.size, line.unit, samples, line.notes)
+        return cls(line.name, line.size, line.unit, samples, line.notes, line.counts)
 
     def ratio(self, upper: str, lower: str) -> float | None:
         """The median of the ratios turn by turn, in which both had the same machine; None if one did not take part."""

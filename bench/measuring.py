@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -51,6 +51,7 @@ class Line:
     - ``is_warm``: the preparation has run the same code, so that no warm-up is needed.
     - ``is_process``: what is timed is a process of its own.
     - ``notes``: sentences for people who read the figures.
+    - ``counts``: what was counted in the last turn, by name; complete when the line has been measured.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Line:
     is_warm: bool = False
     is_process: bool = False
     notes: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def measured(spark: SparkSession, line: Line, repeats: int) -> dict[str, list[Sample]]:

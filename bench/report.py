@@ -33,6 +33,7 @@ def table(findings: Sequence[Finding], machine: Mapping[str, object]) -> str:
     lines = [head, ["---"] * len(head), second, *rows]
     taken_on = ", ".join(f"{name} {value}" for name, value in machine.items() if value is not None)
     beside = "".join(_beside(finding) + "\n\n" for finding in findings if finding.others)
+    beside += "".join(_counted(finding) + "\n\n" for finding in findings if finding.counts)
     return _markdown(lines) + f"\n\n{beside}{taken_on}\n"
 
 
@@ -53,6 +54,7 @@ def as_json(
                 "others_to_weir": {name: finding.ratio(name, "weir") for name in finding.others},
                 "aims": [asdict(aim) for aim in aims.reached_aims(finding)],
                 "notes": [*finding.notes],
+                "counts": dict(finding.counts),
                 "median_seconds": {
                     name: median(sample.seconds for sample in samples)
                     for name, samples in finding.samples.items()
@@ -100,6 +102,13 @@ def _beside(finding: Finding) -> str:
         for name, samples in finding.samples.items()
     ]
     return "\n\n".join([_markdown([head, ["---"] * len(head), *rows]), *finding.notes])
+
+
+def _counted(finding: Finding) -> str:
+    """One row per thing that was counted, and their sum."""
+    rows = [[name, f"{number:,}"] for name, number in sorted(finding.counts.items())]
+    rows.append(["together", f"{sum(finding.counts.values()):,}"])
+    return _markdown([[finding.name, "count"], ["---"] * 2, *rows])
 
 
 def _markdown(lines: Sequence[Sequence[str]]) -> str:

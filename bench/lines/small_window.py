@@ -70,7 +70,10 @@ def feed_of_table(landing: Path) -> Feed:
 
 def declare(folder: Path, feed: Feed) -> None:
     """Write the feed's file into a folder of feeds, for commands; it is JSON, which is YAML, too."""
-    table = {"key": list(TABLE.key), "columns": dict(TABLE.columns)}
-    declared = {"format": feed.format, "landing": feed.landing, "tables": {TABLE.name: table}}
+    tables = {
+        name: {"key": list(table.key), "columns": dict(table.columns)}
+        for name, table in feed.tables.items()
+    }
+    declared = {"format": feed.format, "landing": feed.landing, "tables": tables}
     folder.mkdir()
     (folder / "bench.yaml").write_text(json.dumps(declared))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from bench.growth import day, objects, rows, tables, windows
+from bench.growth import day, objects, requests, rows, tables, windows
 from bench.lines import (
     checks,
     demo,
@@ -36,6 +36,7 @@ GROWTH: Mapping[str, Callable[[Workspace, Sizes], Iterator[Line]]] = MappingProx
         "grow-windows": windows.lines_of_windows,
         "grow-objects": objects.lines_of_objects,
         "grow-day": day.lines_of_a_day,
+        "grow-requests": requests.lines_of_requests,
     }
 )
 """Curves by name."""

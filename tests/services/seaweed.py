@@ -35,9 +35,10 @@ GRPC = 10000
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A running S3 server."""
+    """A running S3 server; ``metrics``: where it counts the requests that it gets."""
 
     endpoint: str
+    metrics: str
 
     def environment(self) -> dict[str, str]:
         """The variables by which a client finds the store and may use it."""
@@ -100,7 +101,7 @@ def running_store(folder: Path) -> Iterator[Store]:
             start_new_session=True,
         )
     try:
-        store = Store(f"http://127.0.0.1:{s3}")
+        store = Store(f"http://127.0.0.1:{s3}", f"http://127.0.0.1:{metrics}/metrics")
         _wait_until_writable(store, server, log)
         yield store
     finally:
