@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -35,9 +36,10 @@ def lines_of_a_day(work: Workspace, sizes: Sizes) -> Iterator[Line]:
         say(f"laying a day of {records:,} records")
         size = _lay(folder / "landing", records, sizes.seed)
         declare(folder / "feeds", feed)
-        yield line_of_command(
-            f"a day of {records:,} changes", size, "bytes", _runs(work, folder / "feeds")
-        )
+        counts: dict[str, int] = {}
+        runs = _runs(work, folder / "feeds", counts)
+        line = line_of_command(f"a day of {records:,} changes", size, "bytes", runs)
+        yield replace(line, counts=counts)
         shutil.rmtree(folder)
 
 
@@ -47,9 +49,20 @@ def _lay(landing: Path, records: int, seed: int) -> int:
     return sum(drops.lay(landing, TABLE.name, islice(changes, hour), window) for window in HOURS)
 
 
-def _runs(work: Workspace, feeds: Path) -> Callable[[], Prepared]:
+def _runs(work: Workspace, feeds: Path, counts: dict[str, int]) -> Callable[[], Prepared]:
+    """Prepares an empty warehouse; ``counts`` gets how large it is after the run."""
+
     def prepare() -> Prepared:
-        words = ("run", "--feeds", str(feeds), "--warehouse", work.fresh().warehouse)
-        return lambda: watch_weir(*words, settings=SETTINGS)
+        warehouse = Path(work.fresh().warehouse)
+        words = ("run", "--feeds", str(feeds), "--warehouse", str(warehouse))
+
+        def run() -> object:
+            took = watch_weir(*words, settings=SETTINGS)
+            files = [one for one in warehouse.rglob("*") if one.is_file()]
+            counts["bytes in the warehouse"] = sum(one.stat().st_size for one in files)
+            counts["files in the warehouse"] = len(files)
+            return took
+
+        return run
 
     return prepare

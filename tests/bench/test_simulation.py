@@ -1,0 +1,181 @@
+"""The simulation computes what its costs say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from bench.simulation.__main__ import simulation
+from bench.simulation.costs import Costs, costs, line_through
+from bench.simulation.walls import walls
+from bench.simulation.week import (
+    Prices,
+    Source,
+    arriving,
+    cores_needed,
+    dollars_of_a_day,
+    requests_of_a_day,
+    seconds_of,
+    week,
+    window_parts,
+)
+
+COSTS = Costs(
+    byte=1e-8,
+    check=1e-6,
+    change=1e-5,
+    row=1e-7,
+    table=0.5,
+    window=20.0,
+    requests={"GET": (300.0, 30.0), "LIST": (80.0, 8.0), "PUT": (30.0, 6.0)},
+    kept=0.25,
+)
+
+
+def line(name: str, size: int, seconds: float, **counts: int) -> dict[str, Any]:
+    return {"name": name, "size": size, "median_seconds": {"weir": seconds}, "counts": counts}
+
+
+def measured() -> dict[str, Any]:
+    """A run on two cores whose lines have exactly the costs above."""
+    rows = [
+        line(f"changes into {n:,} rows", 1_000, (0.5 + 1_000 * 1e-5 + n * 1e-7) / 2)
+        for n in (1_000_000, 10_000_000)
+    ]
+    tables = [
+        line(f"10 changes each of {n:,} tables", n, (3 + n * 0.5) / 2) for n in (10, 100, 1_000)
+    ]
+    requests = [
+        line(
+            f"requests of a window, {n} tables",
+            *(n, 9.0),
+            GET=270 + 30 * n,
+            LIST=72 + 8 * n,
+            PUT=24 + 6 * n,
+        )
+        for n in (1, 5, 20)
+    ]
+    lines = [
+        line("landing to silver", 1_000_000, 0.005),
+        line("checks of a window", 1_000, 0.0005),
+        line("one small window, weir run", 20, 20.0),
+        *rows,
+        *tables,
+        *requests,
+        # 1 GB: 10 s of a core to silver, 1 s of checks, 10 s into gold, a table; on two cores, and the window's start.
+        line(
+            "a day of 1,000,000 changes",
+            *(1_000_000_000, 30.75),
+            **{"bytes in the warehouse": 250_000_000},
+        ),
+    ]
+    return {"machine": {"cores": 2}, "lines": lines}
+
+
+def test_costs_are_found_again_in_figures_that_were_made_of_them() -> None:
+    found = costs([measured()])
+    for name in ("byte", "check", "change", "row", "table", "window", "kept"):
+        assert getattr(found, name) == pytest.approx(getattr(COSTS, name))
+    for kind, (first, further) in COSTS.requests.items():
+        assert found.requests[kind] == pytest.approx((first, further))
+
+
+def test_a_line_through_points() -> None:
+    assert line_through([(1, 5), (3, 9)]) == pytest.approx((3, 2))
+    assert line_through([(4, 7)]) == (7, 0)
+
+
+def test_a_window_s_work_is_the_sum_of_its_parts() -> None:
+    parts = window_parts(Source(1e9, record=1_000, tables=4, rows=1e6), COSTS, 1e9)
+    assert parts == pytest.approx(
+        {
+            "bytes to silver": 10,
+            "checks": 1,
+            "changes into gold": 10,
+            "rows that gold holds": 0.1,
+            "tables": 2,
+        }
+    )
+    assert seconds_of(100, 4, 2.0, COSTS) == pytest.approx(20 + 25)
+    assert seconds_of(100, 4, 1.0, COSTS) == pytest.approx(20 + 100)
+
+
+def test_a_week_s_hours_add_up_to_its_bytes() -> None:
+    source = Source(2.4e12, peak=1.5)
+    hours = [*arriving(source)]
+    assert sum(hours) == pytest.approx(7 * 2.4e12)
+    assert max(hours) == pytest.approx(1.5e11)
+    assert hours.index(max(hours)) == 14
+
+
+def test_an_outage_is_caught_up_and_too_few_cores_never_do_it() -> None:
+    # 43 GB in the busiest hour are 910 s of a core with their checks.
+    source = Source(1e12 / 2, tables=10, rows=1e8)
+    fast, slow = week(source, COSTS, 4, 2.0), week(source, COSTS, 1, 2.0)
+    assert fast.usual < 600
+    # The hour in which it begins waits until its end.
+    assert fast.after_outage > 6 * 3600 - 3600
+    assert 0 < fast.caught_up < 6
+    assert slow.busy > fast.busy
+    overloaded = week(Source(1e13, tables=10, rows=1e8), COSTS, 1, 2.0)
+    assert overloaded.usual > 24 * 3600
+
+
+def test_the_fewest_cores_that_do_are_found() -> None:
+    source = Source(1e13, tables=10, rows=1e8)
+    needed = cores_needed(source, COSTS, 1.8)
+    assert needed is not None
+    assert needed.usual <= 3600
+    assert week(source, COSTS, needed.cores // 2, 1.8).usual > 3600
+    # Twice the cores that are no faster: nothing helps.
+    assert cores_needed(source, COSTS, 1.0) is None
+
+
+def test_money_is_cores_requests_and_bytes() -> None:
+    source = Source(1e12, tables=11)
+    assert requests_of_a_day(source, COSTS) == pytest.approx(
+        {"GET": 24 * 600, "LIST": 24 * 160, "PUT": 24 * 90}
+    )
+    dollars = dollars_of_a_day(source, COSTS, 10, Prices())
+    assert dollars == pytest.approx(
+        {
+            "cores": 12,
+            "requests": 24 * (0.6 * 0.0004 + 0.25 * 0.005),
+            "a month of keeping the day": 1250 * 0.023,
+        }
+    )
+
+
+def test_walls_come_nearest_first_and_one_that_is_never_met_last() -> None:
+    found = walls(Source(1e12), COSTS, 1.7)
+    met = [one.bytes for one in found if one.bytes is not None]
+    assert met == sorted(met)
+    by_name = {one.name: one.bytes for one in found}
+    # 200 tables a terabyte at half a second each: 7,160 tables fill an hour beside the window's 20 s.
+    commits = by_name["the commits of all tables take one core an hour"]
+    assert commits == pytest.approx(7_160 / 200 * 1e12, rel=0.02)
+
+
+def test_the_command_says_what_a_measured_day_takes_beside_the_computed_one(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    file.write_text(json.dumps(measured()))
+    done = CliRunner().invoke(simulation, [str(file), "--speedup", "1.8"])
+    assert done.exit_code == 0, done.output
+    assert (
+        "| a day of 1,000,000 changes | 31 s measured, 31 s computed: 1.00 times |" in done.output
+    )
+    assert "| wall, the nearest first | met at |" in done.output
+
+
+def test_a_missing_line_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    run = measured()
+    run["lines"] = run["lines"][:1]
+    file.write_text(json.dumps(run))
+    done = CliRunner().invoke(simulation, [str(file), "--speedup", "1.8"])
+    assert done.exit_code == 1
+    assert "no line named like 'checks of a window'" in done.output
