@@ -66,15 +66,17 @@ class Run:
         return time.monotonic() - self.began
 
 
-def start(folder: Path, name: str, warehouse: str, environment: Mapping[str, str]) -> Run:
-    """Start a run of the feed into this warehouse; its log is ``<name>.log`` in the folder."""
+def start(
+    folder: Path, name: str, warehouse: str, environment: Mapping[str, str], *words: str
+) -> Run:
+    """Start a run of the feed into this warehouse, or the command ``words``; it prints into ``<name>.log``."""
     log = folder / f"{name}.log"
     own = {key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_")}
     given = {"WEIR_FEEDS": str(folder / "feeds"), "WEIR_WAREHOUSE": warehouse, "DAGSTER_HOME": ""}
     began = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "orchestration.cli.main", "run", "--feed", FEED],
+            [sys.executable, "-m", "orchestration.cli.main", *(words or ("run", "--feed", FEED))],
             env={**own, **given, **environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -83,16 +85,26 @@ def start(folder: Path, name: str, warehouse: str, environment: Mapping[str, str
     return Run(process, log, began)
 
 
-def gold(warehouse: str, environment: Mapping[str, str]) -> tuple[int, str]:
-    """How many rows the gold table has, and a digest of all of them in the order of their keys."""
+def opened(warehouse: str, table: str, environment: Mapping[str, str]) -> DeltaTable:
+    """A gold table, ``<feed>/<table>``, of a warehouse in a folder or in a store."""
     place = warehouse.replace("s3://", "s3a://", 1)
     options = {
         **delta_rs.options(place, environment),
         "aws_access_key_id": environment["AWS_ACCESS_KEY_ID"],
         "aws_secret_access_key": environment["AWS_SECRET_ACCESS_KEY"],
     }
-    address = f"{warehouse}/gold/{FEED}/{TABLE}"
-    table = DeltaTable(address, storage_options=options)
+    return DeltaTable(f"{warehouse}/gold/{table}", storage_options=options)
+
+
+def rows_of(table: DeltaTable) -> list[str]:
+    """All rows of a small table as text, in an order of their own."""
+    rows = pa.table(QueryBuilder().register("rows", table).execute("SELECT * FROM rows").read_all())
+    return sorted(repr(sorted(row.items())) for row in rows.to_pylist())
+
+
+def gold(warehouse: str, environment: Mapping[str, str]) -> tuple[int, str]:
+    """How many rows the gold table has, and a digest of all of them in the order of their keys."""
+    table = opened(warehouse, f"{FEED}/{TABLE}", environment)
     rows = QueryBuilder().register("item", table).execute("SELECT * FROM item ORDER BY id")
     found = pa.table(rows.read_all())
     found = found.select(sorted(found.column_names)).combine_chunks()
