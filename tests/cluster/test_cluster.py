@@ -38,6 +38,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
 
 
 @pytest.fixture(scope="module")
+def took() -> dict[int, float]:
+    """The seconds of the runs without an accident, by the number of workers."""
+    return {}
+
+
+@pytest.fixture(scope="module")
 def cluster(folder: Path, store: Store) -> Iterator[Cluster]:
     """A master and two workers."""
     (folder / "hosts").mkdir()
@@ -85,10 +91,10 @@ def test_two_workers_share_the_work(
     folder: Path,
     store: Store,
     here: tuple[int, str],
+    took: dict[int, float],
 ) -> None:
-    run = on(cluster, folder, store, "two")
-    seconds = run.end()
-    print(f"{EVENTS:,} events on two workers, tables in a store: {seconds:.0f} s", flush=True)
+    took[2] = on(cluster, folder, store, "two").end()
+    print(f"{EVENTS:,} events on two workers, tables in a store: {took[2]:.0f} s", flush=True)
     assert runs.gold("s3://tables/two", store.environment()) == here
     for started in executors(cluster):
         assert any(map(has_worked, started)), "a worker had nothing to do"
@@ -118,12 +124,17 @@ def test_gold_is_the_same_on_a_cluster_one_worker_of_which_dies(
 
 
 @pytest.mark.skipif(not COMPARED, reason="each run takes long: make cluster-test has this one")
-def test_one_worker_alone_takes_longer(
-    cluster: Cluster, folder: Path, store: Store, here: tuple[int, str]
+def test_one_worker_alone_makes_the_same(
+    cluster: Cluster,
+    folder: Path,
+    store: Store,
+    here: tuple[int, str],
+    took: dict[int, float],
 ) -> None:
     for worker in cluster.workers[1:]:
         worker.kill()
     wait(lambda: cluster.alive() == 1, "the master still has the dead worker", 120)
-    seconds = on(cluster, folder, store, "one").end()
-    print(f"{EVENTS:,} events on one worker, tables in a store: {seconds:.0f} s", flush=True)
+    took[1] = on(cluster, folder, store, "one").end()
+    print(f"{EVENTS:,} events on one worker, tables in a store: {took[1]:.0f} s", flush=True)
+    print(f"two workers are {took[1] / took[2]:.2f} times as fast as one", flush=True)
     assert runs.gold("s3://tables/one", store.environment()) == here
