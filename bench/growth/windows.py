@@ -42,13 +42,14 @@ def lines_of_windows(work: Workspace, sizes: Sizes) -> Iterator[Line]:
         changes = drawn(rows=1_000, count=windows * OBJECTS * EVENTS, seed=sizes.seed)
         named = [window_of(number) for number in range(windows)]
         for window in named:
-            drops.lay(landing, TABLE.name, islice(changes, OBJECTS * EVENTS), window, each=EVENTS)
+            part = islice(changes, OBJECTS * EVENTS)
+            drops.lay_apart(landing, TABLE.name, part, window, EVENTS)
         for first in range(0, windows, AT_ONCE):
-            part = named[first : first + AT_ONCE]
-            say(f"bringing windows up to {part[-1]} to gold")
-            bring(lake, feed, part)
-            apply_table.apply(lake, feed, TABLE, part)
-            window_progress.finish(lake, feed, part)
+            some = named[first : first + AT_ONCE]
+            say(f"bringing windows up to {some[-1]} to gold")
+            bring(lake, feed, some)
+            apply_table.apply(lake, feed, TABLE, some)
+            window_progress.finish(lake, feed, some)
         yield from _looks(lake, feed, windows)
 
 

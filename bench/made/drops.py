@@ -6,7 +6,7 @@ Put here how changes become files in a landing. Not here: which changes there ar
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -60,24 +60,24 @@ def lay(
     changes: Iterable[Change],
     window: str = WINDOW,
     named: Collection[str] = row.COLUMNS.keys(),
-    each: int = RECORDS_PER_OBJECT,
 ) -> int:
-    """Write the changes as objects of the window; returns their bytes.
+    """Write the changes, each saying the columns ``named``, as objects of the window; returns their bytes."""
+    records = (record(change, table, named) for change in changes)
+    return _write(landing / window.replace("T", "/") / table, records, RECORDS_PER_OBJECT)
 
-    Args:
-        landing: The folder of all drops.
-        table: The name of the source's table.
-        changes: What is written.
-        window: The objects' window.
-        named: The columns that each change says.
-        each: How many records an object has.
-    """
-    folder = landing / window.replace("T", "/") / table
+
+def lay_apart(landing: Path, table: str, changes: Iterable[Change], window: str, each: int) -> int:
+    """Write the changes as objects of the window with ``each`` records in one; returns their bytes."""
+    records = (record(change, table) for change in changes)
+    return _write(landing / window.replace("T", "/") / table, records, each)
+
+
+def _write(folder: Path, records: Iterator[str], each: int) -> int:
     folder.mkdir(parents=True)
-    records, size, number = iter(changes), 0, 0
+    size, number = 0, 0
     while part := list(islice(records, each)):
         number += 1
-        data = "".join(record(change, table, named) + "\n" for change in part).encode()
+        data = "".join(one + "\n" for one in part).encode()
         (folder / f"part_{number:04}.json").write_bytes(data)
         size += len(data)
     return size
