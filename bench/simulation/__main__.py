@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,7 +36,6 @@ SOURCE, PRICES = Source(1e12), Prices()
 )
 @click.option(
     "--bytes",
-    "size",
     type=float,
     default=SOURCE.bytes,
     show_default=True,
@@ -94,15 +94,10 @@ SOURCE, PRICES = Source(1e12), Prices()
 )
 def simulation(
     files: tuple[Path, ...],
-    size: float,
     speedup: float,
     core_hour: float,
     gigabyte_month: float,
-    record: float,
-    tables: int,
-    rows: float,
-    peak: float,
-    outage: int,
+    **given: Any,
 ) -> None:
     """What a week of such days asks of a machine, a store and a purse, by the figures of these files of make bench.
 
@@ -110,7 +105,7 @@ def simulation(
     grow-requests.
     """
     runs = [json.loads(file.read_text()) for file in files]
-    source = Source(size, record, tables, rows, peak, outage)
+    source = replace(SOURCE, **given)
     try:
         found = costs(runs)
     except NoFigure as missing:
