@@ -21,7 +21,7 @@ from assets.bronze.offset_gaps import gaps_in
 from assets.lake import Lake
 from assets.landing.kafka import topics
 from assets.landing.kafka.offset_ranges import Range
-from assets.landing.kafka.read_topics import read_ranges
+from assets.landing.kafka.read_topics import read_here, read_ranges
 from assets.landing.spark_source import raise_clearly
 from assets.layers import Layer
 from assets.locks import writing
@@ -77,10 +77,8 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         read = ledger.read_offsets(lake, feed)
         found = topics.backlog(feed, topics.look(feed), read)
         if found.ranges or seen < 0:
-            with reporting(feed, found.ranges, report) as folder, raise_clearly():
-                rows = read_ranges(lake.spark, feed, found.ranges, folder)
-                bronze = lake.table(Layer.BRONZE, feed.name)
-                bronze.append(rows, partition_by=["window"], seen=seen)
+            with reporting(feed, found.ranges, report) as folder:
+                _append(lake, feed, found.ranges, folder, seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
         compacted = topics.compacted(feed)
@@ -92,6 +90,21 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
             by_partition = ledger.records_since(lake, feed, found.ranges, seen, "object")
             gaps = gaps_in(found.ranges, by_partition, {line.split()[1] for line in compacted})
         return AppendedRecords(records, found.ranges, warnings, gaps)
+
+
+def _append(lake: Lake, feed: Feed, ranges: Sequence[Range], progress: str, seen: int) -> None:
+    """Add the records of these offsets in one commit; a few need no Spark.
+
+    ``progress``: a folder for notes of how far reading is. ``seen``: bronze's version that says which offsets are new.
+    """
+    files = lake.local_table(Layer.BRONZE, feed.name)
+    rows = read_here(feed, ranges, progress) if files.may_be_written else None
+    if rows is not None:
+        files.append(rows, seen)
+        return
+    with raise_clearly():
+        frame = read_ranges(lake.spark, feed, ranges, progress)
+        lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
 
 
 @contextmanager

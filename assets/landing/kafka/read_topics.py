@@ -1,4 +1,4 @@
-"""Reading offsets of Kafka's partitions inside Spark's tasks, as bronze rows.
+"""Reading offsets of Kafka's partitions as bronze rows: inside Spark's tasks, or a few of them in this process.
 
 Each task reads ranges of offsets with a client of its own. Nothing is committed to the broker: what was read is known
 from bronze. Put here how a Kafka record becomes a row of bronze. Not here: which offsets (``topics``), how tasks read
@@ -7,20 +7,23 @@ from bronze. Put here how a Kafka record becomes a row of bronze. Not here: whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
 
+import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
+from assets.columns.bronze import BRONZE, BRONZE_ARROW
 from assets.landing.kafka import clients
 from assets.landing.kafka.clients import FEW, ClientErrors, fitting
 from assets.landing.kafka.offset_ranges import Range, divided
 from assets.landing.kafka.record_times import moment_of, window_of
-from assets.landing.spark_source import read_parts
+from assets.landing.spark_source import batches, read_parts
 from assets.task_errors import Place, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
@@ -30,6 +33,9 @@ SILENCE = 60.0
 
 UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is no UTF-8", None)]
 """What stands in place of headers that the Kafka client cannot read."""
+
+MOST_OFFSETS, MOST_RANGES, MOST_BYTES = 20_000, 16, 32 << 20
+"""Up to so many are read in this process, which takes a second or two; one partition is read after another."""
 
 # Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
@@ -46,10 +52,24 @@ def read_ranges(
     return read_parts(spark, parts, partial(rows_of, feed, progress, SILENCE))
 
 
+def read_here(feed: Feed, ranges: Sequence[Range], progress: str | None = None) -> pa.Table | None:
+    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is too much."""
+    if len(ranges) > MOST_RANGES or sum(one.size for one in ranges) > MOST_OFFSETS:
+        return None
+    found, size = [], 0
+    with closing(rows_of(feed, progress, SILENCE, tuple(ranges))) as rows:
+        for batch in batches(rows, BRONZE):
+            size += batch.nbytes
+            if size > MOST_BYTES:
+                return None
+            found.append(batch)
+    return pa.Table.from_batches(found, schema=BRONZE_ARROW)
+
+
 def rows_of(
     feed: Feed, progress: str | None, silence: float, ranges: tuple[Range, ...]
-) -> Iterator[tuple[object, ...]]:
-    """The records of some ranges, read with one client."""
+) -> Generator[tuple[object, ...], None, None]:
+    """The records of some ranges, read with one client, which is closed with it."""
     client_errors = ClientErrors()
     client = clients.consumer(feed, client_errors)
     try:
