@@ -89,9 +89,11 @@ def _nodes(spark: SparkSession, root: JavaObject) -> Iterator[tuple[str, JavaObj
             holding = (one for one in _HOLDING if is_instance_of(gateway, part, one))
             known[name] = is_instance_of(gateway, part, _NODE), next(holding, "")
         is_node, holds = known[name]
+        kind = name.rsplit(".", 1)[-1].rstrip("$")
         if is_node:
-            yield name.rsplit(".", 1)[-1].rstrip("$"), part
-        if holds:
+            yield kind, part
+        # A literal has a value and a type, in which there is nothing to find; of them there may be thousands.
+        if holds and kind != "Literal":
             parts = part.iterator() if holds == _ITERABLE else part.productIterator()
             while parts.hasNext():
                 one = parts.next()
