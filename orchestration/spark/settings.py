@@ -10,9 +10,20 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+_LEFT_OUT: Final = {
+    # Text in a statement is text. Spark would put settings and the environment, secrets too, in the place of ${…}.
+    "spark.sql.variable.substitute": "false",
+    # Both copy the whole expression of a join's key into filters. For a table's name, which is computed from many
+    # columns, that took seconds, and for one format all memory.
+    "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+}
+"""What Spark would do with statements and plans unless it were told not to."""
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
@@ -44,10 +55,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         # Else every column function asks Python where it was called from: an eighth of the time of a small run.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
-        # Both copy the whole expression of a join's key into filters. For a table's name, which is computed from many
-        # columns, that took seconds, and for one format all memory.
-        "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
-        "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+        **_LEFT_OUT,
         # Delta copies the source of a MERGE, lest it be another the second time. Weir's are computed once and kept: the
         # copy of 760,000 rows took 3 s.
         "spark.databricks.delta.merge.materializeSource": "none",

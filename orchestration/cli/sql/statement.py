@@ -18,6 +18,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from assets.lake import Lake
+from orchestration.cli.sql.allowed import check_allowed
 from orchestration.cli.sql.table_names import names_in, path_of, quoted, renamed, views_of
 from transforms.errors import QueryRefused
 
@@ -26,19 +27,25 @@ def answered(lake: Lake, sql: str) -> DataFrame:
     """The rows of one statement that reads, in which Weir's tables have their Weir names; nothing is computed yet.
 
     Raises:
-        QueryRefused: It is no such statement, names a table that is not there, or Spark does not understand it.
+        QueryRefused: It is no such statement, does more than to read Weir's tables, or Spark does not understand it.
     """
     statement = parsed(sql)
     paths = {name: path_of(lake, name) for name in names_in(statement)}
-    if isinstance(statement, exp.Describe):
+    by_path = {name: f"delta.{quoted(path)}" for name, path in paths.items()}
+    views = views_of(statement)
+    if isinstance(statement, exp.Describe) and isinstance(statement.this, exp.Table):
         # Of the table itself and not of a view of it, so that its history can be shown, too.
-        new_names = {name: f"delta.`{path}`" for name, path in paths.items()}
+        prepared, views = renamed(sql, statement, by_path), {}
     else:
-        new_names = {name: quoted(view) for name, view in views_of(statement).items()}
-        for name, view in views_of(statement).items():
-            lake.spark.read.format("delta").load(paths[name]).createOrReplaceTempView(quoted(view))
+        by_view = {name: quoted(view) for name, view in views.items()}
+        # A view is of a table as it is now.
+        prepared = renamed(sql, statement, by_view, by_path)
+    tables = {(view,) for view in views.values()} | {("delta", path) for path in paths.values()}
     try:
-        return lake.spark.sql(renamed(sql, statement, new_names))
+        check_allowed(lake.spark, sql, prepared, tables)
+        for name, view in views.items():
+            lake.spark.read.format("delta").load(paths[name]).createOrReplaceTempView(quoted(view))
+        return lake.spark.sql(prepared)
     except PySparkException as fault:
         raise refusal(sql, fault) from fault
 

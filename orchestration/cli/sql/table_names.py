@@ -33,6 +33,9 @@ def path_of(lake: Lake, name: Name) -> str:
         QueryRefused: there is no such table; the error lists the tables that there are.
     """
     layer, feed, *table = name
+    if any("/" in part or part in (".", "..") for part in name):
+        # It would be a path out of its layer, or out of the warehouse.
+        raise QueryRefused(".".join(name), f"there is no such table in {lake.warehouse}")
     lake_table = lake.table(Layer(layer.lower()), feed, *table)
     if not lake_table.exists():
         fault = f"there is no such table in {lake.warehouse}"
@@ -61,21 +64,37 @@ def views_of(statement: exp.Expr) -> dict[Name, str]:
     }
 
 
-def renamed(sql: str, statement: exp.Expr, new_names: Mapping[Name, str]) -> str:
-    """Put the new names where tables are named, alone or before a column, and leave the rest as it was typed."""
+def renamed(
+    sql: str,
+    statement: exp.Expr,
+    new_names: Mapping[Name, str],
+    of_the_past: Mapping[Name, str] | None = None,
+) -> str:
+    """Put the new names where tables are named, alone or before a column, and leave the rest as it was typed.
+
+    Args:
+        sql: the statement as it was typed.
+        statement: the same, parsed.
+        new_names: by the names of tables, what stands in their place.
+        of_the_past: the same, where a table is asked for as it was at a version or a time.
+    """
     places: dict[int, tuple[int, str]] = {}
     aliases = {alias.name for alias in statement.find_all(exp.TableAlias)}
-    named = [list(table.parts) for table in statement.find_all(exp.Table)]
+    past = new_names if of_the_past is None else of_the_past
+    named = [
+        (list(table.parts), past if table.args.get("version") else new_names)
+        for table in statement.find_all(exp.Table)
+    ]
     # With bronze as an alias, bronze.shop.x is a field of its column shop.
     named += [
-        column.parts[:-1]
+        (column.parts[:-1], new_names)
         for column in statement.find_all(exp.Column)
         if column.parts[0].name not in aliases
     ]
-    for parts in named:
+    for parts, given in named:
         name = tuple(part.name for part in parts)
-        if name in new_names:
-            places[parts[0].meta["start"]] = (parts[-1].meta["end"] + 1, new_names[name])
+        if name in given:
+            places[parts[0].meta["start"]] = (parts[-1].meta["end"] + 1, given[name])
     pieces, at = [], 0
     for start, (end, new_name) in sorted(places.items()):
         pieces += [sql[at:start], new_name]

@@ -1,0 +1,150 @@
+"""What a statement of ``weir query`` may do in Spark: read Weir's tables and compute, and nothing else.
+
+Spark's SQL reads any file by its path, starts programs (``TRANSFORM``), calls any method of Java (``reflect``) and
+writes. So the plan that Spark's own parser makes of a statement is looked through before anything of it is analysed:
+analysis already opens files and computes some values. No job of Spark runs for that.
+Put here how a plan is looked through. Not here: what it may consist of (``vocabulary``), how a statement is prepared
+(``statement``), and DuckDB, which is given one table and no files (``in_process``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from py4j.java_gateway import JavaObject, is_instance_of
+from pyspark.sql import SparkSession
+
+from orchestration.cli.sql import vocabulary
+from transforms.errors import QueryRefused
+
+_NODE: Final = "org.apache.spark.sql.catalyst.trees.TreeNode"
+_ITERABLE: Final = "scala.collection.Iterable"
+_HOLDING: Final = (_ITERABLE, "scala.Product")
+"""What has parts, in Java."""
+
+_CALLING: Final = ("UnresolvedFunction", "UnresolvedGenerator", "UnresolvedTableValuedFunction")
+
+_TYPED: Final = {
+    "ScriptTransformation": "TRANSFORM",
+    "PlanWithUnresolvedIdentifier": "IDENTIFIER",
+    "ExpressionWithUnresolvedIdentifier": "IDENTIFIER",
+    "UnresolvedExecuteImmediate": "EXECUTE IMMEDIATE",
+    "InsertIntoStatement": "INSERT",
+    "InsertIntoDir": "INSERT OVERWRITE DIRECTORY",
+}
+"""What a person typed of which Spark makes such a part, where its name is another."""
+
+
+def check_allowed(
+    spark: SparkSession, sql: str, prepared: str, tables: Collection[tuple[str, ...]]
+) -> None:
+    """Look through what Spark would run.
+
+    Args:
+        spark: the session, whose parser is asked; nothing is run.
+        sql: the statement as a person typed it, for the error.
+        prepared: the statement with Spark's names in the place of Weir's tables.
+        tables: these names, by their parts: views, and paths of Delta where no view serves.
+
+    Raises:
+        QueryRefused: it does something else than to read Weir's tables.
+        PySparkException: Spark does not understand it.
+    """
+    root = spark._jsparkSession.sessionState().sqlParser().parsePlan(prepared)
+    nodes = list(_nodes(spark, root))
+    own = {name.lower() for kind, node in nodes for name in _given_by_with(kind, node)}
+    own |= {parts[0].lower() for parts in tables if len(parts) == 1}
+
+    for kind, node in nodes:
+        fault = _fault_of_part(kind)
+        if fault is None and kind in vocabulary.NAMED:
+            parts = _texts(node.multipartIdentifier())
+            is_own = len(parts) == 1 and parts[0].lower() in own
+            if not is_own and tuple(parts) not in tables:
+                fault = f"{'.'.join(parts)} is none of these tables"
+            elif kind == "UnresolvedRelation" and not node.options().isEmpty():
+                fault = "options of a table are not among what it may have"
+        elif fault is None and kind in _CALLING:
+            fault = _fault_of_call(spark, kind, node)
+        if fault is not None:
+            allowed = "a query reads Weir's tables and computes with functions of Spark's own"
+            raise QueryRefused(sql, f"{allowed} (docs/tables.md says with which), and {fault}")
+
+
+def _nodes(spark: SparkSession, root: JavaObject) -> Iterator[tuple[str, JavaObject]]:
+    """Whatever a plan consists of, at any depth, each with its kind: the name of its class.
+
+    Plans and expressions do not list all that they hold as their children (the queries of a WITH, a window by name, the
+    query in an expression), so that each part of each part is looked at.
+    """
+    gateway = spark.sparkContext._gateway
+    # Each question goes to Java and back, so that it is asked once of a class.
+    known: dict[str, tuple[bool, str]] = {}
+    waiting = [root]
+    while waiting:
+        part = waiting.pop()
+        name: str = part.getClass().getName()
+        if name not in known:
+            holding = (one for one in _HOLDING if is_instance_of(gateway, part, one))
+            known[name] = is_instance_of(gateway, part, _NODE), next(holding, "")
+        is_node, holds = known[name]
+        kind = name.rsplit(".", 1)[-1].rstrip("$")
+        if is_node:
+            yield kind, part
+        # A literal has a value and a type, in which there is nothing to find; of them there may be thousands.
+        if holds and kind != "Literal":
+            parts = part.iterator() if holds == _ITERABLE else part.productIterator()
+            while parts.hasNext():
+                one = parts.next()
+                if isinstance(one, JavaObject):
+                    waiting.append(one)
+
+
+def _given_by_with(kind: str, node: JavaObject) -> list[str]:
+    """The names that a WITH gives to its queries."""
+    if kind != "UnresolvedWith":
+        return []
+    queries = node.cteRelations()
+    return [queries.apply(at)._1() for at in range(queries.size())]
+
+
+def _fault_of_part(kind: str) -> str | None:
+    """What is wrong with a part of a plan of this kind, wherever it stands; None where it may be there."""
+    if kind in vocabulary.PLANS or kind in vocabulary.EXPRESSIONS:
+        return None
+    return f"{_TYPED.get(kind, kind)} is not among what it may have"
+
+
+def _fault_of_call(spark: SparkSession, kind: str, node: JavaObject) -> str | None:
+    """What is wrong with a function that is called; None where it computes with its arguments alone."""
+    match kind:
+        case "UnresolvedFunction":
+            parts = _texts(node.nameParts())
+        case "UnresolvedGenerator":
+            parts = node.name().unquotedString().split(".")
+        case _:
+            parts = _texts(node.name())
+    name = parts[-1].lower()
+    # Spark's own are found by these names, whatever else there is in a session.
+    is_own = [part.lower() for part in parts[:-1]] in ([], ["builtin"], ["system", "builtin"])
+    if kind == "UnresolvedTableValuedFunction":
+        is_known = name in vocabulary.TABLE_FUNCTIONS
+    else:
+        is_known = (
+            name in vocabulary.OTHER_FUNCTIONS
+            or _group_of(spark, name) in vocabulary.FUNCTION_GROUPS
+        )
+    return None if is_own and is_known else f"the function {'.'.join(parts)} is not among them"
+
+
+def _group_of(spark: SparkSession, name: str) -> str | None:
+    """The group in which Spark's documentation has a function of its own; None where it has no such function."""
+    jvm: Any = spark._jvm
+    found = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.expressions().get(name)
+    return None if found.isEmpty() else str(found.get()._1().getGroup())
+
+
+def _texts(names: JavaObject) -> list[str]:
+    """The parts of a name."""
+    return [names.apply(at) for at in range(names.size())]
