@@ -51,7 +51,10 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     )
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
-        objects = [*open_landing(feed, FORMATS[feed.format].files).list()]
+        landing = open_landing(feed, FORMATS[feed.format].files)
+        objects = [*landing.list()]
+        for link in landing.left_out.links:
+            context.log.warning(f"not read: {link}")
         known = ledger.noted_objects(lake, feed)
         now, (first, last) = digests(objects), bounds(feed, datetime.now(UTC))
         unread = unread_windows(objects, known)
