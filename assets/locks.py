@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -23,7 +24,7 @@ from assets.delta.leases import is_on_store, leased
 from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
-from transforms.errors import TableBusy, WeirError
+from transforms.errors import NoLocks, TableBusy, WeirError
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
@@ -35,6 +36,7 @@ def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iter
 
     Raises:
         TableBusy: another run is writing it.
+        NoLocks: two writers could not be kept apart there.
         WarehouseFull: there is no room.
         WarehouseFailed: the store answers with an error.
         SparkLost: Spark ended in the middle of it.
@@ -81,6 +83,7 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
     Raises:
         TableBusy: another run is writing it.
         NoConditions: the store that keeps it cannot keep two writers apart.
+        NoLocks: the file system cannot, or the store is none that Weir knows.
     """
     warehouse = lake.warehouse.removeprefix("file://")
     if is_on_store(warehouse):
@@ -88,9 +91,9 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
             yield
         return
     if "://" in warehouse:
-        # Another store than S3: there is no lock.
-        yield
-        return
+        raise NoLocks(
+            lake.warehouse, "Weir has locks for folders and for S3, and this is another store"
+        )
     folder = Path(warehouse, LOCKS)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _file_of(name)).open("a") as lock:
@@ -99,7 +102,12 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
         except BlockingIOError:
             raise TableBusy(name) from None
         except OSError as fault:
-            # Some network disks know no locks; a run there is no worse off than in an object store.
-            if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            if fault.errno not in _NO_LOCKS:
                 raise
+            # Never without one: two runs would each write what they have read before the other wrote.
+            said = f"its file system has no locks (flock: {os.strerror(fault.errno)})"
+            raise NoLocks(lake.warehouse, said) from None
         yield
+
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)

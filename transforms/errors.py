@@ -202,6 +202,18 @@ class TableBusy(WeirError):
         )
 
 
+class NoLocks(WeirError):
+    """The tables are where two runs that write one of them could not be kept apart."""
+
+    def __init__(self, warehouse: str, fault: str) -> None:
+        self.warehouse, self.fault = warehouse, fault
+        super().__init__(
+            f"the warehouse {warehouse} cannot be locked: {fault}, so that two runs could overwrite each other's "
+            "tables. Nothing was written. Keep the tables on a local disk, mount this one with locks (NFS: without "
+            "nolock), or use s3://bucket/prefix."
+        )
+
+
 class WarehouseFull(WeirError):
     """There is no room for what a run writes."""
 

@@ -7,12 +7,15 @@ what is left out for little work (``small_work``).
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from urllib.parse import unquote
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+LOOPBACK = "127.0.0.1"
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
@@ -61,10 +64,23 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
-    else:
+    if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
-        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     return settings
+
+
+def is_on_this_machine(settings: Mapping[str, str]) -> bool:
+    """Whether driver and executors are one process; the executors of a cluster have to reach the driver."""
+    return re.fullmatch(r"local(\[.*\])?", settings["spark.master"].strip()) is not None
+
+
+def stay_on_this_machine(environment: MutableMapping[str, str]) -> None:
+    """Have Spark's pages listen on loopback, as its other ports do, unless ``SPARK_LOCAL_IP`` says where.
+
+    No setting of Spark's says where the pages listen: without this variable that is every address of the machine.
+    """
+    environment.setdefault("SPARK_LOCAL_IP", LOOPBACK)
 
 
 def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
