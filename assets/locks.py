@@ -24,10 +24,22 @@ from assets.delta.leases import is_on_store, leased
 from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
-from transforms.errors import NoLocks, TableBusy, WeirError
+from transforms.errors import TableBusy, WeirError
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
+
+
+class NoLocks(WeirError):
+    """The tables are where two runs that write one of them could not be kept apart."""
+
+    def __init__(self, warehouse: str, fault: str) -> None:
+        self.warehouse, self.fault = warehouse, fault
+        super().__init__(
+            f"the warehouse {warehouse} cannot be locked: {fault}, so that two runs could overwrite each other's "
+            "tables. Nothing was written. Keep the tables on a local disk, mount this one with locks (NFS: without "
+            "nolock), or use s3://bucket/prefix."
+        )
 
 
 @contextmanager

@@ -23,13 +23,13 @@ from assets.delta.store_faults import in_words
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.locks import LOCKS, writing
+from assets.locks import LOCKS, NoLocks, writing
 from assets.silver import derive_windows
 from assets.upkeep import rebuild
 from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
-from transforms.errors import NoLocks, TableBusy, WarehouseFailed, WarehouseFull
+from transforms.errors import TableBusy, WarehouseFailed, WarehouseFull
 from transforms.feed.feed import Feed
 
 HOLD = """
