@@ -53,8 +53,9 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
         landing = open_landing(feed, FORMATS[feed.format].files)
         objects = [*landing.list()]
-        for link in landing.left_out.links:
-            context.log.warning(f"not read: {link}")
+        links = [f"not read: {link}" for link in landing.left_out.links]
+        for line in links:
+            context.log.warning(line)
         known = ledger.noted_objects(lake, feed)
         now, (first, last) = digests(objects), bounds(feed, datetime.now(UTC))
         unread = unread_windows(objects, known)
@@ -80,7 +81,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             context.update_cursor(cursor)
             looked_at = f"{counted(len(objects), 'object')} of {counted(len(now), 'window')}"
             nothing = f"no new drops in {feed.landing}: {looked_at}, {waits(waiting)}"
-            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early])))
+            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early, *links])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
     return drops
