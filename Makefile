@@ -8,7 +8,6 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-UV_VERSION := 0.13.8
 COMPILE := .lock-tool/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-config --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
@@ -90,9 +89,9 @@ archive: $(READY) ## pack what the executors of a Spark cluster need of Weir int
 lock: ## pin every dependency again, also those of the tools in bench/others and tests/others (for all supported Pythons, with hashes)
 	@$(PYTHON) -I orchestration/spark/java.py --python-only
 	@test -x .lock-tool/bin/uv || $(PYTHON) -m venv .lock-tool
-	@.lock-tool/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@.lock-tool/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/uv.lock
 	@$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
-	@for tool in $(OTHERS); do \
+	@for tool in $(OTHERS) .ci/uv; do \
 		$(COMPILE) --output-file $$tool.lock $$tool.in || exit 1; done
 	@echo "requirements.lock and the locks in bench/others and tests/others are up to date; to move a pin, delete it or its lines first"
 

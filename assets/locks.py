@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -29,12 +30,25 @@ LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
 
 
+class NoLocks(WeirError):
+    """The tables are where two runs that write one of them could not be kept apart."""
+
+    def __init__(self, warehouse: str, fault: str) -> None:
+        self.warehouse, self.fault = warehouse, fault
+        super().__init__(
+            f"the warehouse {warehouse} cannot be locked: {fault}, so that two runs could overwrite each other's "
+            "tables. Nothing was written. Keep the tables on a local disk, mount this one with locks (NFS: without "
+            "nolock), or use s3://bucket/prefix."
+        )
+
+
 @contextmanager
 def writing(lake: Lake, layer: str, feed: str, table: str | None = None) -> Iterator[None]:
     """Be the only one to write this table of the warehouse, and raise its failures as Weir's own errors.
 
     Raises:
         TableBusy: another run is writing it.
+        NoLocks: two writers could not be kept apart there.
         WarehouseFull: there is no room.
         WarehouseFailed: the store answers with an error.
         SparkLost: Spark ended in the middle of it.
@@ -81,6 +95,7 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
     Raises:
         TableBusy: another run is writing it.
         NoConditions: the store that keeps it cannot keep two writers apart.
+        NoLocks: the file system cannot, or the store is none that Weir knows.
     """
     warehouse = lake.warehouse.removeprefix("file://")
     if is_on_store(warehouse):
@@ -88,9 +103,9 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
             yield
         return
     if "://" in warehouse:
-        # Another store than S3: there is no lock.
-        yield
-        return
+        raise NoLocks(
+            lake.warehouse, "Weir has locks for folders and for S3, and this is another store"
+        )
     folder = Path(warehouse, LOCKS)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _file_of(name)).open("a") as lock:
@@ -99,7 +114,12 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
         except BlockingIOError:
             raise TableBusy(name) from None
         except OSError as fault:
-            # Some network disks know no locks; a run there is no worse off than in an object store.
-            if fault.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            if fault.errno not in _NO_LOCKS:
                 raise
+            # Never without one: two runs would each write what they have read before the other wrote.
+            said = f"its file system has no locks (flock: {os.strerror(fault.errno)})"
+            raise NoLocks(lake.warehouse, said) from None
         yield
+
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)

@@ -16,6 +16,7 @@ import dagster as dg
 from assets.asset_keys import feed_key, gold_key, gold_keys
 from assets.bookkeeping import progress_asset
 from assets.bronze import bronze_asset
+from assets.delta.leases import is_on_store
 from assets.gold import gold_asset, undeclared_asset
 from assets.lake import Lake
 from assets.silver import silver_asset
@@ -101,7 +102,7 @@ def kind_of(feed: Feed) -> str:
     """What kind of place the landing is, as the UI shows it."""
     if feed.reads_topics:
         return "kafka"
-    return "s3" if feed.landing.startswith("s3://") else "file"
+    return "s3" if is_on_store(feed.landing) else "file"
 
 
 def build(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assets.delta.leases import SECONDS
+from assets.delta.leases import SECONDS, is_on_store
 from assets.lake import Lake
 from orchestration.spark import archive
 from orchestration.spark.session import WeirSpark
@@ -49,7 +49,7 @@ class Deployment:
 def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lake:
     """The warehouse with a Spark session that starts on first use."""
     values = os.environ if environment is None else environment
-    on_s3 = warehouse.startswith("s3a://")
+    on_s3 = is_on_store(warehouse)
     settings = session_config(values) | archive.settings_of(values)
     settings |= s3a_config(values) if on_s3 else {}
     limits = limits_of(values)

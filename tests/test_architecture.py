@@ -79,6 +79,13 @@ def test_no_function_asks_for_more_than_five_things(root: Path) -> None:
     assert {one: names for one, names in asked.items() if len(names) > MOST_PARAMETERS} == {}
 
 
+def test_one_place_says_which_addresses_are_of_s3(root: Path) -> None:
+    asking = ('startswith("s3://', 'startswith("s3a://', 'startswith(("s3')
+    found = {path for path, text in modules(root) if any(one in text for one in asking)}
+    # The second one makes the addresses that the first one knows.
+    assert found == {"assets/delta/leases.py", "orchestration/spark/settings.py"}
+
+
 def test_no_room_holds_more_files_than_one_takes_in(root: Path) -> None:
     rooms: dict[str, int] = defaultdict(int)
     for path, _ in modules(root):

@@ -42,6 +42,7 @@ WORDS = {
     "TableBusy": "another run is writing the same windows or tables now",
     "LeaseLost": "this run has lost its lease on the table",
     "NoConditions": "ignores conditional writes",
+    "NoLocks": "cannot be locked",
     "WarehouseFull": "no space left on device",
     "WarehouseFailed": "the warehouse … failed",
     "SchemaChangeRefused": "`rename_table`, then what was found",

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from transforms.addresses import without_credentials
+
 
 class WeirError(Exception):
     """Root of the family: its text is meant for the person who runs Weir."""
+
+    def __str__(self) -> str:
+        """The text, which shows no credentials of an address."""
+        return without_credentials(super().__str__())
 
 
 class FeedMisdeclared(WeirError):
@@ -140,14 +146,9 @@ class DecisionRefused(WeirError):
 
 
 class CompactionRefused(WeirError):
-    """Base rows and newer changes do not add up to the gold table, so that no history may be dropped.
+    """Base rows and newer changes do not make the gold table; ``behind``: windows in silver, perhaps not in gold."""
 
-    ``behind``: windows that are in silver and perhaps not yet in gold, which would explain it.
-    """
-
-    def __init__(
-        self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()):
         self.feed, self.table, self.keys, self.behind = feed, table, tuple(keys), tuple(behind)
         remedy = (
             f"Nothing was changed. {len(self.behind)} windows are not in gold yet, {self.behind[0]} first: "
@@ -235,9 +236,8 @@ class KeyDrift(WeirError):
 
     def __init__(self, feed: str, table: str, key: Iterable[str], found: str, remedy: str) -> None:
         self.feed, self.table, self.key, self.found = feed, table, tuple(key), found
-        super().__init__(
-            f"feed {feed}: table {table}: its key is declared as [{', '.join(self.key)}], but {found}. {remedy}"
-        )
+        declared = f"its key is declared as [{', '.join(self.key)}]"
+        super().__init__(f"feed {feed}: table {table}: {declared}, but {found}. {remedy}")
 
 
 class TablesFailed(WeirError):

@@ -66,6 +66,8 @@ def _objects(
         context.log.warning(
             f"bronze.{feed.name}: {name} was replaced; its new generation was read beside the old"
         )
+    for link in found.links:
+        context.log.warning(f"bronze.{feed.name}: not read: {link}")
     per_window.add(
         context,
         feed_key("bronze", feed),

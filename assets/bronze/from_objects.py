@@ -29,9 +29,9 @@ class LandingDiff:
     """What lies in the landing, compared with what bronze holds.
 
     ``new``: unread objects in this run's windows. ``replaced``: the names of those of them that bronze holds in an
-    earlier generation. ``left_out``: a sentence for each object that is no drop. ``landed``: how many objects lie in
-    this run's windows, read or not. ``waiting``: unread objects outside this run's windows, if the caller asked for
-    them. ``seen``: all objects that were compared.
+    earlier generation. ``left_out``: a sentence for each object that is no drop; ``links``: those of them on links out
+    of the landing's folder. ``landed``: how many objects lie in this run's windows, read or not. ``waiting``: unread
+    objects outside this run's windows, if the caller asked for them. ``seen``: all objects that were compared.
     """
 
     new: list[LandedObject]
@@ -40,6 +40,7 @@ class LandingDiff:
     landed: int
     waiting: list[LandedObject]
     seen: list[LandedObject] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
 
 
 def arrivals(
@@ -76,6 +77,7 @@ def arrivals(
         landed=len(landed),
         waiting=[one for one in unknown if wanted is not None and one.window not in wanted],
         seen=looked_at,
+        links=landing.left_out.links,
     )
 
 

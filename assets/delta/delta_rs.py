@@ -20,6 +20,8 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
+from assets.delta.leases import is_on_store
+
 Item = TypeVar("Item")
 
 _PATIENCE = {
@@ -52,7 +54,7 @@ def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dic
 
     Credentials are those that boto3 finds (variables, a profile, the machine's role), as it does for a landing.
     """
-    if not warehouse.startswith("s3a://"):
+    if not is_on_store(warehouse):
         return {}
     values = os.environ if environment is None else environment
     # A commit is a file that must not be there yet, and the store is the judge of it.

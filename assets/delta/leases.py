@@ -34,7 +34,7 @@ _PATIENCE = 10
 
 
 def is_on_store(warehouse: str) -> bool:
-    """Whether tables there are guarded by leases."""
+    """Whether an address is one of S3: tables there are guarded by leases."""
     return warehouse.startswith(("s3a://", "s3://"))
 
 

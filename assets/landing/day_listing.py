@@ -12,8 +12,9 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from assets.landing import inside
 from transforms.feed.windows import day_of_folder
 
 if TYPE_CHECKING:
@@ -75,43 +76,33 @@ def _pages(
     return pages.paginate(Bucket=bucket, Prefix=prefix, Delimiter=delimiter)
 
 
-class _Linked(Exception):
-    """A folder holds a link to another one: only a list of all folders has each file once, under the same path."""
+class Entry(NamedTuple):
+    """A file below a folder: its name there, and its path; of a link that leads out of the folder, where to."""
+
+    name: str
+    path: str
+    leads_to: str | None = None
 
 
-def files(root: Path, days: Days | None) -> list[tuple[str, str]]:
-    """The files below a folder that may be of these days, or all: each by its name below the root, and by its path.
+def files(root: Path, days: Days | None) -> Iterator[Entry]:
+    """The files below a folder that may be of these days, or all, and the links that lead out of it.
 
-    A link to a folder is followed once, and only to what is not below the root anyway.
+    No link to a folder is followed: what lies below the root is met there, and what does not is not of the landing.
     """
-    try:
-        return [*_files(root, days)]
-    except _Linked:
-        return [*_files(root, None)]
-
-
-def _files(root: Path, days: Days | None) -> Iterator[tuple[str, str]]:
-    real_root = root.resolve()
-    seen = {real_root}
-    folders = [("", str(root), real_root)]
+    real_root = os.path.realpath(root)
+    folders = [("", str(root))]
     while folders:
-        below, path, real_path = folders.pop()
+        below, path = folders.pop()
         with os.scandir(path) as entries:
             # One call tells what each of them is; a path asked for itself is a call to the file system each time.
             listed = [*entries]
         for entry in listed:
-            name, is_link = below + entry.name, entry.is_symlink()
-            if not (Path(entry.path).is_dir() if is_link else entry.is_dir()):
-                yield name, entry.path
-                continue
-            if days is not None:
-                if is_link:
-                    raise _Linked
-                day = day_of_folder(name + "/")
-                if day is not None and day not in days:
-                    continue
-            real = Path(entry.path).resolve() if is_link else real_path / entry.name
-            if is_link and (real in seen or real.is_relative_to(real_root)):
-                continue
-            seen.add(real)
-            folders.append((name + "/", entry.path, real))
+            name = below + entry.name
+            if entry.is_symlink():
+                leads_to = inside.leads_out(entry.path, real_root)
+                if leads_to is not None or not Path(entry.path).is_dir():
+                    yield Entry(name, entry.path, leads_to)
+            elif not entry.is_dir():
+                yield Entry(name, entry.path)
+            elif days is None or (day := day_of_folder(name + "/")) is None or day in days:
+                folders.append((name + "/", entry.path))

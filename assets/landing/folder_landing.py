@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assets.landing import day_listing
+from assets.landing import day_listing, inside
 from assets.landing.day_listing import Days
 from assets.landing.objects import LandedObject, LeftOut, reason_to_leave_out
 from transforms.errors import UnreadableLanding
@@ -36,14 +36,17 @@ class FolderLanding:
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
         with self._faults_made_clear(self._root):
             files = sorted(day_listing.files(self._root, days))
-        for name, path in files:
+        for name, path, leads_to in files:
             status = None
+            if leads_to is not None:
+                self.left_out.add_link(inside.shown(name), leads_to)
+                continue
             if not (reason := self._reason_to_leave_out(name)):
                 with self._faults_made_clear(path):
                     status = _status_of_file(path)
             if status is None:
                 reason = reason or "no regular file, or a link to nothing"
-                self.left_out.add(name.encode("utf-8", "replace").decode(), reason)
+                self.left_out.add(inside.shown(name), reason)
                 continue
             modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
             window = window_of(name, modified_at, self._feed.window)
@@ -52,7 +55,10 @@ class FolderLanding:
     def read(self, name: str, generation: str, most: int) -> tuple[bytes, str]:
         """See ``Landing``."""
         path = self._root / name
-        with self._faults_made_clear(path), path.open("rb") as file:
+        with (
+            self._faults_made_clear(path),
+            os.fdopen(inside.open_inside(self._root, name), "rb") as file,
+        ):
             before = os.fstat(file.fileno())
             while True:
                 data = file.read(min(most, before.st_size) + 1)
@@ -64,7 +70,7 @@ class FolderLanding:
                 file.seek(0)
 
     def _reason_to_leave_out(self, name: str) -> str | None:
-        if name != name.encode("utf-8", "replace").decode():
+        if name != inside.shown(name):
             return "its name is not valid UTF-8"
         return reason_to_leave_out(name, self._globs)
 
@@ -72,6 +78,8 @@ class FolderLanding:
     def _faults_made_clear(self, path: Path | str) -> Iterator[None]:
         try:
             yield
+        except inside.LeadsOut as link:
+            raise self._unreadable(path, str(link), inside.REMEDY) from None
         except FileNotFoundError:
             raise self._unreadable(path, "it is gone since it was listed", "Run again.") from None
         except OSError as error:

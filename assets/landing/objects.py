@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from assets.landing.day_listing import Days
+from assets.landing.inside import REMEDY, LeadsOut
 from transforms.feed.object_paths import matches
 
 _TEMPORARY = (".tmp", ".temp", ".part", ".partial", ".inprogress", ".crdownload", ".swp", "~")
@@ -35,23 +36,34 @@ class LandedObject:
 
 @dataclass(slots=True)
 class LeftOut:
-    """The objects that a listing passed over: how many, and the first of them with the reason."""
+    """What a listing passed over: how many objects, and the first of them with the reason.
+
+    ``links``: a sentence for each of the first of them that are links out of the landing's folder. Somebody may believe
+    that these are read, so they are named before all others.
+    """
 
     count: int = 0
-    examples: list[tuple[str, str]] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
 
     def add(self, name: str, reason: str) -> None:
         """Count one object."""
         self.count += 1
         if len(self.examples) < _SHOWN:
-            self.examples.append((name, reason))
+            self.examples.append(f"{name}: {reason}")
+
+    def add_link(self, name: str, leads_to: str) -> None:
+        """Count one link out of the landing's folder."""
+        self.count += 1
+        if len(self.links) < _SHOWN:
+            self.links.append(f"{name}: {LeadsOut(leads_to)}. {REMEDY}")
 
     def __iter__(self) -> Iterator[str]:
         """One sentence per example, and one on how many more there are."""
-        for name, reason in self.examples:
-            yield f"{name}: {reason}"
-        if self.count > len(self.examples):
-            yield f"and {self.count - len(self.examples)} more"
+        named = [*self.links, *self.examples][:_SHOWN]
+        yield from named
+        if self.count > len(named):
+            yield f"and {self.count - len(named)} more"
 
 
 class Landing(Protocol):

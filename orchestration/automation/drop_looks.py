@@ -62,10 +62,11 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The drops that a tick has seen: all, or those of ``days``."""
+    """The drops that a tick has seen: all, or those of ``days``; ``links``: sentences on links that lead out of it."""
 
     objects: list[LandedObject]
     days: frozenset[str] | None
+    links: list[str]
 
     def covers(self, window: str) -> bool:
         """Whether all drops of this window were looked at."""
@@ -77,7 +78,8 @@ def look(feed: Feed, cursor: Cursor, now: datetime) -> Look:
     landing = open_landing(feed, FORMATS[feed.format].files)
     is_recent = cursor.whole_at is not None and now - cursor.whole_at < WHOLE_EVERY
     if not is_recent or cursor.landed <= MANY:
-        return Look([*landing.list()], None)
+        return Look([*landing.list()], None, landing.left_out.links)
     newest = (now - timedelta(days=ago) for ago in range(NEWEST_DAYS))
     days = frozenset(window_at(day, "day") for day in newest)
-    return Look([one for one in landing.list(days) if day_of(one.window) in days], days)
+    found = [one for one in landing.list(days) if day_of(one.window) in days]
+    return Look(found, days, landing.left_out.links)

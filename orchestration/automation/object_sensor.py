@@ -52,6 +52,9 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     def drops(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         moment, seen = datetime.now(UTC), Cursor.read(context.cursor)
         looked = look(feed, seen, moment)
+        links = [f"not read: {link}" for link in looked.links]
+        for line in links:
+            context.log.warning(line)
         now, (first, last) = digests(looked.objects), bounds(feed, moment)
         known = ledger.noted_objects(lake, feed, None if looked.days is None else now)
         unread = unread_windows(looked.objects, known)
@@ -85,7 +88,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             nothing = (
                 f"no new drops in {feed.landing}: {seen_in_words(looked, now)}, {waits(waiting)}"
             )
-            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early])))
+            return dg.SkipReason("; ".join(filter(None, [nothing, *quiet, early, *links])))
         return dg.SensorResult(run_requests=requests, cursor=cursor)
 
     return drops

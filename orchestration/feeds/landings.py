@@ -13,11 +13,16 @@ from typing import Final
 
 from orchestration.feeds.keys import DeclaredFeed
 from orchestration.feeds.misdeclared import Misdeclared
+from transforms.addresses import has_credentials
 from transforms.formats import FORMATS
 
 _ADDRESS: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _S3: Final = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/.*)?", re.DOTALL)
 _KAFKA: Final = re.compile(r"kafka://[^/,\s]+(,[^/,\s]+)*/[A-Za-z0-9._-]+(,[A-Za-z0-9._-]+)*")
+
+_NEVER: Final = "and secrets never stand in a feed file"
+_CREDENTIALS: Final = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+_KAFKA_CREDENTIALS: Final = "set WEIR_KAFKA_SASL_USERNAME and WEIR_KAFKA_SASL_PASSWORD"
 
 
 def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared) -> str:
@@ -32,6 +37,10 @@ def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared)
     address = _ADDRESS.match(landing)
     if address is None:
         return str((folder / Path(landing).expanduser()).resolve())
+    if has_credentials(landing):
+        # Not quoted, nor any part of it.
+        remedy = _KAFKA_CREDENTIALS if address.group(1) == "kafka" else _CREDENTIALS
+        raise misdeclared("landing", f"has credentials in it, {_NEVER}: {remedy}")
     if address.group(1) == "kafka":
         return _topics(declared, misdeclared)
     if not _S3.fullmatch(landing):
@@ -43,10 +52,6 @@ def landing_from(declared: DeclaredFeed, folder: Path, misdeclared: Misdeclared)
 
 def _topics(declared: DeclaredFeed, misdeclared: Misdeclared) -> str:
     landing, known = declared.landing, FORMATS.get(declared.format)
-    if "@" in landing:
-        # Not quoted: it may hold a password.
-        fault = "has an @, and secrets never stand in a feed file: set WEIR_KAFKA_SASL_USERNAME and _PASSWORD"
-        raise misdeclared("landing", fault)
     if known is None or not known.reads_kafka:
         fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
         raise misdeclared("landing", f"{fault}: give an s3:// address or a folder")

@@ -17,6 +17,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
+from orchestration.spark.settings import refuse_credentials
+
 ARCHIVE: Final = "WEIR_SPARK_ARCHIVE"
 PYTHON: Final = "WEIR_SPARK_PYTHON"
 FOLDER: Final = "weir"
@@ -37,6 +39,7 @@ def settings_of(environment: Mapping[str, str]) -> dict[str, str]:
     place = environment.get(ARCHIVE, "").strip()
     if not place or "WEIR_SPARK_MASTER" not in environment:
         return {}
+    refuse_credentials(ARCHIVE, place)
     place = place.replace("s3://", "s3a://", 1) if "://" in place else str(Path(place).resolve())
     return {"spark.archives": f"{place}#{FOLDER}", "spark.executorEnv.PYTHONPATH": FOLDER}
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestration.spark.java import find_java
+from transforms.addresses import without_credentials
 
 IVY_SETTINGS = "WEIR_IVY_SETTINGS"
 """The environment variable that names an ivysettings.xml, for machines that reach only a mirror."""
@@ -93,7 +94,8 @@ def _reason(output: str) -> str:
     lines = [
         line.strip(" \t:") for line in output.splitlines() if any(sign in line for sign in signs)
     ]
-    return "; ".join(dict.fromkeys(lines[:3])) or "Ivy gave no reason"
+    # A mirror's address may have its password in it.
+    return without_credentials("; ".join(dict.fromkeys(lines[:3]))) or "Ivy gave no reason"
 
 
 def instead(jars: Iterable[Jar], folder: Path, reason: str) -> str:

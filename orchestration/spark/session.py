@@ -16,6 +16,7 @@ from dagster_pyspark.resources import spark_session_from_config
 from orchestration.spark import archive, conditional_commits
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
+from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
 
 _STARTS_ONCE = Lock()
 
@@ -41,6 +42,8 @@ class WeirSpark(LazyPySparkResource):
             check_java()
             jars = ensure_jars() + (s3a_jars() if self.s3a else [])
             archive.choose_python(os.environ)
+            if is_on_this_machine(self.spark_config):
+                stay_on_this_machine(os.environ)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
             if self.s3a:

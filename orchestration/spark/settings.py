@@ -7,13 +7,19 @@ what is left out for little work (``small_work``).
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from transforms.addresses import has_credentials
+from transforms.errors import SettingMisdeclared
+
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+LOOPBACK = "127.0.0.1"
 
 _LEFT_OUT: Final = {
     # Text in a statement is text. Spark would put settings and the environment, secrets too, in the place of ${…}.
@@ -34,7 +40,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     cores = os.cpu_count() or 2
     settings = {
         "spark.app.name": "weir",
-        "spark.master": environment.get("WEIR_SPARK_MASTER", "local[*]"),
+        "spark.master": _master(environment),
         "spark.driver.memory": environment.get(
             "WEIR_SPARK_DRIVER_MEMORY", f"{_driver_gigabytes()}g"
         ),
@@ -69,10 +75,29 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
-    else:
+    if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
-        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     return settings
+
+
+def _master(environment: Mapping[str, str]) -> str:
+    master = environment.get("WEIR_SPARK_MASTER", "local[*]")
+    refuse_credentials("WEIR_SPARK_MASTER", master)
+    return master
+
+
+def is_on_this_machine(settings: Mapping[str, str]) -> bool:
+    """Whether driver and executors are one process; the executors of a cluster have to reach the driver."""
+    return re.fullmatch(r"local(\[.*\])?", settings["spark.master"].strip()) is not None
+
+
+def stay_on_this_machine(environment: MutableMapping[str, str]) -> None:
+    """Have Spark's pages listen on loopback, as its other ports do, unless ``SPARK_LOCAL_IP`` says where.
+
+    No setting of Spark's says where the pages listen: without this variable that is every address of the machine.
+    """
+    environment.setdefault("SPARK_LOCAL_IP", LOOPBACK)
 
 
 def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
@@ -83,8 +108,9 @@ def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.hadoop.fs.s3a.attempts.maximum": "3",
         "spark.hadoop.fs.s3a.retry.limit": "3",
     }
-    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
-    if endpoint:
+    name = "AWS_ENDPOINT_URL_S3" if environment.get("AWS_ENDPOINT_URL_S3") else "AWS_ENDPOINT_URL"
+    if endpoint := environment.get(name):
+        refuse_credentials(name, endpoint)
         settings["spark.hadoop.fs.s3a.endpoint"] = endpoint
         settings["spark.hadoop.fs.s3a.path.style.access"] = "true"
         settings["spark.hadoop.fs.s3a.connection.ssl.enabled"] = str(
@@ -94,6 +120,24 @@ def s3a_config(environment: Mapping[str, str]) -> dict[str, str]:
     if region:
         settings["spark.hadoop.fs.s3a.endpoint.region"] = region
     return settings
+
+
+def refuse_credentials(name: str, address: str) -> None:
+    """Refuse an address that would be shown, in logs and on pages, with the credentials in it.
+
+    Raises:
+        SettingMisdeclared: it has some; ``name`` is the variable's.
+    """
+    if has_credentials(address):
+        fault = (
+            "there are credentials in this address, where they would be shown to whoever sees it; "
+        )
+        raise SettingMisdeclared(name, "…", f"{fault}{_CREDENTIALS}")
+
+
+_CREDENTIALS = (
+    "a store's belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile (AWS_PROFILE)"
+)
 
 
 def _driver_gigabytes() -> int:
@@ -109,9 +153,13 @@ def warehouse_uri(text: str) -> str:
     """The warehouse as Spark wants it: an absolute folder, or an address with ``s3a`` for ``s3``.
 
     ``file:///folder`` is that folder: nothing about it is an object store.
+
+    Raises:
+        SettingMisdeclared: there are credentials in it.
     """
     if text.startswith("file:///"):
         text = unquote(text.removeprefix("file://"))
+    refuse_credentials("WEIR_WAREHOUSE", text)
     if text.startswith("s3://"):
         return "s3a://" + text.removeprefix("s3://")
     return text if "://" in text else str(Path(text).expanduser().resolve())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from assets.delta.leases import is_on_store
 from assets.s3 import fault_and_remedy, s3_client
 from transforms.errors import UnreadableWarehouse
 
@@ -17,9 +18,9 @@ def refuse_unreachable(warehouse: str) -> None:
     Raises:
         UnreadableWarehouse: with what the store says, and what to set.
     """
-    if not warehouse.startswith("s3a://"):
+    if not is_on_store(warehouse):
         return
-    bucket, _, prefix = warehouse.removeprefix("s3a://").partition("/")
+    bucket, _, prefix = warehouse.partition("://")[2].partition("/")
     try:
         s3_client().list_objects_v2(Bucket=bucket, Prefix=prefix, MaxKeys=1)
     except (BotoCoreError, ClientError, ValueError) as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from assets.delta.leases import is_on_store
 from assets.s3 import s3_client
 
 HTML = "text/html; charset=utf-8"
@@ -16,7 +17,7 @@ HTML = "text/html; charset=utf-8"
 def store(address: str, page: str, content_type: str) -> None:
     """Put a page at an address, in place of the one that is there."""
     data = page.encode()
-    if address.startswith(("s3a://", "s3://")):
+    if is_on_store(address):
         bucket, _, key = address.partition("://")[2].partition("/")
         s3_client().put_object(Bucket=bucket, Key=key, Body=data, ContentType=content_type)
         return

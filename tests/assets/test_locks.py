@@ -23,7 +23,7 @@ from assets.delta.store_faults import in_words
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.locks import LOCKS, writing
+from assets.locks import LOCKS, NoLocks, writing
 from assets.silver import derive_windows
 from assets.upkeep import rebuild
 from orchestration.resources import lake_of
@@ -151,16 +151,55 @@ def test_a_commit_that_delta_refuses_because_of_another_is_table_busy(
     assert names(lake, feed) == {1: "Ava"}
 
 
-def test_a_disk_without_locks_is_written_all_the_same(
+@pytest.mark.parametrize("code", ["ENOLCK", "ENOTSUP", "ENOSYS", "EINVAL"])
+def test_a_disk_without_locks_is_never_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    number: int = getattr(errno, code)
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    lay(tmp_path / "drops", "2025-11-20/03/a.json", drop(change("I", 1, after={"id": "1"})))
+    feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "drops"), tables={"pets": PETS})
+    monkeypatch.setattr("fcntl.flock", refuse)
+    lake = lake_of(str(tmp_path / "lake"))
+    steps: list[Callable[[], object]] = [
+        lambda: from_objects.land(lake, feed, ["2025-11-20T03"]),
+        lambda: derive_windows.derive(lake, feed, ["2025-11-20T03"]),
+        lambda: window_progress.finish(lake, feed, ["2025-11-20T03"]),
+    ]
+    for step in steps:
+        with pytest.raises(NoLocks) as refusal:
+            step()
+        assert (
+            f"the warehouse {tmp_path}/lake cannot be locked: its file system has no locks"
+            in str(refusal.value)
+        )
+        assert os.strerror(number) in str(refusal.value)
+    assert [path.name for path in (tmp_path / "lake").iterdir()] == [LOCKS]
+
+
+def test_another_fault_of_a_lock_is_no_missing_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
+        raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with writing(lake_of(str(tmp_path)), Layer.SILVER, "zoo"):
-        (tmp_path / "written").touch()
-    assert (tmp_path / "written").exists()
+    with (
+        pytest.raises(OSError, match="Input/output error"),
+        writing(lake_of(str(tmp_path)), Layer.SILVER, "zoo"),
+    ):
+        raise AssertionError
+
+
+def test_a_store_without_locks_is_never_written() -> None:
+    with (
+        pytest.raises(NoLocks, match="the warehouse gs://lake/tables cannot be locked"),
+        writing(lake_of("gs://lake/tables"), Layer.SILVER, "zoo"),
+    ):
+        raise AssertionError
 
 
 def test_a_full_disk_is_reported_with_the_free_space_and_the_place(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from assets.landing.kafka.read_topics import MOST_OFFSETS
 from orchestration.spark import archive
 from tests.cluster import runs
 from tests.cluster.test_cluster import COMPARED, executors, has_worked
@@ -28,7 +29,9 @@ pytestmark = [pytest.mark.journey, pytest.mark.services]
 
 WINDOW, THREE = "2025-11-20T03", 1_763_607_600_000
 """The window of all records, and its beginning in milliseconds."""
-TOPIC, PARTITIONS, RECORDS, CITIES = "town.public.city", 2, 3_000, 400
+TOPIC, PARTITIONS, CITIES = "town.public.city", 2, 400
+RECORDS = MOST_OFFSETS + 5_000
+"""More than a run reads in its own process."""
 FEED = """\
 format: debezium
 landing: kafka://{address}/{topic}

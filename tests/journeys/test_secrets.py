@@ -35,6 +35,7 @@ landing: kafka://127.0.0.1:{port}/pets
 tables: {{pets: {{key: [id], columns: {{id: int, name: string}}}}}}
 """
 WRONG, KAFKA, MAIL, HOOK = "wrong+secret/4711", "kafka secret 4712", "mail-secret-4713", "hook-4714"
+ADDRESS = "secret+of/an-address-4715"
 
 
 def forms(secret: str) -> set[bytes]:
@@ -124,11 +125,15 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
     denied = {**told, "AWS_SECRET_ACCESS_KEY": WRONG}
     assert weir(tmp_path, denied, "run", "--feed", "zoo") == 2
     assert weir(tmp_path, denied, "onboard", "s3://secret-drops/zoo/", "--print") == 2
+    signed = f"s3://AKIAIOSFODNN7EXAMPLE:{ADDRESS}@secret-tables/lake"
+    assert weir(tmp_path, told, "run", "--feed", "zoo", "--warehouse", signed) == 2
+    assert weir(tmp_path, {**told, "WEIR_WAREHOUSE": signed}, "status") == 2
+    assert weir(tmp_path, told, "onboard", signed, "--print") == 2
     found = dict(kept(tmp_path, store))
     # That which was looked through is there: the run's history, Spark's event log, the tables.
     for part in ("history/", "events/", "s3://secret-tables/lake/gold/", "metrics/"):
         assert any(name.startswith(part) for name in found), part
-    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK):
+    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS):
         places = [
             name for name, body in found.items() if any(form in body for form in forms(secret))
         ]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.conftest import Backfill
+from tests.journeys.server import Server
+from tests.support.listening import are_loopback, of_session, session_at
 
 pytestmark = pytest.mark.journey
 
@@ -17,6 +20,15 @@ def page(backfill: Backfill, browser_page: Page) -> Page:
     """A page of the server on which the backfill is over."""
     assert backfill.status == "COMPLETED_SUCCESS"
     return browser_page
+
+
+def test_nothing_of_it_listens_beyond_this_machine(server: Server) -> None:
+    """Pages, daemon, code location, and whatever these have started."""
+    port = urlsplit(server.url).port
+    assert port is not None
+    found = of_session(session_at(port))
+    assert port in found
+    assert {at: some for at, some in found.items() if not are_loopback(some)} == {}
 
 
 def test_the_graph_shows_every_layer_of_the_feed(page: Page) -> None:

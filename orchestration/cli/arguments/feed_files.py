@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from orchestration.cli.options import FEEDS
+from transforms.addresses import without_credentials
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs.")
 
@@ -84,7 +85,7 @@ def onboard_command(landing: str, feeds: Path, **asked: object) -> None:
     from orchestration.console import say
 
     # What is imported next takes a second.
-    say(f"looking at {landing}")
+    say(f"looking at {without_credentials(landing)}")
     from orchestration.cli.feed_files import onboard
 
     sys.exit(onboard.onboard(onboard.Request(landing=landing, feeds=feeds, **asked)))  # type: ignore[arg-type]

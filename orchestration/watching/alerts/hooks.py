@@ -17,6 +17,7 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from orchestration.watching.alerts.message import Message
+from transforms.addresses import without_credentials
 from transforms.errors import SettingMisdeclared
 
 WEBHOOK: Final = "WEIR_WEBHOOK_URL"
@@ -51,7 +52,7 @@ def hooks_of(environment: Mapping[str, str]) -> dict[str, Hook]:
 
 def link_of_run(environment: Mapping[str, str], run: str) -> str:
     """The run's page below ``WEIR_UI_URL``; nothing where that is not set."""
-    base = environment.get(UI, "").strip().rstrip("/")
+    base = without_credentials(environment.get(UI, "").strip()).rstrip("/")
     return f"{base}/runs/{run}" if base else ""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
+from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 
 SETTINGS = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
@@ -46,7 +47,7 @@ def _tell(context: dg.HookContext, feed: Feed) -> None:
         sender.emit(*lineage_events.events_of(context, feed))
         fault = sender.fault_to_tell()
     except Exception as unknown:  # a run does not fail because nobody can be told of it
-        fault = f"{type(unknown).__name__}: {unknown}"
+        fault = without_credentials(f"{type(unknown).__name__}: {unknown}")
     if fault:
         context.log.warning(
             f"{feed.name}: OpenLineage's receiver takes no events ({fault}); this process sends it no more"

@@ -19,6 +19,7 @@ from orchestration.watching.metrics.open_metrics import text_of
 from orchestration.watching.metrics.run_metrics import RunMetrics, metrics_of
 from orchestration.watching.pages import store
 from orchestration.watching.run_windows import windows_of_run
+from transforms.addresses import has_credentials
 from transforms.feed.feed import Feed
 
 FOLDER = "WEIR_METRICS"
@@ -29,6 +30,8 @@ def write(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInstance)
     folder = os.environ.get(FOLDER, "").strip().rstrip("/")
     if not folder:
         return None
+    if has_credentials(folder):
+        return f"{feed.name}: the metrics were not written: {FOLDER} has credentials in it; a store's belong into AWS_…"
     try:
         metrics = metrics_of(lake, feed, ended, instance)
         name = f"{metrics.ended_at:%Y%m%dT%H%M%SZ}-{metrics.run[:8]}"

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from assets.audit import feed_report
 from assets.lake import Lake
 from orchestration.watching.report.page import page_of
+from transforms.addresses import without_credentials
 from transforms.feed.feed import Feed
 
 FOLDER = "_reports"
@@ -28,7 +29,7 @@ def address_of(lake: Lake, feed: Feed) -> str:
 
 def link_to(lake: Lake, feed: Feed) -> str:
     """An address that a browser opens: below ``WEIR_REPORTS_URL`` where that is set, else of the file itself."""
-    base = os.environ.get(REPORTS_URL, "").strip()
+    base = without_credentials(os.environ.get(REPORTS_URL, "").strip())
     if base:
         return f"{base.rstrip('/')}/{quote(feed.name)}.html"
     address = address_of(lake, feed)

@@ -144,22 +144,3 @@ def test_too_many_folders_without_a_date_are_listed_as_a_whole(
     everything = [one.name for one in landing.list({DAY})]
     assert everything == sorted(names)
     assert of_day(landing, {DAY}) == [name for name in sorted(names) if DAY in name]
-
-
-def test_a_link_to_a_folder_is_met_as_in_a_whole_listing(tmp_path: Path) -> None:
-    """Of two ways to one folder a listing takes the first; with folders left out that would be another."""
-    landing, outside = tmp_path / "landing", tmp_path / "outside"
-    for folder in (landing / "2025-11-19", landing / "latest", outside):
-        folder.mkdir(parents=True)
-    (outside / "a.json").write_text("{}")
-    (landing / DAY).mkdir()
-    (landing / DAY / "b.json").write_text("{}")
-    for name in ("2025-11-19", "latest"):
-        (landing / name / "linked").symlink_to(outside)
-    feed = Feed("zoo", "arcion_s3_json", str(landing))
-    for day in ("2025-11-19", DAY, f"{datetime.now(UTC):%Y-%m-%d}"):
-        whole, some = (
-            [one.name for one in open_landing(feed).list(days) if day_of(one.window) == day]
-            for days in (None, {day})
-        )
-        assert some == whole

@@ -85,15 +85,15 @@ def test_a_feeds_own_glob_takes_the_place_of_the_formats(tmp_path: Path) -> None
     assert names_in(tmp_path, "x/*.dat") == ["x/b.dat"]
 
 
-def test_links_are_followed_once(tmp_path: Path) -> None:
-    landing, outside = tmp_path / "landing", tmp_path / "outside"
+def test_what_a_link_inside_leads_to_is_met_once(tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
     write(landing, "region/a.json")
-    write(outside, "b.json")
     (landing / "region" / "loop").symlink_to(landing)
     (landing / "latest").symlink_to(landing / "region")
-    (landing / "elsewhere").symlink_to(outside)
-    (outside / "back").symlink_to(outside)
-    assert names_in(landing) == ["elsewhere/b.json", "region/a.json"]
+    (landing / "itself").symlink_to(landing / "itself")
+    opened = open_landing(feed(landing), JSON_FILES)
+    assert [one.name for one in opened.list()] == ["region/a.json"]
+    assert list(opened.left_out) == ["itself: does not match **/*.json* or **/*.ndjson*"]
 
 
 def test_a_name_that_is_no_utf8_is_left_out(tmp_path: Path) -> None:

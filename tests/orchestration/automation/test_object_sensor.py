@@ -15,7 +15,7 @@ import pytest
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.ledger import ReadObject
 from assets.landing.landings import open_landing
-from assets.landing.objects import LandedObject
+from assets.landing.objects import LandedObject, LeftOut
 from orchestration import definitions
 from orchestration.automation import drop_looks, failed_runs, object_sensor
 from orchestration.resources import lake_of
@@ -133,6 +133,19 @@ def test_an_empty_landing_asks_for_nothing_and_says_where_it_looked(folder: Path
     look = Look(folder)
     assert look() == []
     assert look.skip_message == f"no new drops in {folder}: 0 objects of 0 windows, all read"
+
+
+def test_a_link_out_of_the_landing_asks_for_nothing_and_is_named(folder: Path) -> None:
+    lay(folder.parent / "outside", "2025-11-20/03/a.json")
+    folder.mkdir(exist_ok=True)
+    (folder / "elsewhere").symlink_to(folder.parent / "outside")
+    look = Look(folder)
+    assert look() == []
+    assert look.skip_message is not None
+    assert (
+        f"not read: elsewhere: it is a link that leads out of the landing, to {folder.parent}/outside"
+        in look.skip_message
+    )
 
 
 def test_a_new_object_for_an_old_window_asks_for_that_window_again(folder: Path) -> None:
@@ -308,6 +321,8 @@ def test_windows_that_are_read_leave_the_cursor_however_many_there_are(
     read: list[ReadObject] = []
 
     class Fake:
+        left_out = LeftOut()
+
         def list(self) -> Iterator[LandedObject]:
             yield from landed.values()
 

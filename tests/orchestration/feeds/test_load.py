@@ -46,7 +46,7 @@ def refusal(folder: Path, text: str, name: str = "tpch.yaml") -> FeedMisdeclared
         ("kafka://b/t/", "", "landing", "is not kafka://broker:port/topic[,topic]"),
         ("kafka:/b/t", "", "landing", "is not kafka://broker:port/topic[,topic]"),
         ("kafkas://b/t", "", "landing", "is neither s3://bucket/prefix/ nor a folder"),
-        ("kafka://me:hush@b/t", "", "landing", "has an @, and secrets never stand in a feed file"),
+        ("kafka://me:hush@b/t", "", "landing", "has credentials in it, and secrets never stand"),
         ("kafka://b/t", "files: a\n", "files", "a topic has none"),
         (
             "x",

@@ -12,6 +12,7 @@ import pytest
 from orchestration.web import dev
 from orchestration.web.guard import Guard, hosts_in
 from tests.orchestration.web.pages_server import GUARDED, pages_of
+from tests.support.listening import are_loopback, of_session, session_at
 
 pytestmark = pytest.mark.services
 
@@ -56,6 +57,15 @@ def limited(port: int) -> set[str]:
         limit["concurrencyKey"]
         for limit in json.loads(text)["data"]["instance"]["concurrencyLimits"]
     }
+
+
+def test_the_pages_listen_on_loopback_unless_told_otherwise(
+    port: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert are_loopback(of_session(session_at(port))[port])
+    home = tmp_path_factory.mktemp("open")
+    with pages_of(GUARDED, home, "--empty-workspace", "-h", "0.0.0.0") as opened:
+        assert of_session(session_at(opened))[opened] == {"0.0.0.0"}
 
 
 def test_what_the_pages_and_programs_send_is_answered(port: int) -> None:

@@ -1,0 +1,45 @@
+"""Credentials in addresses: an address may hold a user's name and password, and whoever shows it must not show them.
+
+Put here what is asked of an address whoever uses it. Not here: what a landing or a warehouse may be
+(``orchestration/feeds/landings``, ``orchestration/spark/settings``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# What follows the scheme is all up to the next space: a secret may have quotes, slashes and the like in it.
+_ADDRESS: Final = re.compile(r"((?:k8s://)?[A-Za-z][A-Za-z0-9+.-]*:/+)(\S*)")
+_SECRET_OPTION: Final = re.compile(
+    r"([?&;](?:[\w.-]*(?:pass|pwd|secret|token|signature|credential|key)[\w.-]*|sig)=)[^&\s]+",
+    re.IGNORECASE,
+)
+_STORES: Final = ("s3://", "s3a://", "s3n://")
+_FILE: Final = "file:"
+
+
+def has_credentials(address: str) -> bool:
+    """Whether there is a user, a password, or an option that holds a secret, in an address."""
+    return without_credentials(address) != address
+
+
+def without_credentials(text: str) -> str:
+    """The text, with the user and password of each address in it left out, and ``…`` for options that hold a secret.
+
+    Where they end is not certain when a secret has ``@`` or ``/`` in it: then more than they are is left out.
+    """
+    return _ADDRESS.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    scheme, rest = found[1], found[2]
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    # With a slash in it a password looks like the number of a port and a path.
+    is_perhaps = ":" in authority and not scheme.lower().startswith(_FILE)
+    if "@" in authority or ("@" in rest and is_perhaps):
+        rest = rest[rest.rindex("@") + 1 :]
+    elif ":" in authority and scheme.lower().endswith(_STORES):
+        # A bucket has no port, and where the secret ends nothing says.
+        rest = "…"
+    return scheme + _SECRET_OPTION.sub(r"\1…", rest)
