@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -124,4 +125,43 @@ def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:
                 called in ("Markdown", "markdown.Markdown")
             ):
                 found.append(f"{path}:{node.lineno} {called}")
+    assert found == []
+
+
+PRINTS = (
+    "orchestration/console.py",
+    "orchestration/sheets.py",
+    # Steps of ``make``, before or beside Weir's packages: they print pinned names, versions and paths of this machine.
+    "orchestration/installation.py",
+    "orchestration/spark/archive.py",
+    "orchestration/spark/jars.py",
+    "orchestration/spark/java.py",
+    # It passes on what the JVM prints.
+    "orchestration/spark/jvm_notices.py",
+)
+"""The modules that print."""
+
+PRINTING = re.compile(
+    r"print|rich(\..*)?|(click\.)?s?echo|pprint|.*\.(print|echo|secho|print_exc|print_exception|print_stack)"
+    r"|(sys\.)?(__)?std(out|err)(__)?(\..*)?|os\.write|csv\.writer|logging\.(StreamHandler|basicConfig|lastResort)"
+)
+
+
+def test_what_is_printed_is_printed_in_one_place(root: Path) -> None:
+    """What sources wrote does nothing at a terminal: only what was made visible is printed (``console``)."""
+    found = []
+    for path, text in modules(root):
+        if path in PRINTS or path.startswith("bench/"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            names: list[str] = []
+            if isinstance(node, ast.Call):
+                names = [ast.unparse(node.func)]
+            elif isinstance(node, ast.Attribute) and ast.unparse(node).startswith("sys.std"):
+                names = [ast.unparse(node)]
+            elif isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{one.name}" for one in node.names]
+            found += [f"{path}: {one}" for one in names if PRINTING.fullmatch(one)]
     assert found == []

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from transforms.display.plain import one_line
+
 
 class WeirError(Exception):
     """Root of the family: its text is meant for the person who runs Weir."""
+
+    def __str__(self) -> str:
+        """One or more lines, of which no character acts on a terminal."""
+        return "\n".join(one_line(str(line)) for line in self.args)
 
 
 class FeedMisdeclared(WeirError):
@@ -140,14 +146,9 @@ class DecisionRefused(WeirError):
 
 
 class CompactionRefused(WeirError):
-    """Base rows and newer changes do not add up to the gold table, so that no history may be dropped.
+    """Base rows and newer changes do not make the gold table; ``behind``: windows in silver, perhaps not in gold."""
 
-    ``behind``: windows that are in silver and perhaps not yet in gold, which would explain it.
-    """
-
-    def __init__(
-        self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, feed: str, table: str, keys: Iterable[str], behind: Iterable[str] = ()):
         self.feed, self.table, self.keys, self.behind = feed, table, tuple(keys), tuple(behind)
         remedy = (
             f"Nothing was changed. {len(self.behind)} windows are not in gold yet, {self.behind[0]} first: "
@@ -207,8 +208,8 @@ class WarehouseFull(WeirError):
 
     def __init__(self, table: str, free: str) -> None:
         self.table, self.free = table, free
-        fault = f"no space left on device: {free}"
-        super().__init__(f"{table}: {fault}. Make room, then run again: nothing is half-written.")
+        advice = "Make room, then run again: nothing is half-written."
+        super().__init__(f"{table}: no space left on device: {free}. {advice}")
 
 
 class WarehouseFailed(WeirError):
@@ -235,9 +236,8 @@ class KeyDrift(WeirError):
 
     def __init__(self, feed: str, table: str, key: Iterable[str], found: str, remedy: str) -> None:
         self.feed, self.table, self.key, self.found = feed, table, tuple(key), found
-        super().__init__(
-            f"feed {feed}: table {table}: its key is declared as [{', '.join(self.key)}], but {found}. {remedy}"
-        )
+        declared = f"its key is declared as [{', '.join(self.key)}]"
+        super().__init__(f"feed {feed}: table {table}: {declared}, but {found}. {remedy}")
 
 
 class TablesFailed(WeirError):
@@ -245,6 +245,6 @@ class TablesFailed(WeirError):
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
-        listed = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
-        super().__init__(f"{many} of {feed} failed; the others are done:{listed}")
+        listed = "\n".join(f"- {one_line(table)}: {faults[table]}" for table in sorted(faults))
+        super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))
