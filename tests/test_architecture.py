@@ -165,3 +165,24 @@ def test_what_is_printed_is_printed_in_one_place(root: Path) -> None:
                 names = [f"{node.module}.{one.name}" for one in node.names]
             found += [f"{path}: {one}" for one in names if PRINTING.fullmatch(one)]
     assert found == []
+
+
+def test_names_in_sql_are_quoted_in_one_place(root: Path) -> None:
+    """A sign in a name must not end its quotes (``assets/columns/quoting``)."""
+    found = []
+    for path, text in modules(root):
+        if not path.startswith(("assets/", "orchestration/")):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.JoinedStr):
+                continue
+            for before, value, after in zip(
+                node.values, node.values[1:], node.values[2:], strict=False
+            ):
+                texts = [getattr(one, "value", "") for one in (before, after)]
+                is_between = isinstance(value, ast.FormattedValue) and all(
+                    isinstance(one, str) for one in texts
+                )
+                if is_between and texts[0].endswith("`") and texts[1].startswith("`"):
+                    found.append(f"{path}:{node.lineno} {ast.unparse(value)}")
+    assert found == []

@@ -31,6 +31,8 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
+        # Or ``${env:NAME}`` in a table's name, however it is quoted, is what a variable of the environment holds.
+        "spark.sql.variable.substitute": "false",
         # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
         "spark.sql.decimalOperations.allowPrecisionLoss": "false",
         "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),

@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from assets.columns.quoting import quoted
 from assets.lake import Lake
-from orchestration.cli.sql.table_names import names_in, path_of, quoted, renamed, views_of
+from orchestration.cli.sql.table_names import names_in, path_of, renamed, views_of
 from transforms.errors import QueryRefused
 
 
@@ -32,7 +33,7 @@ def answered(lake: Lake, sql: str) -> DataFrame:
     paths = {name: path_of(lake, name) for name in names_in(statement)}
     if isinstance(statement, exp.Describe):
         # Of the table itself and not of a view of it, so that its history can be shown, too.
-        new_names = {name: f"delta.`{path}`" for name, path in paths.items()}
+        new_names = {name: f"delta.{quoted(path)}" for name, path in paths.items()}
     else:
         new_names = {name: quoted(view) for name, view in views_of(statement).items()}
         for name, view in views_of(statement).items():
