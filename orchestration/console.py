@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import logging
+import os
 import sys
 import threading
 import time
@@ -18,7 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
-from typing import Any, TextIO
+from pathlib import Path
+from typing import Any, Final, TextIO
 
 import click
 
@@ -36,6 +38,12 @@ FIRST_SILENCE = 1.0
 
 SILENCE = 8.0
 """After how many seconds since the last line one is printed that says what is still being waited for."""
+
+
+_OWN: Final = tuple(
+    f"{Path(__file__).parent.parent / name}{os.sep}" for name in ("assets", "orchestration")
+)
+"""Where Weir's own code lies that writes logs."""
 
 
 class _Clock:
@@ -172,7 +180,9 @@ def make_logs_visible() -> None:
         made = make(*parts, **more)
         # With arguments the text is made of both later, and nothing of Weir or Dagster logs so.
         if isinstance(made.msg, str) and not made.args:
-            made.msg = visible(made.msg)
+            # What Weir's own code says is one line; Dagster's events have lines of their own, with stacks.
+            is_own = made.pathname.startswith(_OWN)
+            made.msg = one_line(made.msg) if is_own else visible(made.msg)
         return made
 
     record.shows_all = True  # type: ignore[attr-defined]

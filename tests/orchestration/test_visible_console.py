@@ -1,6 +1,6 @@
 """Whatever sources call things and write into them: at a terminal it is text, and no line of it is another's."""
 
-from __future__ import annotations
+# No postponed annotations here: Dagster reads the functions' own.
 
 import csv
 import io
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+import dagster as dg
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -144,6 +145,37 @@ def test_a_log_shows_what_a_terminal_would_act_upon(caplog: pytest.LogCaptureFix
         console.make_logs_visible()
         logging.getLogger("weir.test").error("red \x1b[31m\nnext")
         logging.getLogger("weir.test").error("%s", "red")
+        make = logging.getLogRecordFactory()
+        of_step = make("dagster", logging.INFO, console.__file__, 1, "a\nforged\x1b", (), None)
     finally:
         logging.setLogRecordFactory(before)
+    assert of_step.getMessage() == "a\\nforged\\x1b"
     assert caplog.messages == ["red \\x1b[31m\nnext", "red"]
+
+
+def test_what_a_step_says_is_one_line_in_dagsters_own_log(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the terminal in which Dagster's daemon was started, and in the history of its runs."""
+
+    @dg.op
+    def step(context: dg.OpExecutionContext) -> None:
+        context.log.warning("name \x1b[2J\nforged")
+        raise RuntimeError("fault \x1b[2J")
+
+    @dg.job(executor_def=dg.in_process_executor)
+    def job() -> None:
+        step()
+
+    before = logging.getLogRecordFactory()
+    monkeypatch.setattr(console, "_OWN", (__file__,))
+    try:
+        console.make_logs_visible()
+        with dg.DagsterInstance.ephemeral() as instance:
+            assert not job.execute_in_process(instance=instance, raise_on_error=False).success
+    finally:
+        logging.setLogRecordFactory(before)
+    seen = capfd.readouterr()
+    assert "name \\x1b[2J\\nforged" in seen.err
+    assert "fault \\x1b[2J" in seen.err
+    assert "\x1b[2J" not in seen.err + seen.out

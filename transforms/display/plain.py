@@ -49,5 +49,13 @@ def as_visible_json(document: str) -> str:
     )
 
 
+def in_yaml(text: str) -> str:
+    """The text in YAML's double quotes, where characters that are not seen are YAML's own escapes."""
+    whole = json.dumps(text, ensure_ascii=False)
+    if whole.isprintable():
+        return whole
+    return "".join(one if one.isprintable() else _escape(one) for one in whole)
+
+
 def _escape(one: str) -> str:
     return one.encode("unicode_escape").decode()
