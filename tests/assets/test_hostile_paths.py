@@ -90,7 +90,9 @@ def test_no_path_leaves_the_layer_whoever_names_it(feed: str, table: str) -> Non
     assert path.count("/") <= 4
 
 
-@pytest.mark.parametrize("name", ["..", "../../x", "a/b", "/etc/passwd", "a`b", "%2e%2e", "a\x1b"])
+@pytest.mark.parametrize(
+    "name", ["..", "../../x", "a/b", "/etc/passwd", "a`b", "%2e%2e", "a\x1b", "a[b]"]
+)
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
     for feed, table in (("shop", name), (name, "orders"), (name, None)):
         with pytest.raises(UnknownKey, match="no table can be called"):
@@ -99,7 +101,7 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 @given(names, names)
 def test_a_lock_is_a_file_among_the_locks(table: str, other: str) -> None:
-    if not fits(gold_name(table, "plain")):
+    if not fits(table, table):
         return
     found = [locks._file_of(f"gold.{'f' * 60}.{one}{TOMBSTONES}") for one in (table, other)]
     assert len(found[0].encode("utf-8", "replace")) <= 255 - len(".json")
