@@ -10,9 +10,19 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote
 
 _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
+
+_OF_MEANING: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    # Or ``${env:NAME}`` in a table's name, however it is quoted, is what a variable of the environment holds.
+    "spark.sql.variable.substitute": "false",
+    # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+}
+"""Settings without which a statement means something else."""
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
@@ -30,11 +40,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.session.timeZone": "UTC",
-        # Or ``${env:NAME}`` in a table's name, however it is quoted, is what a variable of the environment holds.
-        "spark.sql.variable.substitute": "false",
-        # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+        **_OF_MEANING,
         "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),
         "spark.ui.showConsoleProgress": "false",
         # Nothing is kept in Spark's own warehouse, so that no folder of it need appear where a command was started.

@@ -17,7 +17,10 @@ TOMBSTONES: Final = "__tombstones"
 HISTORY: Final = "__history"
 """What the name of a gold table's history ends with."""
 
-UNFIT: Final = r"[/\\`\[\]|^\x00-\x1f\x7f-\x9f\u2028\u2029]|^\s|\s$|^\.+$|%[0-9A-Fa-f]{2}|^_[Dd][Ee][Ll][Tt][Aa]_[Ll][Oo][Gg]$"
+UNFIT: Final = (
+    r"[/\\`\[\]|^\x00-\x1f\x7f-\x9f\u2028\u2029]|^\s|\s$|^\.+$|%[0-9A-Fa-f]{2}"
+    r"|^_[Dd][Ee][Ll][Tt][Aa]_[Ll][Oo][Gg]$"
+)
 """What a table's name cannot hold, for a folder is made of it. Valid in Python's ``re`` and in Java.
 
 ``%73`` would be read as the letter that it spells, delta-rs panics at a bracket, a bar or a caret in a path, and

@@ -32,7 +32,8 @@ def name_fault(table: str | None, name: str | None, parts: Sequence[str | None])
             return Fault(
                 "unfit_table_name",
                 f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, brackets,"
-                " bars, carets, control characters or % before two hexadecimal digits, begin or end with a blank, or be _delta_log",
+                " bars, carets, control characters or % before two hexadecimal digits, begin or end with a blank, or be"
+                " _delta_log",
             )
     assert table is not None  # its last part is not empty
     if (size := len(table.encode("utf-8", "replace"))) > LONGEST_NAME:
