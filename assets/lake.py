@@ -6,9 +6,10 @@ asks of the warehouse as a whole. Not here: how one table is read and written (`
 """
 
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
+import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import dagster as dg
 import pyarrow as pa
@@ -22,7 +23,11 @@ from assets.delta.leases import SECONDS
 from assets.delta.local_table import LocalTable
 from assets.delta.small_table import SmallTable
 from assets.layers import Layer
+from transforms.errors import UnknownKey
+from transforms.feed.table_names import UNFIT
 from transforms.splitting.limits import DEFAULTS, Limits
+
+_UNFIT: Final = re.compile(UNFIT)
 
 
 @lru_cache(maxsize=1)
@@ -84,7 +89,14 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return LakeTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
 
     def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
-        """Where that table is, or will be."""
+        """Where that table is, or will be.
+
+        Raises:
+            UnknownKey: no table can have this name, which would lead out of the layer's folder.
+        """
+        for name in (feed, table):
+            if name is not None and (not feed or _UNFIT.search(name)):
+                raise UnknownKey(f"{layer}.{feed}: no table can be called {name!r}")
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return "/".join(parts)
 

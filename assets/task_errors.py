@@ -130,7 +130,7 @@ def _decoded(coded: str) -> WeirError:
     text = json.loads(base64.b64decode(coded))
     kind = {**vars(errors), LandingAway.__name__: LandingAway}.get(text["kind"], WeirError)
     error: WeirError = kind.__new__(kind)
-    error.args = (text["text"],)
+    error.args = tuple(text["text"].split("\n"))
     for name, part in text["parts"].items():
         setattr(error, name, tuple(part) if isinstance(part, list) else part)
     return error

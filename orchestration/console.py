@@ -1,20 +1,36 @@
-"""What a person at a terminal sees while Weir works: lines of progress, and errors without a wall of text.
+r"""What Weir prints at a terminal: answers, lines of progress, and errors without a wall of text.
 
-Progress goes to standard error: standard output is for results. Put here how something is printed. Not here: which of
-Dagster's events are printed (``runs/progress_lines``).
+Names and values of sources are in all of them, and a terminal acts upon some characters: so nothing else prints, and
+what is printed here shows them as escapes, such as ``\x1b``. Progress goes to standard error: standard output is for
+answers. Put here how something is printed. Not here: tables (``sheets``), and which of Dagster's events are printed
+(``runs/progress_lines``).
 """
 
 from __future__ import annotations
 
+import csv
+import logging
+import os
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, TextIO
 
 import click
 
+from transforms.display.plain import (
+    as_visible_json,
+    hanging,
+    one_line,
+    visible,
+    visible_json,
+)
 from transforms.errors import TablesFailed, WeirError
 
 FIRST_SILENCE = 1.0
@@ -22,6 +38,12 @@ FIRST_SILENCE = 1.0
 
 SILENCE = 8.0
 """After how many seconds since the last line one is printed that says what is still being waited for."""
+
+
+_OWN: Final = tuple(
+    f"{Path(__file__).parent.parent / name}{os.sep}" for name in ("assets", "orchestration")
+)
+"""Where Weir's own code lies that writes logs."""
 
 
 class _Clock:
@@ -50,8 +72,52 @@ def begin(doing: str) -> None:
 
 def say(text: str) -> None:
     """Print one line of progress."""
-    print(text, file=sys.stderr, flush=True)
+    print(one_line(text), file=sys.stderr, flush=True)
     _CLOCK.spoke_at, _CLOCK.has_spoken = time.monotonic(), True
+
+
+def put(text: str) -> None:
+    """Print one line of an answer."""
+    print(one_line(text), flush=True)
+
+
+def put_lines(texts: Iterable[str]) -> None:
+    """Print lines of an answer, of which there may be very many."""
+    for text in texts:
+        print(one_line(text))
+    sys.stdout.flush()
+
+
+def put_json(value: object, *, indent: int | None = 2) -> None:
+    """Print an answer for programs: JSON, in which characters that are not seen are JSON's own escapes."""
+    print(visible_json(value, indent=indent, default=datetime.isoformat), flush=True)
+
+
+def put_json_text(document: str, out: TextIO | None = None) -> None:
+    """Print what is JSON already, or one line or piece of it."""
+    print(as_visible_json(document), file=out)
+
+
+def put_csv(rows: Iterable[Sequence[str]], out: TextIO | None = None) -> None:
+    """Print rows of CSV: values are as they are where they go into a file, and visible where they go to a terminal."""
+    out = out or sys.stdout
+    shown: Callable[[str], str] = one_line if out.isatty() else str
+    csv.writer(_Lines(out)).writerows([shown(value) for value in row] for row in rows)
+
+
+class _Lines:
+    """Lines of CSV that end as lines of Unix do: a writer of such lines would not quote a lone carriage return."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, line: str) -> object:
+        return self._out.write(line.removesuffix("\r\n") + "\n")
+
+
+def put_file(text: str) -> None:
+    """Print the text of a file: as it is where it goes into one, and visible where it goes to a terminal."""
+    print(visible(text) if sys.stdout.isatty() else text, end="", flush=True)
 
 
 @contextmanager
@@ -82,6 +148,42 @@ def print_error(feed: str, fault: Exception) -> None:
     """
     cause = fault.__cause__ if isinstance(fault, TablesFailed) else fault
     if cause is not None and not isinstance(cause, WeirError):
-        traceback.print_exception(cause)
-    text = fault if isinstance(fault, WeirError) else f"{feed}: {type(fault).__name__}: {fault}"
-    click.secho(f"error: {text}", fg="red", err=True)
+        show_stack(cause)
+    is_own = isinstance(fault, WeirError)
+    complain(fault if is_own else f"{feed}: {type(fault).__name__}: {fault}")
+
+
+def show_stack(fault: BaseException) -> None:
+    """Print an error that nobody expected, with where it comes from."""
+    stack = "".join(traceback.format_exception(fault))
+    print(visible(stack), end="", file=sys.stderr, flush=True)
+
+
+def complain(fault: object) -> None:
+    """Print why something is not done; errors that are made for people have lines of their own."""
+    text = str(fault)
+    is_laid_out = isinstance(fault, Exception)
+    click.secho(f"error: {visible(text) if is_laid_out else hanging(text)}", fg="red", err=True)
+
+
+def make_logs_visible() -> None:
+    """Have every log of this process show what a terminal would act upon, Dagster's among them, whoever writes it.
+
+    Dagster prints events, errors and what Weir's steps say to the terminal in which it was started.
+    """
+    make = logging.getLogRecordFactory()
+    if hasattr(make, "shows_all"):
+        return
+
+    @wraps(make)
+    def record(*parts: Any, **more: Any) -> logging.LogRecord:
+        made = make(*parts, **more)
+        # With arguments the text is made of both later, and nothing of Weir or Dagster logs so.
+        if isinstance(made.msg, str) and not made.args:
+            # What Weir's own code says is one line; Dagster's events have lines of their own, with stacks.
+            is_own = made.pathname.startswith(_OWN)
+            made.msg = one_line(made.msg) if is_own else visible(made.msg)
+        return made
+
+    record.shows_all = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(record)

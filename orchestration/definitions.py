@@ -31,6 +31,7 @@ from orchestration.automation import (
     schedules,
     topic_sensor,
 )
+from orchestration.console import make_logs_visible
 from orchestration.feeds.load import load_feeds
 from orchestration.resources import Deployment, lake_of
 from orchestration.runs.first_window import from_first_drop
@@ -151,6 +152,7 @@ def build(
 @dg.definitions
 def defs() -> dg.Definitions:
     """What ``workspace.yaml`` loads: the deployment that the environment names."""
+    make_logs_visible()
     deployment = Deployment.from_environment(os.environ)
     feeds = load_feeds(deployment.feeds) if deployment.feeds.is_dir() else []
     lake = lake_of(deployment.warehouse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -131,4 +132,64 @@ def test_markdown_reaches_dagster_in_one_place(root: Path) -> None:
                 called in ("Markdown", "markdown.Markdown")
             ):
                 found.append(f"{path}:{node.lineno} {called}")
+    assert found == []
+
+
+PRINTS = (
+    "orchestration/console.py",
+    "orchestration/sheets.py",
+    # Steps of ``make``, before or beside Weir's packages: they print pinned names, versions and paths of this machine.
+    "orchestration/installation.py",
+    "orchestration/spark/archive.py",
+    "orchestration/spark/jars.py",
+    "orchestration/spark/java.py",
+    # It passes on what the JVM prints.
+    "orchestration/spark/jvm_notices.py",
+)
+"""The modules that print."""
+
+PRINTING = re.compile(
+    r"print|rich(\..*)?|(click\.)?s?echo|pprint|.*\.(print|echo|secho|print_exc|print_exception|print_stack)"
+    r"|(sys\.)?(__)?std(out|err)(__)?(\..*)?|os\.write|csv\.writer|logging\.(StreamHandler|basicConfig|lastResort)"
+)
+
+
+def test_what_is_printed_is_printed_in_one_place(root: Path) -> None:
+    """What sources wrote does nothing at a terminal: only what was made visible is printed (``console``)."""
+    found = []
+    for path, text in modules(root):
+        if path in PRINTS or path.startswith("bench/"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            names: list[str] = []
+            if isinstance(node, ast.Call):
+                names = [ast.unparse(node.func)]
+            elif isinstance(node, ast.Attribute) and ast.unparse(node).startswith("sys.std"):
+                names = [ast.unparse(node)]
+            elif isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{one.name}" for one in node.names]
+            found += [f"{path}: {one}" for one in names if PRINTING.fullmatch(one)]
+    assert found == []
+
+
+def test_names_in_sql_are_quoted_in_one_place(root: Path) -> None:
+    """A sign in a name must not end its quotes (``assets/columns/quoting``)."""
+    found = []
+    for path, text in modules(root):
+        if not path.startswith(("assets/", "orchestration/")):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.JoinedStr):
+                continue
+            for before, value, after in zip(
+                node.values, node.values[1:], node.values[2:], strict=False
+            ):
+                texts = [getattr(one, "value", "") for one in (before, after)]
+                is_between = isinstance(value, ast.FormattedValue) and all(
+                    isinstance(one, str) for one in texts
+                )
+                if is_between and texts[0].endswith("`") and texts[1].startswith("`"):
+                    found.append(f"{path}:{node.lineno} {ast.unparse(value)}")
     assert found == []

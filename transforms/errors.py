@@ -1,7 +1,6 @@
 """Every error that Weir raises on purpose: its message says whose it is, what was found and what to do.
 
-Put here every error for people; its parts stay as attributes. Not here: faults of single records (``fault``), and how
-errors of S3, Kafka and Delta become one of these (``assets/s3``, ``assets/landing/kafka/clients``, ``assets/delta``).
+Put here errors for people, with their parts. Not here: faults of records (``fault``), and others' errors (``assets``).
 """
 
 from __future__ import annotations
@@ -9,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from transforms.addresses import without_credentials
+from transforms.display.plain import one_line
 
 
 class WeirError(Exception):
     """Root of the family: its text is meant for the person who runs Weir."""
 
     def __str__(self) -> str:
-        """The text, which shows no credentials of an address."""
-        return without_credentials(super().__str__())
+        """One or more lines, with no credentials of an address, and of which no character acts on a terminal."""
+        return "\n".join(one_line(without_credentials(str(line))) for line in self.args)
 
 
 class FeedMisdeclared(WeirError):
@@ -208,8 +208,8 @@ class WarehouseFull(WeirError):
 
     def __init__(self, table: str, free: str) -> None:
         self.table, self.free = table, free
-        fault = f"no space left on device: {free}"
-        super().__init__(f"{table}: {fault}. Make room, then run again: nothing is half-written.")
+        advice = "Make room, then run again: nothing is half-written."
+        super().__init__(f"{table}: no space left on device: {free}. {advice}")
 
 
 class WarehouseFailed(WeirError):
@@ -245,6 +245,6 @@ class TablesFailed(WeirError):
 
     def __init__(self, feed: str, faults: Mapping[str, str]) -> None:
         self.feed, self.faults = feed, faults
-        listed = "".join(f"\n- {table}: {faults[table]}" for table in sorted(faults))
         many = f"{len(faults)} gold tables" if len(faults) > 1 else "a gold table"
-        super().__init__(f"{many} of {feed} failed; the others are done:{listed}")
+        listed = "\n".join(f"- {one_line(table)}: {faults[table]}" for table in sorted(faults))
+        super().__init__(f"{many} of {feed} failed; the others are done:", *listed.split("\n"))

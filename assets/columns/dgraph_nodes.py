@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import types
+from assets.columns.quoting import quoted
 from transforms.feed.graph_types import Predicate
 from transforms.feed.schema_policies import UNFIT_IN_COLUMN
 
@@ -53,7 +54,7 @@ def wide(triples: DataFrame, node_type: str, predicates: Sequence[Predicate]) ->
     return (
         mine.groupBy(*KEY)
         .agg(*[column.alias(name) for name, column in columns.items()])
-        .select(*KEY, *[F.col(f"`{name}`") for name in columns])
+        .select(*KEY, *[F.col(quoted(name)) for name in columns])
     )
 
 

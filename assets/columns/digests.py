@@ -18,6 +18,7 @@ from assets.columns.gold import (
     tombstone_columns,
 )
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM
+from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
 
 
@@ -48,14 +49,14 @@ def of_versions(history: DataFrame, table: Table) -> DataFrame:
 
 def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:
     keep_nulls = {"ignoreNullFields": "false"}
-    key = F.to_json(F.struct(*[F.col(f"`{name}`") for name in own]), keep_nulls)
+    key = F.to_json(F.struct(*[F.col(quoted(name)) for name in own]), keep_nulls)
     # The order in which a map holds its entries means nothing.
     whole = F.to_json(F.struct(*[_ordered(rows, name) for name in names]), keep_nulls)
     return rows.select(key.alias("key"), F.sha2(whole, 256).alias("digest"))
 
 
 def _ordered(rows: DataFrame, name: str) -> Column:
-    column = F.col(f"`{name}`")
+    column = F.col(quoted(name))
     if rows.schema[name].dataType.typeName() == "map":
         return F.array_sort(F.map_entries(column)).alias(name)
     return column

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
 
 POSITION, EVENT_ID, EVENT_AT = "_weir_position", "_weir_event_id", "_weir_event_at"
@@ -32,7 +33,7 @@ def tombstone_columns(table: Table) -> tuple[str, ...]:
 
 def newest_tombstones(tombstones: DataFrame, table: Table) -> DataFrame:
     """One row per key, the newest: a key that was deleted several times has several tombstones until compaction."""
-    whole = F.struct(*(f"`{name}`" for name in tombstones.columns))
+    whole = F.struct(*(quoted(name) for name in tombstones.columns))
     newest = F.max_by(whole, F.struct(POSITION, EVENT_ID)).alias("newest")
-    own = [f"`{name}`" for name in tombstone_columns(table)]
+    own = [quoted(name) for name in tombstone_columns(table)]
     return tombstones.groupBy(*own).agg(newest).select("newest.*")

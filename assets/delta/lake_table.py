@@ -15,6 +15,7 @@ from deltalake import DeltaTable as DeltaLog
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from assets.columns.quoting import literal, quoted
 from assets.delta import delta_rs, replaced_rows
 from assets.delta.leases import check_leases
 from assets.delta.store_faults import naming_store_faults
@@ -65,8 +66,8 @@ class LakeTable:
         self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
     ) -> None:
         """Put ``rows`` in place of all rows of these windows, in one commit."""
-        quoted = ", ".join(f"'{window}'" for window in windows)
-        self.replace_where(rows, f"window IN ({quoted})", partition_by)
+        listed = ", ".join(literal(window) for window in windows)
+        self.replace_where(rows, f"window IN ({listed})", partition_by)
 
     def replace_where(
         self, rows: DataFrame, condition: str, partition_by: Sequence[str] = ()
@@ -109,7 +110,7 @@ class LakeTable:
     def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         """Write the table with these properties, in place of what there was, in one commit."""
         # The older writer keeps only properties that begin with "delta.", and drops others without a word.
-        writer = rows.writeTo(f"delta.`{self.path}`").using("delta")
+        writer = rows.writeTo(f"delta.{quoted(self.path)}").using("delta")
         for name, value in properties.items():
             writer = writer.tableProperty(name, value)
         self.check_leases()
@@ -125,7 +126,7 @@ class LakeTable:
         insert: tuple[Column, Mapping[str, Column]],
     ) -> None:
         """Merge ``rows`` (alias ``new``) into the table (alias ``old``) by the ``on`` columns, in one commit."""
-        same = [F.col(f"old.`{name}`") == F.col(f"new.`{name}`") for name in on]
+        same = [F.col(f"old.{quoted(name)}") == F.col(f"new.{quoted(name)}") for name in on]
         condition = same[0]
         for part in same[1:]:
             condition = condition & part
@@ -160,8 +161,10 @@ class LakeTable:
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set these of the table's properties, and leave the others."""
         self.check_leases()
-        listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
-        self.spark.sql(f"ALTER TABLE delta.`{self.path}` SET TBLPROPERTIES ({listed})")
+        listed = ", ".join(
+            f"{literal(name)} = {literal(value)}" for name, value in properties.items()
+        )
+        self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} SET TBLPROPERTIES ({listed})")
 
     def delete(self, condition: str) -> None:
         """Remove the rows of which the condition is true, in one commit; none where there are none."""
@@ -171,8 +174,8 @@ class LakeTable:
     def add_columns(self, kinds: Mapping[str, str]) -> None:
         """Add columns of these types, null in all rows that are there."""
         self.check_leases()
-        listed = ", ".join(f"`{name}` {kind}" for name, kind in kinds.items())
-        self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD COLUMNS ({listed})")
+        listed = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
+        self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} ADD COLUMNS ({listed})")
 
     def count(self) -> int:
         """How many rows there are, by the table's own log."""
@@ -183,7 +186,9 @@ class LakeTable:
     def add_constraint(self, name: str, condition: str) -> None:
         """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
         self.check_leases()
-        self.spark.sql(f"ALTER TABLE delta.`{self.path}` ADD CONSTRAINT {name} CHECK ({condition})")
+        self.spark.sql(
+            f"ALTER TABLE delta.{quoted(self.path)} ADD CONSTRAINT {quoted(name)} CHECK ({condition})"
+        )
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""

@@ -15,6 +15,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from assets.columns.quoting import quoted
+
 # Columns of a table that Weir writes may have any name that does not begin like these.
 _FILE, _ROW = "_weir_file", "_weir_row"
 
@@ -42,7 +44,7 @@ def replace(spark: SparkSession, path: str, keys: DataFrame, rows: DataFrame) ->
     snapshot = transaction.snapshot()
     table = DataFrame(log.createDataFrame(snapshot, files, False, nothing), spark)
     places = table.select(
-        *(f"`{name}`" for name in keys.columns),
+        *(quoted(name) for name in keys.columns),
         F.col("_metadata.file_path").alias(_FILE),
         F.col("_metadata.row_index").alias(_ROW),
     )
@@ -69,7 +71,7 @@ def _shaped(rows: DataFrame, table: DataFrame) -> DataFrame:
     """The rows with the table's columns, in the table's types."""
     known = set(rows.columns)
     cells = [
-        (F.col(f"`{one.name}`") if one.name in known else F.lit(None), one) for one in table.schema
+        (F.col(quoted(one.name)) if one.name in known else F.lit(None), one) for one in table.schema
     ]
     return rows.select(*[cell.cast(one.dataType).alias(one.name) for cell, one in cells])
 

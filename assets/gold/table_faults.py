@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assets.retries import passes
+from transforms.display.plain import hanging
 from transforms.errors import TablesFailed, WeirError
 
 
@@ -31,4 +32,6 @@ def refuse(feed: str, faults: Mapping[str, Exception]) -> None:
 
 def in_words(fault: Exception) -> str:
     """The message of an error, with its type where it is not Weir's own, since such a message may be short."""
-    return str(fault) if isinstance(fault, WeirError) else f"{type(fault).__name__}: {fault}"
+    if isinstance(fault, WeirError):
+        return str(fault)
+    return hanging(f"{type(fault).__name__}: {fault}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assets.columns.gold import key_columns
+from assets.columns.quoting import quoted
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
 from assets.gold.added_columns import ADDED
@@ -49,7 +50,7 @@ def declared_with(feed: Feed, table: Table) -> dict[str, str]:
 
 def has_whole_key(table: Table) -> str:
     """The SQL condition that all key columns of a row have a value."""
-    return " AND ".join(f"`{name}` IS NOT NULL" for name in key_columns(table))
+    return " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key_columns(table))
 
 
 def upgrade_properties(gold: LakeTable, table: Table, properties: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from assets.columns import restarts
 from assets.columns.gold import EVENT_AT, newest_tombstones
+from assets.columns.quoting import quoted
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
@@ -113,7 +114,7 @@ def _attributes(table: Table) -> Column:
     values = [F.lit(True).alias("is_there")]
     for name, kind in table.columns.items():
         if name not in table.key:
-            value = F.col(f"`{name}`")
+            value = F.col(quoted(name))
             is_map = kind.startswith("map<")
             values.append((F.array_sort(F.map_entries(value)) if is_map else value).alias(name))
     return F.struct(*values)

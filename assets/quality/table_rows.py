@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets.columns.gold import key_columns
+from assets.columns.quoting import quoted
 from assets.delta import delta_rs
 from assets.delta.local_table import MOST_BYTES, MOST_ROWS, LocalTable
 from assets.delta.table_files import Files
@@ -103,7 +104,9 @@ def _rows(
     if windows is not None:
         frame = frame.where(F.col("window").isin(*windows))
     # Great Expectations asks for several jobs: what it is asked about is read once.
-    kept = frame.select(*(f"`{one}`" for one in wanted.names)).persist(StorageLevel.MEMORY_AND_DISK)
+    kept = frame.select(*(quoted(one) for one in wanted.names)).persist(
+        StorageLevel.MEMORY_AND_DISK
+    )
     try:
         yield Rows(kept, True, types, [*key])
     finally:

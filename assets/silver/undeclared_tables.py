@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
+from transforms.display.markdown import code
 from transforms.event import Event
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -75,6 +76,6 @@ def _waiting(lake: Lake, feed: Feed, windows: Collection[str]) -> Iterator[dict[
 def lines_to_paste(lake: Lake, feed: Feed, windows: Collection[str]) -> list[str]:
     """Lines for the feed file that declare the tables that wait; of a graph, where such lines are found."""
     if FORMATS[feed.format].declares[0] != "tables":
-        keys = " or ".join(f"`{key}`" for key in FORMATS[feed.format].declares[:2])
+        keys = " or ".join(code(key) for key in FORMATS[feed.format].declares[:2])
         return [f"# declare them under {keys}: `weir onboard {feed.landing} --print` proposes it"]
     return [*lines_of(proposed_from_silver(lake, feed, windows).entries)]

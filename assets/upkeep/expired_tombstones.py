@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import POSITION, tombstone_columns
 from assets.columns.horizons import covers
+from assets.columns.quoting import quoted
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
 from transforms.feed.feed import Table
@@ -39,7 +40,7 @@ def droppable(
     own = tombstone_columns(table)
     known = gold.select(*own, POSITION).unionByName(tombstones.select(*own, POSITION))
     newest = known.groupBy(*own).agg(F.max(POSITION).alias("row"))
-    same = [F.col(f"old.`{key}`").eqNullSafe(F.col(f"newest.`{key}`")) for key in own]
+    same = [F.col(f"old.{quoted(key)}").eqNullSafe(F.col(f"newest.{quoted(key)}")) for key in own]
     superseded = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
     with_rows = tombstones.alias("old").join(newest.alias("newest"), on=same, how="left")
     named = with_rows.select("old.*", F.coalesce(superseded, F.lit(False)).alias("is_superseded"))
@@ -57,7 +58,9 @@ def drop(lake: Lake, tombstones: LakeTable, removable: DataFrame, table: Table) 
         removable: what ``droppable`` found.
         table: the declared table.
     """
-    same = " AND ".join(f"old.`{key}` <=> gone.`{key}`" for key in tombstone_columns(table))
+    same = " AND ".join(
+        f"old.{quoted(key)} <=> gone.{quoted(key)}" for key in tombstone_columns(table)
+    )
     same += f" AND old.{POSITION} = gone.{POSITION}"
     tombstones.check_leases()
     target = DeltaTable.forPath(lake.spark, tombstones.path).alias("old")

@@ -32,7 +32,8 @@ def build(feed: Feed) -> dg.JobDefinition:
         lines = stored_tables.stored_in_lines(feed, stored)
         if any(one.broken for one in stored):
             raise dg.Failure("\n".join(lines), allow_retries=False)
-        context.log.info("\n".join(lines))
+        for line in lines:
+            context.log.info(line)
 
     @dg.job(
         name=data_docs_name(feed),

@@ -25,13 +25,14 @@ def heading(feed: Feed, shuffled: Shuffled, seed: int) -> str:
     )
 
 
-def certificate_lines(feed: Feed, certificate: Certificate) -> str:
+def certificate_lines(feed: Feed, certificate: Certificate) -> list[str]:
     """One table's certificate in a line; where keys differ, lines for these and what to do."""
     name = f"gold.{feed.name}.{certificate.table}"
     rows = counted(certificate.rows, "row")
     if not certificate.differing:
         tombstones = counted(certificate.tombstones, "tombstone")
-        return f"  proved   {name}: {rows} and {tombstones}, the same row for row; digest {certificate.digest[:16]}"
+        told = f"{rows} and {tombstones}, the same row for row; digest {certificate.digest[:16]}"
+        return [f"  proved   {name}: {told}"]
     lines = [f"  DIFFERS  {name}: {counted(certificate.differing, 'key')} of {rows}:"]
     for difference in certificate.differences:
         what = (
@@ -46,4 +47,4 @@ def certificate_lines(feed: Feed, certificate: Certificate) -> str:
         f"    `weir explain {feed.name} {certificate.table} <key>` shows the events of a key"
     )
     lines.append(f"    to make the table again, remove it and run `weir run --feed {feed.name}`")
-    return "\n".join(lines)
+    return lines

@@ -48,7 +48,7 @@ def compact_one(lake: Lake, feed: Feed, answer: Answer, *, dry_run: bool) -> Non
         answer.line(f"{feed.name}: nothing in gold yet")
     try:
         for done in compact_feed(lake, feed, names, dry_run=dry_run):
-            answer.line("\n".join(report(feed.name, done, dry_run=dry_run)))
+            answer.lines(report(feed.name, done, dry_run=dry_run))
             tables.append(table_facts.compaction(done))
     finally:
         for line in stopped_in_words(discovered_tables.stopped(lake, feed)):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from orchestration.cli.options import Place
 from orchestration.cli.run import run
-from orchestration.console import say
+from orchestration.console import put_lines, say
 from orchestration.resources import ROOT
 from orchestration.spark.java import check_java
 
@@ -28,7 +28,7 @@ def demo(folder: Path) -> int:
     warehouse = os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse"))
     code = run(Place(folder / "feeds", warehouse), (), None)
     if code == 0:
-        print(what_next(warehouse))
+        put_lines(what_next(warehouse).splitlines())
     return code
 
 

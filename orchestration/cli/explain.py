@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from datetime import datetime
 
 from assets.audit.explain import explained
 from assets.bookkeeping import discovered_tables
@@ -17,7 +16,7 @@ from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.explain_story import is_anything_known, story
 from orchestration.cli.options import Place
-from orchestration.console import waiting
+from orchestration.console import put_json, put_lines, waiting
 from orchestration.feeds.faults import nearest
 from transforms.errors import UnknownKey
 from transforms.feed.feed import Table
@@ -51,9 +50,9 @@ def explain(place: Place, feed_name: str, table_name: str, key: str, as_json: bo
         key_story = explained(lake, feed, table, table_name, parts)
     name = f"gold.{feed.name}.{table_name}"
     if as_json:
-        print(json.dumps({"table": name} | asdict(key_story), default=datetime.isoformat))
+        put_json({"table": name} | asdict(key_story), indent=None)
     else:
-        print("\n".join(story(name, table, key_story)))
+        put_lines(story(name, table, key_story))
     return 0 if is_anything_known(key_story) else 1
 
 

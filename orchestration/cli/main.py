@@ -59,6 +59,7 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that is made for people is printed without a stack."""
     # Imported late, so that --help answers at once.
+    from orchestration.console import complain, show_stack
     from orchestration.spark.ivy import JarsMissing
     from orchestration.spark.java import JavaMissing
     from transforms.errors import WeirError
@@ -66,8 +67,11 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         cli(args=arguments, prog_name="weir")
     except (WeirError, JavaMissing, JarsMissing) as fault:
-        click.secho(f"error: {fault}", fg="red", err=True)
+        complain(fault)
         sys.exit(2)
+    except Exception as fault:  # whatever it is, its text may be a source's
+        show_stack(fault)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

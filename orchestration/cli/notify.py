@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from uuid import uuid4
 
-import click
-
+from orchestration.console import complain, put
 from orchestration.watching.alerts.hooks import SMTP, WEBHOOK, hooks_of, link_of_run
 from orchestration.watching.alerts.message import Message
 
@@ -18,13 +17,13 @@ def notify() -> int:
     """Send a message to every hook; returns the exit code: 1 where one does not take it, 2 where there is none."""
     hooks = hooks_of(os.environ)
     if not hooks:
-        click.secho(f"error: no hook is set: {WEBHOOK} or {SMTP}", fg="red", err=True)
+        complain(f"no hook is set: {WEBHOOK} or {SMTP}")
         return 2
     key = f"test-{uuid4().hex[:12]}"
     message = Message(key=key, feed="no feed", link=link_of_run(os.environ, key))
     faults = 0
     for name, send in hooks.items():
         fault = send(message)
-        print(f"{name}: {fault or 'sent'}")
+        put(f"{name}: {fault or 'sent'}")
         faults += fault is not None
     return 1 if faults else 0

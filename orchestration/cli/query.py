@@ -6,8 +6,6 @@ answer is printed (``sql/layouts``).
 
 from __future__ import annotations
 
-import sys
-
 from sqlglot import exp
 
 from assets.lake import Lake
@@ -36,10 +34,10 @@ def query(sql: str, warehouse: str, style: str, all_columns: bool = False) -> No
 
     def show(answer: Answer) -> None:
         if style != "table" or all_columns:
-            print_rows(answer, style, sys.stdout)
+            print_rows(answer, style)
             return
         short, hidden = for_people.shortened(answer, parsed)
-        print_rows(short, style, sys.stdout)
+        print_rows(short, style)
         if hidden:
             say(for_people.notice_of(hidden))
 

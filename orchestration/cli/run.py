@@ -6,11 +6,8 @@ how they are run (``runs/execute``), and the summary (``runs/summary``).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-
-from rich.console import Console
 
 from assets import partitions
 from assets.bookkeeping import bronze_ledger
@@ -25,6 +22,7 @@ from orchestration.console import say, waiting
 from orchestration.feeds.running.expectation_faults import refuse_unknown_expectations
 from orchestration.runs import execute, planning, summary, without_gold
 from orchestration.runs.plan import Plan
+from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 from transforms.feed.windows import window_at
@@ -65,7 +63,6 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
     refuse_unknown_expectations([plan.feed for plan in work])
     # A run of a few small drops needs no Spark. Where one does, the steps' own lines say how long they wait for it.
     say(f"the tables are in {lake.warehouse}")
-    console = Console(width=None if sys.stdout.isatty() else 120)
 
     def rest(plan: Plan) -> Plan:
         left = planning.rest(lake, plan)
@@ -79,8 +76,8 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
         for outcome in outcomes:
             run_facts.add_outcome(answer, lake, outcome, place.feeds)
     else:
-        summary.show(outcomes, console)
-        without_gold.show_without_gold(lake, outcomes, place.feeds, console)
+        summary.show(outcomes, Sheet())
+        without_gold.show_without_gold(lake, outcomes, place.feeds, Sheet())
     if any(outcome.failed for outcome in outcomes):
         return 1
     return 2 if faults else 0

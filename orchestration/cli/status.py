@@ -6,14 +6,9 @@ Put here how the status reads. Not here: how it is found (``assets/audit/status`
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
 
 from assets.audit.status import Status, status_of
 from assets.landing.kafka import topics
@@ -21,7 +16,8 @@ from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
 from orchestration.cli.session import some
-from orchestration.console import say, waiting
+from orchestration.console import put_json, put_lines, say, waiting
+from orchestration.sheets import Grid, Sheet
 from transforms.errors import UnreadableLanding
 from transforms.feed.feed import Feed
 from transforms.feed.windows import STEPS, parse_window
@@ -46,9 +42,9 @@ def status(place: Place, only: Sequence[str], style: str, max_age: timedelta | N
         with waiting(f"looking at {feed.name}"):
             found.append((feed, status_of(lake, feed)))
             if style == "details":
-                print("\n".join(status_lines(feed, found[-1][1])), flush=True)
+                put_lines(status_lines(feed, found[-1][1]))
     if style == "json":
-        print(json.dumps([as_json(feed, one) for feed, one in found], indent=2))
+        put_json([as_json(feed, one) for feed, one in found])
     elif style == "table":
         print_table(found)
     if max_age is None:
@@ -66,21 +62,20 @@ STYLES = ("table", "details", "json")
 
 def print_table(found: Sequence[tuple[Feed, Status | None]]) -> None:
     """Print a line for each feed."""
-    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("feed", overflow="fold")
-    table.add_column("newest", no_wrap=True)
+    table = Grid(is_narrow=True)
+    table.column("feed", "anywhere")
+    table.column("newest", "never")
     for name in ("windows", "events", "quarantined"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
+        table.numbers(name, "never")
+    table.column("state", "never")
     for feed, one in found:
         if one is None:
-            table.add_row(feed.name, "-", "-", "-", "-", in_a_word(one))
+            table.row(feed.name, "-", "-", "-", "-", in_a_word(one))
             continue
         numbers = (one.windows, one.outcomes.get("events", 0), one.open_records)
         cells = [f"{number:,}" for number in numbers]
-        table.add_row(feed.name, one.newest or "-", *cells, in_a_word(one))
-    width = None if sys.stdout.isatty() else 80
-    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
+        table.row(feed.name, one.newest or "-", *cells, in_a_word(one))
+    Sheet(width=80).grid(table)
 
 
 def in_a_word(found: Status | None) -> str:

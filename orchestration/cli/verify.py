@@ -93,7 +93,7 @@ def prove(lake: Lake, scratch: Lake, feed: Feed, seed: int, answer: Answer | Non
             answer.line(f"  not proved: {name}: {certificate.reason}")
         else:
             differs = differs or bool(certificate.differing)
-            answer.line(certificate_lines(feed, certificate))
+            answer.lines(certificate_lines(feed, certificate))
     stopped = stopped_in_words(discovered_tables.stopped(lake, feed))
     for line in stopped:
         answer.line(f"  not proved, because gold cannot be made: {line}")

@@ -28,8 +28,8 @@ class FeedFaults(FeedMisdeclared):
         first = faults[0]
         super().__init__(first.file, first.key, first.fault, first.known)
         self.faults = tuple(faults)
-        lines = [str(fault).removeprefix(f"{first.file}: ") for fault in faults]
-        self.args = ("\n  ".join([f"{first.file}: {len(faults)} faults:", *lines]),)
+        lines = [f"  {str(fault).removeprefix(f'{first.file}: ')}" for fault in faults]
+        self.args = (f"{first.file}: {len(faults)} faults:", *lines)
 
 
 def faults_of(checks: Iterable[Callable[[], object]]) -> list[FeedMisdeclared]:

@@ -76,7 +76,7 @@ class TableDeclarations:
 
     def _check_table_name(self, name: str, place: str) -> None:
         if _UNFIT_IN_NAME.search(name):
-            fault = "a table's name cannot hold slashes or control characters, or begin or end "
+            fault = "a table's name cannot hold slashes, brackets or control characters, or begin or end "
             fault += "with a blank: table_names makes a folder of it"
             raise self.misdeclared(place, fault)
         parts = name.split(".")

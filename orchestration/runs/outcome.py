@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from orchestration.runs.plan import Plan
+from transforms.display.plain import hanging
 from transforms.errors import TablesFailed
 
 
@@ -72,7 +73,8 @@ def reasons(event: dg.DagsterEvent) -> Iterator[str]:
     while error and error.cause and error.cls_name != TablesFailed.__name__:
         error = error.cause
     if error and error.cls_name != "DagsterAssetCheckFailedError":
-        text = error.message.strip()
+        text = told = error.message.strip()
         for module in ("transforms.errors", "assets.task_errors"):
-            text = text.removeprefix(f"{module}.{error.cls_name}: ")
-        yield text
+            told = told.removeprefix(f"{module}.{error.cls_name}: ")
+        # The lines of other errors than Weir's own may be a source's.
+        yield hanging(text) if told == text else told

@@ -7,23 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
 from assets.asset_keys import table_name_of
 from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
+from orchestration.sheets import Grid, Sheet
 from orchestration.watching.drift_lines import NEW_DRIFT
 from transforms.display.markdown import block_lines
 
 
-def show(outcomes: Sequence[Outcome], console: Console) -> None:
+def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     """Print the table, what the checks found and what went wrong."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("table", no_wrap=True)
+    table = Grid()
+    table.column("table", "never")
     by_feed = [
         # A response without events is a record, and has nothing to show.
         (
@@ -44,26 +41,26 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
     ]
     heads = ("events", "changes", "duplicates", "quarantined", *rare, "rows", "tombstones")
     for head in heads:
-        table.add_column("source events" if head == "events" else head, justify="right")
+        table.numbers("source events" if head == "events" else head, "between words")
     for feed, lines in by_feed:
         for name, line in lines:
             numbers = [getattr(line, head) for head in heads]
-            table.add_row(
+            table.row(
                 f"{feed}.{name}", *("-" if value is None else f"{value:,}" for value in numbers)
             )
-    if table.row_count:
-        console.print()
-        console.print(table)
-        console.print()
+    if table.has_rows():
+        sheet.line()
+        sheet.grid(table)
+        sheet.line()
     for outcome in outcomes:
         for text in effects_in_words(outcome):
-            print_as_is(console, text, "yellow")
-    show_checks(outcomes, console)
+            sheet.line(text, "yellow")
+    show_checks(outcomes, sheet)
     for outcome in outcomes:
         for text in new_in_stream(outcome):
-            print_as_is(console, text)
+            sheet.line(text)
         for error in outcome.errors:
-            print_as_is(console, f"error: {error}", "red")
+            sheet.lines(f"error: {error}", "red")
 
 
 def effects_in_words(outcome: Outcome) -> Iterator[str]:
@@ -80,7 +77,7 @@ def new_in_stream(outcome: Outcome) -> Iterator[str]:
             yield from block_lines(str(values[NEW_DRIFT]))
 
 
-def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
+def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     """Print how many checks passed, and lines for each that did not."""
     checks = [(outcome.plan.feed.name, check) for outcome in outcomes for check in outcome.checks]
     if not checks:
@@ -88,26 +85,18 @@ def show_checks(outcomes: Sequence[Outcome], console: Console) -> None:
     failed = [(feed, check) for feed, check in checks if is_blocked(check)]
     warned = [(feed, check) for feed, check in checks if not check.passed and not is_blocked(check)]
     passed = len(checks) - len(failed) - len(warned)
-    console.print(
-        f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed",
-        highlight=False,
+    sheet.line(
+        f"checks: {passed:,} passed, {counted(len(warned), 'warning')}, {len(failed):,} failed"
     )
     left = {f"gold.{feed}" for feed, check in failed if check.asset_key.path[0] == "silver"}
     for word, color, not_passed in (("failed", "red", failed), ("warning", "yellow", warned)):
         for _, check in not_passed:
             where = table_name_of(check.asset_key.path)
-            print_as_is(console, f"  {word}: {where}: {check.check_name}", color)
+            sheet.line(f"  {word}: {where}: {check.check_name}", color)
             for line in filter(None, (check.description or "").splitlines()):
-                print_as_is(console, f"    {line}")
+                sheet.line(f"    {line}")
     for name in sorted(left):
-        print_as_is(
-            console, f"error: {name} was left as it was, because of the failed check", "red"
-        )
-
-
-def print_as_is(console: Console, text: str, style: str | None = None) -> None:
-    """Print a line unwrapped and as it is: a command in it must stay one that can be copied."""
-    console.print(text, style=style, soft_wrap=True, markup=False, highlight=False, emoji=False)
+        sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
 
 
 def _scoped(table: Mapping[str, object]) -> tuple[ScopedDeleteEffect, ...]:

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from assets.bookkeeping import accounting
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver.undeclared_tables import lines_to_paste
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome
-from orchestration.runs.summary import print_as_is
 from orchestration.runs.summary_lines import gold_tables
+from orchestration.sheets import Sheet
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 
@@ -43,13 +41,11 @@ class Waiting:
         return cls(found, frozenset(row["window"] for row in own))
 
 
-def show_without_gold(
-    lake: Lake, outcomes: Sequence[Outcome], feeds: Path, console: Console
-) -> None:
+def show_without_gold(lake: Lake, outcomes: Sequence[Outcome], feeds: Path, sheet: Sheet) -> None:
     """Print what a person should do about tables that have no gold; nothing where all have it."""
     for outcome in outcomes:
         for line in without_gold(lake, outcome, feeds):
-            print_as_is(console, line, "yellow" if not line.startswith(" ") else None)
+            sheet.line(line, "yellow" if not line.startswith(" ") else None)
 
 
 def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:

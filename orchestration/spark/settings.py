@@ -22,14 +22,21 @@ _LOGGING = Path(__file__).resolve().parent / "log4j2.properties"
 LOOPBACK = "127.0.0.1"
 
 _LEFT_OUT: Final = {
-    # Text in a statement is text. Spark would put settings and the environment, secrets too, in the place of ${…}.
-    "spark.sql.variable.substitute": "false",
     # Both copy the whole expression of a join's key into filters. For a table's name, which is computed from many
     # columns, that took seconds, and for one format all memory.
     "spark.sql.optimizer.dynamicPartitionPruning.enabled": "false",
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
 }
-"""What Spark would do with statements and plans unless it were told not to."""
+"""What Spark would do with plans unless it were told not to."""
+
+_OF_MEANING: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    # Or ``${env:NAME}`` in a table's name, however it is quoted, is what a variable of the environment holds.
+    "spark.sql.variable.substitute": "false",
+    # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+}
+"""Settings without which a statement means something else."""
 
 
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
@@ -47,9 +54,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.session.timeZone": "UTC",
-        # A sum of decimals keeps its fraction's digits: Spark would rather give up the last ones than overflow.
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+        **_OF_MEANING,
         "spark.ui.enabled": environment.get("WEIR_SPARK_UI", "false"),
         "spark.ui.showConsoleProgress": "false",
         # Nothing is kept in Spark's own warehouse, so that no folder of it need appear where a command was started.

@@ -17,10 +17,14 @@ TOMBSTONES: Final = "__tombstones"
 HISTORY: Final = "__history"
 """What the name of a gold table's history ends with."""
 
-UNFIT: Final = r"[/\\`\x00-\x1f]|^\s|\s$|^\.+$|%[0-9A-Fa-f]{2}|^_[Dd][Ee][Ll][Tt][Aa]_[Ll][Oo][Gg]$"
+UNFIT: Final = (
+    r"[/\\`\[\]|^\x00-\x1f\x7f-\x9f\u2028\u2029]|^\s|\s$|^\.+$|%[0-9A-Fa-f]{2}"
+    r"|^_[Dd][Ee][Ll][Tt][Aa]_[Ll][Oo][Gg]$"
+)
 """What a table's name cannot hold, for a folder is made of it. Valid in Python's ``re`` and in Java.
 
-``%73`` would be read as the letter that it spells, and ``_delta_log`` is where Delta looks for a table's commits.
+``%73`` would be read as the letter that it spells, delta-rs panics at a bracket, a bar or a caret in a path, and
+``_delta_log`` is where Delta looks for a table's commits.
 """
 
 _PARTS: Final[dict[TableNames, int]] = {"plain": 1, "schema": 2, "catalog": 3}

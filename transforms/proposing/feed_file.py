@@ -5,13 +5,13 @@ Put here how entries are written. Not here: what they say (``entries``), and whe
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from transforms.display.plain import in_yaml, one_line
 from transforms.proposing.entries import Entry
 
 _PLAIN: Final = re.compile(r"[A-Za-z_*./][A-Za-z0-9_./:+-]*|[0-9]+")
@@ -23,7 +23,7 @@ _WIDEST: Final = 118
 
 def text_of(head: Sequence[str], entries: Iterable[Entry]) -> str:
     """The whole file: comment lines first, then the entries."""
-    lines = [f"# {line}" if line else "#" for line in head]
+    lines = [f"# {one_line(line)}" if line else "#" for line in head]
     return "\n".join([*lines, *lines_of(entries)]) + "\n"
 
 
@@ -58,6 +58,7 @@ def _commented(line: str, comment: str) -> Iterator[str]:
     if not comment:
         yield line
         return
+    comment = one_line(comment)
     whole = f"{line.ljust(_COMMENT_AT - 2)}  # {comment}"
     if len(whole) <= _WIDEST:
         yield whole
@@ -68,7 +69,7 @@ def _commented(line: str, comment: str) -> Iterator[str]:
 
 
 def _above(comment: str, indent: str) -> Iterator[str]:
-    for part in textwrap.wrap(comment, _WIDEST - len(indent) - 2, break_on_hyphens=False):
+    for part in textwrap.wrap(one_line(comment), _WIDEST - len(indent) - 2, break_on_hyphens=False):
         yield f"{indent}# {part}"
 
 
@@ -78,5 +79,5 @@ def yaml_scalar(text: str, *, in_list: bool = False) -> str:
     is_type = not in_list and re.fullmatch(r"[a-z_]+(?:[(<][a-z0-9,:_<>()]*[)>])?", text)
     if is_plain or (is_type and text.lower() not in _WORDS):
         # A star in front would be an alias.
-        return text if not text.startswith("*") else json.dumps(text)
-    return json.dumps(text, ensure_ascii=False)
+        return text if not text.startswith("*") else in_yaml(text)
+    return in_yaml(text)

@@ -8,12 +8,12 @@ the accounts of windows, and which lines of a feed file take it in. Not here: wh
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
+from transforms.display.plain import in_yaml
 from transforms.feed.feed import Feed
 from transforms.types import judge_of
 
@@ -133,4 +133,4 @@ def _yaml(text: str) -> str:
     """A text as it is where YAML takes it for one, else quoted."""
     is_plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", text)
     words = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
-    return text if is_plain and text.lower() not in words else json.dumps(text, ensure_ascii=False)
+    return text if is_plain and text.lower() not in words else in_yaml(text)

@@ -24,6 +24,7 @@ from assets.columns.gold import (
     RESET,
 )
 from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
+from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
 from transforms.types import stored
 
@@ -59,7 +60,7 @@ _VERSION = {
 def out_columns(table: Table) -> str:
     """The columns of what comes out, as a Spark schema: Weir's own around the declared ones."""
     own = [] if table.key else [f"{KEY} string", f"{COPY} bigint"]
-    declared = [f"`{name}` {stored(kind)}" for name, kind in table.columns.items()]
+    declared = [f"{quoted(name)} {stored(kind)}" for name, kind in table.columns.items()]
     return ", ".join([*_FIRST, *declared, *own, *_LAST, *(_VERSION if table.history else ())])
 
 

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
+from assets.columns.quoting import literal
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.lake import Lake
@@ -96,7 +97,7 @@ def write(lake: Lake, feed: Feed, base: NewBase) -> None:
     rows = spelling.base_of_source(base.rows, table)
     marked = rows.unionByName(base_rows.marker(rows, base.name, base.horizon, facts))
     written = lake.table(Layer.BASE, feed.name)
-    written.replace_where(marked, f"table = '{quoted(base.name)}'", partition_by=("table",))
+    written.replace_where(marked, f"table = {literal(base.name)}", partition_by=("table",))
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
@@ -134,8 +135,3 @@ def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
     horizon = _horizons(lake, feed).get(name)
     return list(horizon["added"]) if horizon else []
-
-
-def quoted(text: str) -> str:
-    """A text as it stands between quotes in SQL."""
-    return text.replace("\\", "\\\\").replace("'", "\\'")

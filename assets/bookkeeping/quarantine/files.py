@@ -132,6 +132,8 @@ def _sidecar(feed: Feed, folder: Path) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         name, known = found["feed"], dict(found["records"])
+        if any(PurePosixPath(one).name != one for one in known):
+            raise ValueError
     except (ValueError, KeyError, TypeError):
         raise DecisionRefused(feed.name, f"{path} is not as it was written out") from None
     if name != feed.name:

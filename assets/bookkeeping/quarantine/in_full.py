@@ -61,12 +61,12 @@ def shown_in_full(
     given = record.replacement
     yield ""
     yield "record, as it landed:" if given is None else "original, as it landed (bronze keeps it):"
-    yield words.readable(row["payload"])
+    yield from words.readable(row["payload"]).split("\n")
     if given is not None:
         by = f" by {given.by}" if given.by else ""
         yield ""
         yield f"read in its place, decided {given.at:%Y-%m-%d %H:%M} UTC{by}:"
-        yield words.readable(given.payload)
+        yield from words.readable(given.payload).split("\n")
 
 
 def advice_of(feed: Feed, record: QuarantinedRecord, others: Sequence[ReadObject] = ()) -> str:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from assets.columns import types
 from assets.columns.gold import PARTS
 from assets.columns.history import BEGAN_BY, OWN, VALID_FROM, VALID_TO
+from assets.columns.quoting import quoted
 from assets.delta.lake_table import LakeTable
 from assets.gold.gold_table import GoldTable
 from transforms.feed.feed import Table
@@ -40,7 +41,7 @@ def write_versions(
         horizon: Up to where silver's changes are compacted; versions that ended there or before stay as they are.
     """
     table, declared = gold.history, gold.table
-    new = new.select(*(f"`{name}`" for name in declared.columns), *OWN)
+    new = new.select(*(quoted(name) for name in declared.columns), *OWN)
     if full_rebuild:
         whole = new
         if horizon is not None and table.exists():
@@ -53,7 +54,7 @@ def write_versions(
     # What ended at or below the horizon is not among the new versions, and stays.
     present = above(table.read(), horizon).alias("old")
     same = [
-        F.col(f"old.`{name}`").cast("string").eqNullSafe(F.col(f"touched.`{name}`"))
+        F.col(f"old.{quoted(name)}").cast("string").eqNullSafe(F.col(f"touched.{quoted(name)}"))
         for name in declared.key
     ]
     mine = present.join(named.alias("touched"), on=same, how="left_semi")
@@ -66,9 +67,9 @@ def write_versions(
 def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[str]) -> None:
     """Merge versions by the columns that tell them apart (``own``); ``is_gone``: the version is to be deleted."""
     values: dict[str, str | Column] = {
-        f"`{name}`": F.col(f"new.`{name}`") for name in (*declared.columns, *OWN)
+        quoted(name): F.col(f"new.{quoted(name)}") for name in (*declared.columns, *OWN)
     }
-    condition = " AND ".join(f"old.`{name}` = new.`{name}`" for name in own)
+    condition = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in own)
     table.check_leases()
     (
         DeltaTable.forPath(table.spark, table.path)
@@ -92,7 +93,7 @@ def _ended(kept: DataFrame, declared: Table, horizon: Horizon) -> DataFrame:
     """The versions that can no longer be derived from silver, with the columns that are declared now."""
     ended = kept.where(F.col(VALID_TO) <= _position(horizon))
     columns = [
-        (F.col(f"`{name}`") if name in kept.columns else F.lit(None))
+        (F.col(quoted(name)) if name in kept.columns else F.lit(None))
         .cast(types.stored(kind))
         .alias(name)
         for name, kind in declared.columns.items()

@@ -25,6 +25,7 @@ from assets.columns.gold import (
     key_columns,
     tombstone_columns,
 )
+from assets.columns.quoting import quoted
 from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
@@ -72,7 +73,7 @@ def put(
     if tally.needs_tombstone_merge:
         # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
         own = tombstone_columns(table)
-        whole = {f"`{name}`": F.col(f"new.`{name}`") for name in (*own, *LAST_CHANGE)}
+        whole = {quoted(name): F.col(f"new.{quoted(name)}") for name in (*own, *LAST_CHANGE)}
         every = F.lit(True)
         absent = broadcast_if_small(_absent(rows, table), tally.absent)
         tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
@@ -84,7 +85,7 @@ def put(
     known = broadcast_if_small(rows, tally.keys) if table.key else rows
     is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
     if not (tally.merged or is_followed):
-        gold.replace_rows(known.select(*(f"`{name}`" for name in own)), present(rows, table))
+        gold.replace_rows(known.select(*(quoted(name) for name in own)), present(rows, table))
     else:
         _merge(gold, known, table, tally)
     if tally.drops_tombstone:
@@ -96,13 +97,13 @@ def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None
     """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
     own = key_columns(table)
     values = {
-        f"`{name}`": F.col(f"new.`{name}`") if not tally.merged else _merged(name)
+        quoted(name): F.col(f"new.{quoted(name)}") if not tally.merged else _merged(name)
         for name in table.columns
         if name not in table.identity
     }
     values |= {name: F.col(f"new.{name}") for name in LAST_CHANGE}
     new_row = {
-        f"`{name}`": F.col(f"new.`{name}`")
+        quoted(name): F.col(f"new.{quoted(name)}")
         for name in dict.fromkeys((*table.columns, *own, *LAST_CHANGE))
     }
     is_there = F.col(f"new.{EFFECT}") != "remove"
@@ -119,7 +120,7 @@ def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None
 def present(rows: DataFrame, table: Table) -> DataFrame:
     """One row per key that is present, or per copy of it, with gold's columns."""
     own = [name for name in key_columns(table) if name not in table.columns]
-    columns = [f"`{name}`" for name in table.columns]
+    columns = [quoted(name) for name in table.columns]
     return rows.where(F.col(EFFECT) != "remove").select(*columns, *own, *LAST_CHANGE)
 
 
@@ -129,7 +130,7 @@ def _absent(rows: DataFrame, table: Table) -> DataFrame:
     if not table.key:
         # Where only some copies of a row are gone, the first is still there.
         absent = absent.where(F.col(COPY) == 1)
-    return absent.select(*(f"`{name}`" for name in tombstone_columns(table)), *LAST_CHANGE)
+    return absent.select(*(quoted(name) for name in tombstone_columns(table)), *LAST_CHANGE)
 
 
 def _merged(name: str) -> Column:
@@ -137,16 +138,16 @@ def _merged(name: str) -> Column:
     mentioned = (F.col(f"new.{EFFECT}") == "put") | F.array_contains(
         F.col(f"new.{MENTIONS}"), F.lit(name)
     )
-    return F.when(mentioned, F.col(f"new.`{name}`")).otherwise(F.col(f"old.`{name}`"))
+    return F.when(mentioned, F.col(f"new.{quoted(name)}")).otherwise(F.col(f"old.{quoted(name)}"))
 
 
 def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
     """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
     own = tombstone_columns(table)
     once = rows if table.key else rows.where(F.col(COPY) == 1)
-    same = " AND ".join(f"old.`{key}` <=> row.`{key}`" for key in own)
+    same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
     target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
-    source = once.select(*(f"`{key}`" for key in own), POSITION).alias("row")
+    source = once.select(*(quoted(key) for key in own), POSITION).alias("row")
     tombstones.check_leases()
     target.merge(
         source, f"{same} AND old.{POSITION} > row.{POSITION}"

@@ -13,6 +13,7 @@ from assets.arrow.gold.fold_row_columns import VERSION
 from assets.columns import types
 from assets.columns.gold import EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
+from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
 
 
@@ -28,7 +29,7 @@ def typed_keys(table: Table, keys: DataFrame) -> DataFrame:
 
 def key_texts(table: Table) -> Column:
     """The key of a row of gold as canonical texts, for a table with a key."""
-    return F.array(*[types.text_of(F.col(f"`{name}`"), table.columns[name]) for name in table.key])
+    return F.array(*[types.text_of(F.col(quoted(name)), table.columns[name]) for name in table.key])
 
 
 def last_changes(
@@ -64,7 +65,7 @@ def last_changes(
 
 def _image(table: Table) -> Column:
     """The values of a row as canonical texts."""
-    texts = [types.text_of(F.col(f"`{name}`"), kind) for name, kind in table.columns.items()]
+    texts = [types.text_of(F.col(quoted(name)), kind) for name, kind in table.columns.items()]
     names = [F.lit(name) for name in table.columns]
     return F.map_from_arrays(F.array(*names), F.array(*texts)).alias("after")
 

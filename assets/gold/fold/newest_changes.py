@@ -6,7 +6,6 @@ Put here what Spark finds out about a key's changes without the fold. Not here: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
@@ -14,6 +13,7 @@ from pyspark.sql import functions as F
 
 from assets.columns import types
 from assets.columns.gold import EFFECT, EVENT_AT, EVENT_ID, POSITION
+from assets.columns.quoting import all_quoted
 from transforms.feed.feed import Table
 
 # Declared columns may have any name that does not begin like these.
@@ -57,7 +57,7 @@ def newest_changes(new: DataFrame, table: Table) -> DataFrame:
         (F.col("stable_prefix") != F.size("position")).alias(IS_MIXED),
         (F.col("derived").isNull() & F.col("is_new")).cast("bigint").alias(EVENT),
     )
-    by_position = Window.partitionBy(*quoted(table.key)).orderBy(POSITION)
+    by_position = Window.partitionBy(*all_quoted(table.key)).orderBy(POSITION)
     so_far = by_position.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # None of these depends on another, so that Spark goes through the rows once.
     found = rows.select(
@@ -72,8 +72,3 @@ def newest_changes(new: DataFrame, table: Table) -> DataFrame:
     )
     newest = found.where(_IS_NEWEST).withColumn(IS_MIXED, F.col(_ANY_MIXED) | F.col(_IS_TIED))
     return newest.drop(_ANY_MIXED, _IS_TIED, _IS_NEWEST)
-
-
-def quoted(names: Sequence[str]) -> list[str]:
-    """The names as Spark reads them, whatever signs they have."""
-    return [f"`{name}`" for name in names]

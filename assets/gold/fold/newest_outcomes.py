@@ -12,10 +12,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.gold import EVENT_ID, POSITION, RESET
+from assets.columns.quoting import all_quoted
 from assets.delta.broadcasting import broadcast_if_small
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.fold import current_rows
-from assets.gold.fold.newest_changes import FIRST, IS_MIXED, IS_WHOLE, SHORTEST, quoted
+from assets.gold.fold.newest_changes import FIRST, IS_MIXED, IS_WHOLE, SHORTEST
 
 OUTCOME, LAST, ROWS = "_weir_outcome", "_weir_last", "_weir_rows"
 NEWER, OLDER, SAME, UNSURE = "newer", "older", "same", "unsure"
@@ -27,7 +28,7 @@ def last_changes(
 ) -> DataFrame:
     """One row per key that gold has: its ``LAST`` change, and how many ``ROWS`` gold has of it."""
     table = table_changes.table
-    own = quoted(table.key)
+    own = all_quoted(table.key)
     asked = broadcast_if_small(current_rows.typed_keys(table, new), table_changes.most_new)
 
     def lasts_in(layer: DataFrame, *, is_row: bool) -> DataFrame:

@@ -29,6 +29,7 @@ from assets.columns.gold import (
     POSITION,
     RESET,
 )
+from assets.columns.quoting import all_quoted
 from assets.gold.changes.table_changes import TableChanges
 from assets.gold.fold import current_rows
 from assets.gold.fold.newest_changes import (
@@ -37,7 +38,6 @@ from assets.gold.fold.newest_changes import (
     IS_MIXED,
     IS_WHOLE,
     newest_changes,
-    quoted,
 )
 from assets.gold.fold.newest_outcomes import (
     LAST,
@@ -141,7 +141,7 @@ def _as_folded(rows: DataFrame, table: Table) -> DataFrame:
         F.lit(CHANGED).alias(KIND),
         F.lit(None).cast("array<string>").alias(PARTS),
         F.lit(None).cast("binary").alias(BLOB),
-        *quoted([*table.columns]),
+        *all_quoted(table.columns),
         *(POSITION, EVENT_ID, EVENT_AT),
         # The change gives the whole row: nothing older can matter.
         F.col(POSITION).alias(RESET),

@@ -5,13 +5,11 @@ Put here what the documents of all commands share. Not here: the facts of one co
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from assets.gold.table_faults import in_words
-from orchestration.console import print_error
+from orchestration.console import print_error, put, put_json
 
 Facts = dict[str, object]
 """Part of a document: what is known, by the names that docs/commands.md explains."""
@@ -30,7 +28,12 @@ class Answer:
     def line(self, text: str) -> None:
         """Print one line for people."""
         if not self.as_json:
-            print(text, flush=True)
+            put(text)
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Print lines for people."""
+        for text in texts:
+            self.line(text)
 
     def of(self, feed: str) -> Facts:
         """The facts of one feed, to be added to."""
@@ -52,11 +55,9 @@ class Answer:
     def end(self) -> None:
         """Print the document of a command that is about several feeds: one object for each."""
         if self.as_json:
-            print(
-                json.dumps([*self.feeds.values()], indent=2, default=datetime.isoformat), flush=True
-            )
+            put_json([*self.feeds.values()])
 
     def end_of_one(self, feed: str) -> None:
         """Print the document of a command that is about one feed: its object."""
         if self.as_json:
-            print(json.dumps(self.of(feed), indent=2, default=datetime.isoformat), flush=True)
+            put_json(self.of(feed))

@@ -6,7 +6,6 @@ what an epoch means (``transforms/feed/decisions``).
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
@@ -14,6 +13,7 @@ from assets.bookkeeping import decisions
 from assets.bookkeeping.compacted import bases
 from orchestration.cli import session
 from orchestration.cli.options import Place
+from orchestration.console import put, put_json
 from orchestration.feeds.epochs import DeclaredEpoch, epoch_from
 from orchestration.feeds.misdeclared import Unfit
 from transforms.errors import DecisionRefused
@@ -34,7 +34,7 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
     lake = session.reached(place.warehouse)
     known = decisions.with_recorded(lake, feed)
     if epoch in known.decisions.epochs:
-        print(f"{feed.name}: that epoch is open already; nothing was recorded")
+        put(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
     with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
     try:
@@ -45,12 +45,12 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
         ) from None
     decisions.open_epoch(lake, feed, epoch, datetime.now(UTC), reason)
     if epoch.time is None:
-        print(
+        put(
             f"{feed.name}: without --time, everything that lands in {epoch.window} or later belongs to the new epoch,"
             " repeats of older events included"
         )
-    print(
-        f"{feed.name}: recorded: {epoch_in_words(epoch)}.\n"
+    put(f"{feed.name}: recorded: {epoch_in_words(epoch)}.")
+    put(
         f"The windows from {epoch.window} on are due again, and the next run makes gold again from its whole history:"
         f" `weir run --feed {feed.name}`"
     )
@@ -62,12 +62,12 @@ def list_epochs(place: Place, name: str, as_json: bool = False) -> None:
     recorded = decisions.with_recorded(lake, feed).decisions.epochs
     epochs = sorted(recorded, key=lambda epoch: epoch.window)
     if as_json:
-        print(json.dumps([asdict(epoch) for epoch in epochs], default=datetime.isoformat))
+        put_json([asdict(epoch) for epoch in epochs], indent=None)
         return
     if not epochs:
-        print(f"{feed.name}: one epoch, from the first window on")
+        put(f"{feed.name}: one epoch, from the first window on")
     for epoch in epochs:
-        print(f"{feed.name}: {epoch_in_words(epoch)}")
+        put(f"{feed.name}: {epoch_in_words(epoch)}")
 
 
 def epoch_in_words(epoch: Epoch) -> str:

@@ -13,7 +13,7 @@ from assets.quality.pages import build_pages_of
 from assets.wording import counted
 from orchestration.cli import session
 from orchestration.cli.options import Place
-from orchestration.console import print_error, waiting
+from orchestration.console import print_error, put, put_lines, waiting
 
 
 def data_docs(place: Place, only: Sequence[str]) -> int:
@@ -39,8 +39,8 @@ def data_docs(place: Place, only: Sequence[str]) -> int:
                 if index
                 else "no run has kept a result yet"
             )
-            print(f"{feed.name}: {said}")
+            put(f"{feed.name}: {said}")
             if stored:
-                print("\n".join(stored_tables.stored_in_lines(feed, stored)))
+                put_lines(stored_tables.stored_in_lines(feed, stored))
             failed = failed or any(one.broken for one in stored)
     return 1 if failed else 0

@@ -17,6 +17,7 @@ from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import session
 from orchestration.cli.options import Place
+from orchestration.console import put_file
 from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.table_names import HISTORY
 
@@ -55,11 +56,12 @@ def dbt_sources(place: Place, only: Sequence[str]) -> None:
     feeds = session.choose(place.feeds, only)
     lake = session.reached(place.warehouse)
     sources = [source_of(lake, feed, mirrors(lake, feed)) for feed in feeds]
-    print(
+    head = (
         "# Made by `weir dbt-sources`: make it again when a feed file changes, or a table is new."
     )
     said = {"version": 2, "sources": sources}
-    print(yaml.dump(said, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100), end="")
+    text = yaml.dump(said, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=100)
+    put_file(f"{head}\n{text}")
 
 
 def source_of(lake: Lake, feed: Feed, tables: dict[str, Table]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestration.cli import session
 from orchestration.cli.options import Place
-from orchestration.console import say, waiting
+from orchestration.console import put, say, waiting
 from orchestration.watching import pages
 from orchestration.watching.report import stored
 
@@ -24,7 +24,7 @@ def report(place: Place, name: str, to: Path | None, *, opened: bool) -> int:
     with waiting(f"looking at {feed.name}"):
         page = stored.make(lake, feed, datetime.now(UTC))
     pages.store(address, page, pages.HTML)
-    print(address)
+    put(address)
     if opened:
         link = stored.link_to(lake, feed) if to is None else Path(address).as_uri()
         if not webbrowser.open(link):

@@ -6,7 +6,6 @@ Put here how the answer reads. Not here: what is checked (``orchestration/feeds`
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,7 @@ from pathlib import Path
 from assets.landing.probing import Probe, probe
 from assets.wording import counted
 from orchestration.cli.feed_files.every_file import FeedFile, every_file
-from orchestration.console import say, waiting
+from orchestration.console import put_json, put_lines, say, waiting
 from transforms.errors import FeedMisdeclared, WeirError
 
 _AT = re.compile(r"line (\d+), column (\d+): ")
@@ -38,10 +37,10 @@ def check(folder: Path, only: Sequence[str], *, probes: bool, as_json: bool) -> 
         with waiting("looking at the landings"):
             found = probed(files)
     if as_json:
-        print(json.dumps([facts(one, found.get(one.name)) for one in files], indent=2))
+        put_json([facts(one, found.get(one.name)) for one in files])
     else:
         for one in files:
-            print("\n".join(lines(one, found.get(one.name))))
+            put_lines(lines(one, found.get(one.name)))
     wrong = [one for one in files if one.faults]
     unreachable = [name for name, one in found.items() if one.fault]
     if wrong or unreachable:

@@ -5,17 +5,12 @@ Put here how the list reads. Not here: what is wrong with a file (``check``), an
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
 from orchestration.cli.feed_files.every_file import FeedFile, every_file
-from orchestration.console import say
+from orchestration.console import put_json, say
+from orchestration.sheets import Grid, Sheet
 
 HEADS = ("feed", "format", "window", "tables", "landing")
 
@@ -24,7 +19,7 @@ def list_feeds(folder: Path, *, as_json: bool) -> int:
     """Print a line for each feed; returns the exit code, 2 where a file is wrong."""
     files = every_file(folder, ())
     if as_json:
-        print(json.dumps([as_facts(one) for one in files], indent=2))
+        put_json([as_facts(one) for one in files])
     else:
         print_list(files)
     wrong = [one.name for one in files if one.feed is None]
@@ -49,17 +44,16 @@ def as_facts(one: FeedFile) -> dict[str, object]:
 
 def print_list(files: Sequence[FeedFile]) -> None:
     """Print a line for each feed: of a landing that is long, its end is what tells."""
-    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Grid(is_narrow=True)
     for head in HEADS:
-        table.add_column(head, overflow="fold")
+        table.column(head, "anywhere")
     for one in files:
         if one.feed is None:
-            table.add_row(one.name, "(wrong)", "-", "-", "-")
+            table.row(one.name, "(wrong)", "-", "-", "-")
             continue
         names = ", ".join(one.feed.tables) or "as the stream says"
-        table.add_row(one.name, one.feed.format, one.feed.window, names, _short(one.feed.landing))
-    width = None if sys.stdout.isatty() else 120
-    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
+        table.row(one.name, one.feed.format, one.feed.window, names, _short(one.feed.landing))
+    Sheet().grid(table)
 
 
 def _short(landing: str) -> str:

@@ -16,7 +16,7 @@ from assets.onboarding.sampling import Sample, refuse_empty, sample
 from assets.wording import counted
 from orchestration.cli.feed_files import new_file, shown
 from orchestration.cli.feed_files.addresses import address_of
-from orchestration.console import say, waiting
+from orchestration.console import complain, put_file, say, waiting
 from orchestration.feeds.faults import nearest
 from transforms.errors import FeedMisdeclared, WeirError
 from transforms.feed.feed import Feed
@@ -109,11 +109,11 @@ def finish(request: Request, file: Path, draft: new_file.Draft, found: Sample) -
         new_file.write(file, draft.text)
         say(f"wrote {file}")
     else:
-        print(draft.text, end="")
+        put_file(draft.text)
     try:
         feed = new_file.loaded(draft)
     except WeirError as fault:
-        say(f"error: the proposal has to be mended before it can be used: {fault}")
+        complain(f"the proposal has to be mended before it can be used: {fault}")
         return 2
     with waiting("making the preview"):
         # Cut again: what a header of CSV is depends on the tables.

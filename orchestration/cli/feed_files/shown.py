@@ -5,16 +5,12 @@ Put here how it looks. Not here: the preview itself (``assets/onboarding/preview
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from typing import Final
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
 from assets.onboarding.previewing import Preview, PreviewTable
 from assets.wording import counted
+from orchestration.sheets import Grid, Sheet
 from transforms.feed.feed import Feed
 
 _MOST_ROWS: Final = 5
@@ -25,13 +21,8 @@ _WIDEST: Final = 24
 
 def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
     """Print the preview; to standard error, where standard output has the feed file."""
-    file = sys.stdout if to_stdout else sys.stderr
-    width = None if file.isatty() else 120
-    console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
-
-    def line(text: str) -> None:
-        console.print(text, soft_wrap=True)
-
+    sheet = Sheet() if to_stdout else Sheet.of_progress()
+    line = sheet.line
     counts = found.counts
     line("")
     line(
@@ -44,7 +35,7 @@ def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
         deleted = f", {table.deleted:,} deleted" if table.deleted else ""
         line(f"gold.{feed.name}.{table.name}: {counted(table.rows.num_rows, 'row')}{deleted}")
         if table.rows.num_rows:
-            console.print(as_table(table))
+            sheet.grid(as_table(table))
     if len(found.tables) > _MOST_TABLES:
         line(f"and {len(found.tables) - _MOST_TABLES} more tables")
     if not found.tables:
@@ -62,19 +53,19 @@ def show(feed: Feed, found: Preview, *, to_stdout: bool) -> None:
         line(f"noticed: {word} {count:,}")
 
 
-def as_table(table: PreviewTable) -> RichTable:
+def as_table(table: PreviewTable) -> Grid:
     """The first rows and columns of a table."""
-    shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    shown = Grid()
     names = table.rows.column_names
     for name in names[:_MOST_COLUMNS]:
-        shown.add_column(name, overflow="fold")
+        shown.column(name, "anywhere")
     if len(names) > _MOST_COLUMNS:
-        shown.add_column(f"and {len(names) - _MOST_COLUMNS} more")
+        shown.column(f"and {len(names) - _MOST_COLUMNS} more", "between words")
     for row in table.rows.slice(0, _MOST_ROWS).to_pylist(maps_as_pydicts="strict"):
         cells = [_text(row[name]) for name in names[:_MOST_COLUMNS]]
-        shown.add_row(*cells, *(["…"] if len(names) > _MOST_COLUMNS else []))
+        shown.row(*cells, *(["…"] if len(names) > _MOST_COLUMNS else []))
     if table.rows.num_rows > _MOST_ROWS:
-        shown.add_row("…")
+        shown.row("…")
     return shown
 
 

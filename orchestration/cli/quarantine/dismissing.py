@@ -10,6 +10,7 @@ from assets.bookkeeping.quarantine.signing import signed
 from assets.upkeep import dismissing
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
+from orchestration.console import put_lines
 
 
 def dismiss(place: Place, name: str, choice: Choice, by: str | None) -> None:
@@ -17,5 +18,4 @@ def dismiss(place: Place, name: str, choice: Choice, by: str | None) -> None:
     quarantine = opened(place, name)
     signature = signed(quarantine.feed, choice.reason, by)
     given_up = quarantine.picked(choice)
-    for line in dismissing.dismiss(quarantine.lake, quarantine.feed, given_up, signature):
-        print(line)
+    put_lines(dismissing.dismiss(quarantine.lake, quarantine.feed, given_up, signature))

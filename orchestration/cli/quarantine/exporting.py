@@ -15,6 +15,7 @@ from assets.upkeep.mending import bronze_rows, current_payload
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
+from orchestration.console import put
 
 
 def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: Path | None) -> None:
@@ -24,7 +25,7 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     chosen = quarantine.picked(choice) if choice.ids else quarantine.open
     chosen = chosen.where(reason=of_reason)
     if not chosen:
-        print(f"{feed.name}: no such record is open in quarantine; nothing was written")
+        put(f"{feed.name}: no such record is open in quarantine; nothing was written")
         return
     rows = bronze_rows(quarantine.lake, feed, chosen)
     folder = to or Path(f"quarantine-{feed.name}")
@@ -35,10 +36,10 @@ def export(place: Place, name: str, choice: Choice, of_reason: str | None, to: P
     ]
     for path, one in zip(files.write_out(feed, written, folder), written, strict=True):
         fault = f"{one.record.reason}: {one.record.detail}"
-        print(f"{path}  {one.record.where}  {fault}")
+        put(f"{path}  {one.record.where}  {fault}")
     if gone := len(chosen) - len(written):
-        print(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
-    print(
+        put(f"{feed.name}: bronze no longer has {counted(gone, 'record')} of these")
+    put(
         f"{feed.name}: {counted(len(written), 'record')} in {folder}, with their places in {files.SIDECAR}. Mend the"
         f" files, then `weir quarantine replay {feed.name} {folder} --reason TEXT`"
     )

@@ -21,6 +21,7 @@ from assets.upkeep.record_contents import contents_of
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
+from orchestration.console import put_json, put_json_text, put_lines
 
 SHOWN = 20
 """How many records of each reason are printed at most, unless all are asked for (``--json`` has all)."""
@@ -31,11 +32,10 @@ def list_records(place: Place, name: str, reason: str | None, state: str, *, as_
     quarantine = opened(place, name)
     found = quarantine.records.where(state=None if state == "all" else state, reason=reason)
     if as_json:
-        for line in as_json_list(found):
-            print(line)
+        for piece in as_json_list(found):
+            put_json_text(piece)
         return
-    for line in listed(quarantine, found, state):
-        print(line)
+    put_lines(listed(quarantine, found, state))
 
 
 def as_json_list(records: Records) -> Iterator[str]:
@@ -92,10 +92,9 @@ def show_record(place: Place, name: str, id: str, *, as_json: bool) -> None:
             both["mended_payload"] = _coded(record.replacement.payload)
         advice = advice_of(feed, record, others)
         more = facts(record) | both | ({"remedy": advice} if advice else {})
-        print(json.dumps(more, indent=2, ensure_ascii=False))
+        put_json(more)
         return
-    for line in shown_in_full(feed, record, row, others):
-        print(line)
+    put_lines(shown_in_full(feed, record, row, others))
 
 
 def facts(record: QuarantinedRecord) -> dict[str, Any]:

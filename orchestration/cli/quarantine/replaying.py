@@ -6,12 +6,9 @@ Put here what a person names, and what is told of the outcome. Not here: recordi
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from rich.console import Console
 
 from assets.bookkeeping.choice import Choice
 from assets.bookkeeping.quarantine import files
@@ -23,8 +20,9 @@ from assets.upkeep.mending import Mended
 from assets.wording import counted
 from orchestration.cli.options import Place
 from orchestration.cli.quarantine.opened import opened
-from orchestration.console import say, waiting
+from orchestration.console import put, put_lines, say, waiting
 from orchestration.runs import replaying, summary
+from orchestration.sheets import Sheet
 from orchestration.spark.java import check_java
 from transforms.errors import DecisionRefused
 
@@ -57,24 +55,23 @@ def replay(place: Place, name: str, choice: Choice, ways: Ways) -> int:
         signature = signed(feed, choice.reason, ways.by)
         changed = mending.mend(lake, feed, mended, signature, unseen=ways.force)
         for one in changed:
-            print(f"{feed.name}: recorded: another payload for {record_line(one)}", flush=True)
+            put(f"{feed.name}: recorded: another payload for {record_line(one)}")
         if same := len(mended) - len(changed):
-            print(f"{feed.name}: {counted(same, 'file')} with what is read already", flush=True)
+            put(f"{feed.name}: {counted(same, 'file')} with what is read already")
     if not chosen:
-        print(f"{feed.name}: nothing to replay: no file was changed, and no record is open")
+        put(f"{feed.name}: nothing to replay: no file was changed, and no record is open")
         return 0
     if ways.later:
-        print(
+        put(
             f"{feed.name}: {counted(len(chosen.windows), 'window')} due: `weir run --feed {feed.name}`"
         )
         return 0
     say(f"the tables are in {lake.warehouse}")
     with waiting("starting"):
         outcomes = replaying.replayed(lake, feed, chosen.windows)
-    summary.show(outcomes, Console(width=None if sys.stdout.isatty() else 120))
+    summary.show(outcomes, Sheet())
     became, left = replaying.outcome_lines(quarantine_of(lake, feed), chosen)
-    for line in [*became, *left]:
-        print(line)
+    put_lines([*became, *left])
     return 1 if left or any(one.failed for one in outcomes) else 0
 
 

@@ -6,15 +6,12 @@ Put a format of ``weir query`` here. Not here: the statement (``statement``), an
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-
+from orchestration.console import put_csv, put_json_text
+from orchestration.sheets import Grid, Sheet
 from transforms.errors import QueryRefused
 
 FORMATS = ("table", "jsonl", "csv")
@@ -35,25 +32,21 @@ class Answer:
     binary: frozenset[int] = frozenset()
 
 
-def print_rows(answer: Answer, style: str, out: TextIO) -> None:
-    """Print the rows: an aligned table, one JSON object a line, or CSV with a header."""
+def print_rows(answer: Answer, style: str, out: TextIO | None = None) -> None:
+    """Print the rows: an aligned table, one JSON object a line, or CSV with a header; ``out``: not standard output."""
     if style == "jsonl":
         for line in answer.json_lines():
-            print(line, file=out)
+            put_json_text(line, out)
     elif style == "csv":
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(answer.columns)
-        writer.writerows(
-            ["" if value is None else value for value in row] for row in answer.texts()
-        )
+        put_csv([answer.columns], out)
+        put_csv((["" if one is None else one for one in row] for row in answer.texts()), out)
     else:
-        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        table = Grid()
         for name in answer.columns:
-            table.add_column(name, overflow="fold")
+            table.column(name, "anywhere")
         for row in answer.texts():
-            table.add_row(*["NULL" if value is None else value for value in row])
-        width = None if out.isatty() else 10_000
-        Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(table)
+            table.row(*["NULL" if value is None else value for value in row])
+        Sheet(out, width=10_000).grid(table)
 
 
 def refuse_repeated(columns: Sequence[str]) -> None:

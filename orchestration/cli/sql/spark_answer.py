@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from assets.columns.quoting import quoted
 from orchestration.cli.sql.layouts import Answer, refuse_repeated
 from orchestration.cli.sql.statement import refusal
-from orchestration.cli.sql.table_names import quoted
 
 
 def read(rows: DataFrame) -> Iterator[Row]:

@@ -17,9 +17,10 @@ from pyspark.sql import DataFrame
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from assets.columns.quoting import quoted
 from assets.lake import Lake
 from orchestration.cli.sql.allowed import check_allowed
-from orchestration.cli.sql.table_names import names_in, path_of, quoted, renamed, views_of
+from orchestration.cli.sql.table_names import names_in, path_of, renamed, views_of
 from transforms.errors import QueryRefused
 
 

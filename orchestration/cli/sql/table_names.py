@@ -100,8 +100,3 @@ def renamed(
         pieces += [sql[at:start], new_name]
         at = end
     return "".join([*pieces, sql[at:]])
-
-
-def quoted(name: str) -> str:
-    """A name in the quotes that SQL takes it in, whatever characters it has."""
-    return "`" + name.replace("`", "``") + "`"

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from transforms.display import chat
+from transforms.display.plain import hanging, one_line
+
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
@@ -41,7 +44,7 @@ class Message:
     def subject(self) -> str:
         """The message in a line."""
         of_windows = f" ({self.windows})" if self.windows else ""
-        return f"Weir: {self.feed}{of_windows}: {self._what()}"
+        return one_line(f"Weir: {self.feed}{of_windows}: {self._what()}")
 
     def _what(self) -> str:
         broken = [one.check for one in self.checks if one.severity == "failed"]
@@ -53,19 +56,28 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The whole message."""
-        return "\n".join([self.subject, *self._lines()])
+        """The whole message, for a mail: lines, in which every character is seen."""
+        return "\n".join([self.subject, *map(one_line, self._lines()), *self._end()])
+
+    @property
+    def chat_text(self) -> str:
+        """The whole message, for a room where people chat: what sources wrote does nothing there."""
+        lines = [*self._lines()]
+        body = [chat.block(lines)] if lines else []
+        return "\n".join([chat.said(self.subject), *body, *self._end()])
 
     def _lines(self) -> Iterator[str]:
         for reason in self.failed:
-            yield f"error: {reason}"
+            yield from hanging(f"error: {reason}").split("\n")
         for one in self.checks:
             yield f"{one.severity}: {one.asset}: {one.check}"
             yield from (f"  {line}" for line in one.says.splitlines() if line)
         yield from self.drift
+
+    def _end(self) -> Iterator[str]:
         if self.link:
             yield f"The run: {self.link}"
 
     def as_json(self) -> dict[str, object]:
-        """``text``, which Slack and its like show, and the parts of the message under ``weir``."""
-        return {"text": self.text, "weir": {"subject": self.subject, **asdict(self)}}
+        """``text``, which Slack and its like show, and the parts of the message under ``weir``, as they are."""
+        return {"text": self.chat_text, "weir": {"subject": self.subject, **asdict(self)}}

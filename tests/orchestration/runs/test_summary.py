@@ -6,11 +6,11 @@ import io
 
 import dagster as dg
 import pytest
-from rich.console import Console
 
 from orchestration.runs import summary, summary_lines
 from orchestration.runs.outcome import Outcome
 from orchestration.runs.plan import Plan
+from orchestration.sheets import Sheet
 from transforms.feed.feed import Feed
 
 FEED = Feed("shop", "arcion_s3_json", "/nowhere")
@@ -78,7 +78,7 @@ def check(
 
 def shown(*outcomes: Outcome, width: int = 100) -> str:
     out = io.StringIO()
-    summary.show(outcomes, Console(file=out, width=width))
+    summary.show(outcomes, Sheet(out, width))
     return out.getvalue()
 
 

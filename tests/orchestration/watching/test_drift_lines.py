@@ -8,7 +8,6 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from rich.console import Console
 
 from assets.bookkeeping import accounting, known_drift, window_progress
 from assets.lake import Lake
@@ -20,6 +19,7 @@ from orchestration.resources import lake_of
 from orchestration.runs import summary
 from orchestration.runs.outcome import Outcome, gather
 from orchestration.runs.planning import due
+from orchestration.sheets import Sheet
 from orchestration.watching.drift_lines import NEW_DRIFT, drift_lines
 from orchestration.watching.run_windows import RANGE
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -95,7 +95,7 @@ def test_what_is_new_is_told_by_the_first_run_that_meets_it(
     assert "      main.zoo.vets: {key: [<its key>], columns: {since: date, vet: bigint}}" in lines
     # The summary and the message have the same lines.
     out = io.StringIO()
-    summary.show([outcome], Console(file=out, width=200))
+    summary.show([outcome], Sheet(out, 200))
     assert all(line in out.getvalue() for line in lines)
     message = alert_sensor.message_of(instance, run)
     assert message is not None

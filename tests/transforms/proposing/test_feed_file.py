@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
+import yaml
+from hypothesis import assume, given
 
 from orchestration.feeds.read_yaml import read_yaml
+from tests.support.hostile_names import names
 from transforms.proposing.entries import Entry
 from transforms.proposing.feed_file import lines_of, text_of
 from transforms.proposing.window_sizes import size_of_windows
+from transforms.silver.schema_drift import Drift, lines_to_paste
 
 
 def read(tmp_path: Path, *entries: Entry) -> dict[str, object]:
@@ -77,3 +82,34 @@ def test_a_long_comment_stands_above_its_line() -> None:
 )
 def test_windows_are_as_long_as_paths_tell(names: list[str], size: str) -> None:
     assert size_of_windows(names)[0] == size
+
+
+@given(names, names, names)
+def test_no_name_of_a_source_leaves_its_place_in_a_proposed_file(
+    name: str, other: str, comment: str
+) -> None:
+    """Neither a name nor a comment about it becomes a key of its own, and every name can be read back."""
+    assume(len(name) < 100)
+    entries = [
+        Entry("tables", (Entry(name, (Entry("key", (other, name), comment),), comment),), comment),
+        Entry("landing", other, comment),
+        Entry("left_out", name, comment, is_needed=False),
+    ]
+    text = text_of([comment, name], entries)
+    assert all(one.isprintable() or one == "\n" for one in text)
+    assert yaml.load(text, yaml.BaseLoader) == {
+        "tables": {name: {"key": [other, name]}},
+        "landing": other,
+    }
+
+
+@given(names, names)
+def test_no_name_of_a_stream_leaves_its_place_in_lines_to_paste(table: str, column: str) -> None:
+    # YAML reads no longer keys than of 1,024 signs.
+    assume(len(table) < 100 and len(column) < 100)
+    kinds: tuple[Literal["table", "column"], ...] = ("table", "column")
+    for kind in kinds:
+        drift = Drift(kind, table, "2025-11-20T03", {column: "int"}, ("id",), True)
+        found = yaml.load("\n".join(lines_to_paste(drift)), yaml.BaseLoader)
+        told = {"columns": {column: "int"}, **({"key": ["id"]} if kind == "table" else {})}
+        assert found == {"tables": {table: told}}

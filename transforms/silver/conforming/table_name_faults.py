@@ -31,8 +31,9 @@ def name_fault(table: str | None, name: str | None, parts: Sequence[str | None])
         if part is not None and _UNFIT.search(part):
             return Fault(
                 "unfit_table_name",
-                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, control"
-                " characters or % before two hexadecimal digits, begin or end with a blank, or be _delta_log",
+                f"the table is named {shown(table)}, and a folder's name cannot hold slashes, backticks, brackets,"
+                " bars, carets, control characters or % before two hexadecimal digits, begin or end with a blank, or be"
+                " _delta_log",
             )
     assert table is not None  # its last part is not empty
     if (size := len(table.encode("utf-8", "replace"))) > LONGEST_NAME:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assets.columns.quoting import quoted
 from orchestration.cli.sql import statement, table_names
 
 
@@ -11,9 +12,7 @@ def renamed(sql: str) -> str:
     """The statement as Spark gets it."""
     parsed = statement.parsed(sql)
     views = table_names.views_of(parsed)
-    return table_names.renamed(
-        sql, parsed, {name: table_names.quoted(view) for name, view in views.items()}
-    )
+    return table_names.renamed(sql, parsed, {name: quoted(view) for name, view in views.items()})
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 
 import pytest
+from hypothesis import given
 
 from orchestration.cli.notify import notify
 from orchestration.watching.alerts.hooks import hooks_of, link_of_run
 from orchestration.watching.alerts.message import CheckFinding, Message
 from tests.services.mail import free_port, running_mail_server
 from tests.services.receiver import running_receiver
+from tests.support.hostile_names import names
+from transforms.display.chat import said
 from transforms.errors import SettingMisdeclared
 
 # The mail server's own.
@@ -33,6 +37,15 @@ error: gold.shop.orders: another run is writing
 failed: silver.shop: no_null_key
   2 violations
   Report it.
+The run: https://ui/runs/run-1"""
+CHAT_TEXT = """\
+Weir: shop (2025-11-20T03 .. 2025-11-20T05): the run failed
+```
+error: gold.shop.orders: another run is writing
+failed: silver.shop: no_null_key
+  2 violations
+  Report it.
+```
 The run: https://ui/runs/run-1"""
 SECRET = "s3cr3t"
 
@@ -79,7 +92,7 @@ def test_the_webhook_gets_text_and_parts() -> None:
         send = hooks_of({"WEIR_WEBHOOK_URL": receiver.url})["webhook"]
         assert send(MESSAGE) is None
         (posted,) = receiver.posted
-        assert posted["text"] == TEXT
+        assert posted["text"] == CHAT_TEXT
         assert posted["weir"]["feed"] == "shop"
         assert posted["weir"]["checks"][0]["check"] == "no_null_key"
         assert receiver.headers[0]["Idempotency-Key"] == "run-1"
@@ -102,6 +115,57 @@ def test_mail_is_sent_to_all_and_says_the_same() -> None:
         assert mail.get_content().strip().replace("\r\n", "\n") == TEXT
         server.refuses_with = "451 later"
         assert send(MESSAGE) == "the mail server 127.0.0.1 answers 451"
+
+
+HOSTILE = (
+    "a\r\nBcc: all@x.org\n<!channel> <@U1> <http://evil|x> [x](http://evil) ``` @here\x1b[2J\u202e"
+)
+
+
+def test_names_of_sources_do_nothing_in_a_chat_and_in_a_mail() -> None:
+    """What a hook gets is what Slack, Teams or a mail program would read."""
+    message = Message(
+        *("run-1", HOSTILE, HOSTILE),
+        failed=[HOSTILE],
+        checks=[CheckFinding(HOSTILE, HOSTILE, "failed", HOSTILE)],
+        drift=[HOSTILE],
+        link="https://ui/runs/run-1",
+    )
+    with running_receiver() as receiver, running_mail_server() as server:
+        settings = {
+            "WEIR_WEBHOOK_URL": receiver.url,
+            "WEIR_SMTP_URL": f"smtp://127.0.0.1:{server.port}",
+            "WEIR_MAIL_TO": "a@x.org",
+        }
+        for send in hooks_of(settings).values():
+            assert send(message) is None
+        ((posted,), (mail,)) = receiver.posted, server.mails
+    assert mail["Bcc"] is None
+    assert "\\r\\nBcc: all@x.org\\n<!channel>" in mail["Subject"]
+    assert mail["To"] == "a@x.org"
+    body = mail.get_content().replace("\r\n", "\n")
+    for text in (body, posted["text"]):
+        assert all(one.isprintable() or one == "\n" for one in text)
+        assert not [line for line in text.splitlines() if line.startswith(("Bcc", "<!", "&lt;!"))]
+    text = posted["text"]
+    assert "<" not in text
+    assert "@here" not in text
+    assert "](" not in text
+    assert re.findall(r"\w+://\S+", text) == ["https://ui/runs/run-1"]
+    assert text.count("```") == 2
+    # Programs read the parts as they are.
+    assert posted["weir"]["failed"] == [HOSTILE]
+
+
+@given(names)
+def test_a_line_of_a_chat_has_no_markup_of_a_source(name: str) -> None:
+    told = said(name)
+    assert told.isprintable() or not told
+    assert not re.search(
+        r"[<>]|```|\]\(|@(channel|here|all|everyone)|(https?|javascript):", told, re.I
+    )
+    # Slack shows the signs behind its escapes.
+    assert re.fullmatch(r"(&(amp|lt|gt);|[^&])*", told)
 
 
 def test_a_password_is_used_and_never_said() -> None:
