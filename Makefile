@@ -54,7 +54,7 @@ test-cdc: $(READY) ## capture a real Postgres by Debezium and Kafka: gold must b
 
 test-faults: $(READY) ## kill runs at random moments (KILLS=50, SEED=...), and try other faults: half an hour or more
 	@WEIR_FAULT_KILLS=$(or $(KILLS),50) WEIR_FAULT_SEED=$(or $(SEED),$(shell date +%s)) \
-		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 $(BIN)/python -m pytest -q -s tests/faults
+		WEIR_FAULT_PAIRS=4 WEIR_FAULT_FILLINGS=8 WEIR_FAULT_MACHINES=12 $(BIN)/python -m pytest -q -s tests/faults
 
 cluster-test: $(READY) ## a Spark cluster of processes, tables in a real S3 store: 5,000,000 events, a killed worker (EVENTS=... for others)
 	@WEIR_CLUSTER_EVENTS=$(or $(EVENTS),5000000) $(BIN)/python -m pytest -q -s tests/cluster

@@ -12,8 +12,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -123,3 +124,33 @@ def exclusive(lake: Lake, name: str) -> Iterator[None]:
 
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
+
+_AT_ONCE = 8
+"""So many locks are taken at a time: each lease is two requests, and one more when it is released."""
+
+
+@contextmanager
+def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, TableBusy]]:
+    """``exclusive`` for each of these tables, some at a time; gives those that other runs are writing, with who does.
+
+    Nobody waits here for a lock while holding others, so that the order in which they are taken does not matter: of two
+    runs each may get some tables. Where taking one fails otherwise, all that were taken are released.
+    """
+    taken: dict[str, Future[None]] = {}
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="locks") as threads, ExitStack() as held:
+        for name in names:
+            lock = exclusive(lake, name)
+            taken[name] = threads.submit(lock.__enter__)
+            # Side by side, too: at the end the threads are waited for.
+            held.callback(threads.submit, _release, lock, taken[name])
+        faults = {name: one.exception() for name, one in taken.items()}
+        busy = {name: fault for name, fault in faults.items() if isinstance(fault, TableBusy)}
+        for name, fault in faults.items():
+            if fault is not None and name not in busy:
+                raise fault
+        yield busy
+
+
+def _release(lock: AbstractContextManager[None], taken: Future[None]) -> None:
+    if taken.exception() is None:
+        lock.__exit__(None, None, None)

@@ -6,6 +6,7 @@ Put here a way to write a table with Spark. Not here: which tables there are (``
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaLog
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from assets.columns.quoting import literal, quoted
 from assets.delta import delta_rs, replaced_rows
@@ -42,6 +44,17 @@ class LakeTable:
     def read(self) -> DataFrame:
         """The table as it is now."""
         return self.spark.read.format("delta").load(self.path)
+
+    def schema(self) -> StructType:
+        """The table's columns and their types, by its own log; none where there is no table."""
+        with naming_store_faults(self.path, self.warehouse):
+            table = delta_rs.opened(self.path, self.warehouse)
+            # Delta keeps a schema as Spark writes it, so that no session has to be started to read it.
+            return (
+                StructType()
+                if table is None
+                else StructType.fromJson(json.loads(table.schema().to_json()))
+            )
 
     def version(self) -> int:
         """The number of the table's newest commit; -1 where there is none."""

@@ -34,7 +34,7 @@ def refuse_declaration(gold: GoldTable) -> None:
     undeclared = set((gold.rows.properties().get(ADDED) or "").split(","))
     in_gold = {
         field.name: field.dataType.simpleString()
-        for field in gold.rows.read().schema
+        for field in gold.rows.schema()
         if not field.name.startswith("_weir_") and field.name not in undeclared
     }
     _refuse_types(gold.feed, gold.table, in_gold)
@@ -44,7 +44,7 @@ def refuse_declaration(gold: GoldTable) -> None:
 
 def _refuse_key(gold: GoldTable) -> None:
     feed, table = gold.feed, gold.table
-    key = [column for column in gold.tombstones.read().columns if column not in _OWN]
+    key = [column for column in gold.tombstones.schema().names if column not in _OWN]
     # The spelling of a name may change when the table gets another that differs from it only in case.
     today = {**table.renamed, **table.spelled}
     if {today.get(column, column) for column in key} == set(tombstone_columns(table)):

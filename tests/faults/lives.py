@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,9 +26,16 @@ class Mark:
 
 
 class Life:
-    """One process of ``tests.faults.worker``."""
+    """One process of ``tests.faults.worker`` or another module here; ``settings`` are in its environment besides."""
 
-    def __init__(self, folder: Path, name: str, *arguments: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        *arguments: str,
+        module: str = "worker",
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.journal, self.log = folder / f"{name}.journal", folder / f"{name}.log"
         self.word = folder / f"{name}.go"
         environment = {
@@ -42,8 +50,9 @@ class Life:
             "SPARK_LOCAL_DIRS": str(folder / "tmp"),
             "TMPDIR": str(folder / "tmp"),
             "WEIR_SPARK_DRIVER_MEMORY": "1g",
+            **(settings or {}),
         }
-        command = [sys.executable, "-m", "tests.faults.worker", *arguments]
+        command = [sys.executable, "-m", f"tests.faults.{module}", *arguments]
         command += [str(self.journal), str(self.word)]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -76,6 +85,19 @@ class Life:
             assert self.process.poll() is None, f"it ended by itself:\n{self.said}"
             assert time.monotonic() < deadline, f"it never came to {layer}:\n{self.said}"
             time.sleep(0.01)
+
+    def wait_until_stopped(self) -> Mark:
+        """The last step that a process began which then stopped itself, as if by SIGSTOP from elsewhere."""
+        deadline = time.monotonic() + PATIENCE
+        while os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is None:
+            assert self.process.poll() is None, f"it ended by itself:\n{self.said}"
+            assert time.monotonic() < deadline, f"it never stopped:\n{self.said}"
+            time.sleep(0.01)
+        return self.marks()[-1]
+
+    def go_on(self) -> None:
+        """Let a process that stopped go on."""
+        os.killpg(self.process.pid, signal.SIGCONT)
 
     def kill(self) -> Mark | None:
         """End the process and its JVM where they are; says in which step that was."""

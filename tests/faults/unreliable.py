@@ -12,17 +12,26 @@ from urllib.parse import urlsplit
 
 OWN = {"connection", "transfer-encoding", "keep-alive"}
 """Headers that are about a connection and not about what it carries."""
-CODES = {500: "InternalError", 503: "SlowDown"}
+CODES = {
+    409: "ConditionalRequestConflict",
+    412: "PreconditionFailed",
+    500: "InternalError",
+    503: "SlowDown",
+}
 
 
 @dataclass
 class Unreliable:
-    """The proxy: ``strikes`` says which requests fail, by method and path; ``failed`` counts them."""
+    """The proxy: ``strikes`` says which requests fail, by method and path; ``failed`` counts them.
+
+    ``late``: the store does what they ask, and only its answer is lost.
+    """
 
     endpoint: str
     strikes: Callable[[str, str], bool]
     status: int = 503
     failed: int = 0
+    late: bool = False
 
 
 @contextmanager
@@ -34,9 +43,9 @@ def unreliable(store: str) -> Iterator[Unreliable]:
 
         def handle_any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if proxy.strikes(self.command, self.path):
-                proxy.failed += 1
-                self.answer(proxy.status, {}, error(proxy.status))
+            is_struck = proxy.strikes(self.command, self.path)
+            if is_struck and not proxy.late:
+                self.fail()
                 return
             # The store judges signatures by the host that the client named.
             headers = {name: value for name, value in self.headers.items()}
@@ -44,8 +53,16 @@ def unreliable(store: str) -> Iterator[Unreliable]:
             connection.request(self.command, self.path, body, headers)
             response = connection.getresponse()
             kept = {name: value for name, value in response.getheaders() if name.lower() not in OWN}
-            self.answer(response.status, kept, response.read())
+            body = response.read()
             connection.close()
+            if is_struck:
+                self.fail()
+            else:
+                self.answer(response.status, kept, body)
+
+        def fail(self) -> None:
+            proxy.failed += 1
+            self.answer(proxy.status, {}, error(proxy.status))
 
         def answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response_only(status)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from assets.bookkeeping import window_progress
@@ -42,16 +44,21 @@ def steps(lake: Lake, feed: Feed, journal: Path) -> None:
         if not due:
             begin("done")
             return
-        begin("bronze", *due)
-        from_objects.land(lake, feed, due)
-        begin("silver", *due)
-        derive_windows.derive(lake, feed, due)
-        begin("gold", *due)
-        apply_feed.apply_tables(lake, feed, [*feed.tables.values()], due)
-        begin("progress", *due)
-        window_progress.finish(lake, feed, due)
+        for layer, step in steps_of(lake, feed, due).items():
+            begin(layer, *due)
+            step()
         begin("compaction", *due)
         list(compaction.compact_feed(lake, feed, dict(feed.tables), dry_run=False))
+
+
+def steps_of(lake: Lake, feed: Feed, due: Sequence[str]) -> dict[str, Callable[[], object]]:
+    """What brings these windows from the landing to gold, in order."""
+    return {
+        "bronze": partial(from_objects.land, lake, feed, due),
+        "silver": partial(derive_windows.derive, lake, feed, due),
+        "gold": partial(apply_feed.apply_tables, lake, feed, [*feed.tables.values()], due),
+        "progress": partial(window_progress.finish, lake, feed, due),
+    }
 
 
 def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:

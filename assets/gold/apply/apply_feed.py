@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
 
@@ -18,8 +17,7 @@ from pyspark.sql import SparkSession
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
 from assets.lake import Lake
-from assets.locks import exclusive, explaining_failures
-from transforms.errors import TableBusy
+from assets.locks import exclusive_each, explaining_failures
 from transforms.feed.feed import Feed, Table
 
 TABLES_AT_ONCE = 4
@@ -51,15 +49,11 @@ def apply_all(
     One that fails leaves the others alone. The feed's accounts and decisions are read once for all of them.
     """
     for batch in batched(tables, TOGETHER):
-        with ExitStack() as locks:
-            locked: list[Table] = []
+        with exclusive_each(lake, [_name(feed, table) for table in batch]) as busy:
             for table in batch:
-                try:
-                    locks.enter_context(exclusive(lake, _name(feed, table)))
-                except TableBusy as busy:
-                    yield TableResult(table, Applied(), busy, 0.0)
-                else:
-                    locked.append(table)
+                if _name(feed, table) in busy:
+                    yield TableResult(table, Applied(), busy[_name(feed, table)], 0.0)
+            locked = [table for table in batch if _name(feed, table) not in busy]
             yield from _side_by_side(lake, feed, locked, windows)
 
 

@@ -15,7 +15,7 @@ from botocore.awsrequest import AWSRequest
 from assets.delta import leases
 from assets.delta.lease_object import Lease, LeaseLost, NoConditions
 from assets.delta.leases import check_leases, leased
-from assets.locks import LOCKS, exclusive
+from assets.locks import LOCKS, exclusive, exclusive_each
 from orchestration.resources import lake_of
 from orchestration.spark.settings import warehouse_uri
 from tests.services.seaweed import Store, store
@@ -165,6 +165,43 @@ def test_the_lock_of_a_table_in_a_store_is_a_lease_as_long_as_the_setting_says(
         assert (says["table"], says["seconds"]) == ("silver.shop", 45)
         with pytest.raises(TableBusy), exclusive(lake, "silver.shop"):
             pass
+
+
+def test_many_are_taken_at_once_but_for_those_that_others_have_and_all_are_released(
+    store: Store, tmp_path: Path
+) -> None:
+    names = [f"gold.shop.table_{number}" for number in range(20)]
+    for lake in (lake_of(WAREHOUSE), lake_of(str(tmp_path))):
+        with ExitStack() as others:
+            for name in (names[7], names[13]):
+                others.enter_context(exclusive(lake, name))
+            busy = others.enter_context(exclusive_each(lake, names))
+            assert sorted(busy) == [names[13], names[7]]
+            assert all(str(fault).startswith(name) for name, fault in busy.items())
+            none_left = others.enter_context(exclusive_each(lake, names))
+            assert none_left.keys() == {*names}
+        with exclusive_each(lake, names) as busy:
+            assert not busy
+
+
+def test_where_one_of_many_cannot_be_taken_all_are_released(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, names = lake_of(WAREHOUSE), [f"gold.shop.some_{number}" for number in range(20)]
+    take = Lease.take
+
+    def fails(lease: Lease) -> None:
+        if lease.table == names[11]:
+            raise NoConditions("leases")
+        take(lease)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lease, "take", fails)
+        with pytest.raises(NoConditions), exclusive_each(lake, names):
+            pass
+    assert not leases._KEEPER.kept(WAREHOUSE)
+    with exclusive_each(lake, names) as busy:
+        assert not busy
 
 
 def test_a_folder_that_is_named_by_an_address_has_locks_like_any_other(tmp_path: Path) -> None:
