@@ -45,7 +45,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
     @dg.sensor(
         name=f"{feed.name}_drops",
         job_name=job_name(feed),
-        minimum_interval_seconds=60,
+        minimum_interval_seconds=feed.running.automation.look_every,
         default_status=sensor_status(feed),
         description=f"Looks for new drops in {feed.landing} and runs their windows.",
     )

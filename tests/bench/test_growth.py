@@ -74,13 +74,17 @@ def test_looks_at_many_windows_find_them_finished(
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
     lines = [*wanted_lines(work, SIZES, ["grow-windows"])]
     for line in lines:
-        # Each raises where something is left to do.
+        # Looks raise where something is left to do.
         line.competitors["weir"]()()
     assert [line.name for line in lines] == [
         "find nothing new, 10 windows",
         "a schedule's look, 10 windows",
         "status, 10 windows",
+        "one more small window, 10 windows",
     ]
+    (made,) = tmp_path.glob("run_*")
+    finished = work.lake(made.name).table(Layer.PROGRESS, "bench").read()
+    assert finished.count() == 11
     rows = work.lake("lake_of_10").table(Layer.BRONZE, "bench").read()
     assert rows.count() == 10 * windows.OBJECTS * windows.EVENTS
 

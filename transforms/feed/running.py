@@ -21,11 +21,15 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Automation:
-    """Which of the feed's schedules and its sensor are on from the start; a switch in the UI overrides it."""
+    """Which of the feed's schedules and its sensor are on from the start; a switch in the UI overrides it.
+
+    ``look_every``: seconds between two looks of the sensor.
+    """
 
     schedule: bool = False
     sensor: bool = False
     compaction: bool = False
+    look_every: int = 30
 
 
 @dataclass(frozen=True, slots=True)

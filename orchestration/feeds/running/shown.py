@@ -47,7 +47,7 @@ def running_from(declared: DeclaredFeed, misdeclared: Misdeclared) -> Running:
         owners=tuple(declared.owners),
         tags=declared.tags,
         freshness=freshness_from(declared.freshness, misdeclared),
-        automation=automation_from(declared.automation),
+        automation=automation_from(declared.automation, misdeclared),
         tables=_described(declared.tables, misdeclared),
     )
 

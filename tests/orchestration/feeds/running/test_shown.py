@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,7 +34,7 @@ description: The shop.
 owners: [ada@shop.example, team:data]
 tags: {domain: sales}
 freshness: {warn: 2h, fail: 6h}
-automation: {schedule: on, sensor: off, compaction: on}
+automation: {schedule: on, sensor: off, compaction: on, look_every: 10s}
 """
 WINDOW = "2025-11-20T03"
 
@@ -51,7 +52,7 @@ def test_everything_that_a_feed_tells_of_itself_is_taken(tmp_path: Path) -> None
         owners=("ada@shop.example", "team:data"),
         tags={"domain": "sales"},
         freshness=Freshness(timedelta(hours=6), timedelta(hours=2)),
-        automation=Automation(schedule=True, sensor=False, compaction=True),
+        automation=Automation(schedule=True, sensor=False, compaction=True, look_every=10),
         tables={
             "customers": Described(
                 "Everybody who ever bought something.", {"city": "where parcels go"}
@@ -78,6 +79,9 @@ def test_none_of_it_makes_a_window_due(tmp_path: Path) -> None:
         ("freshness: {warn: 6h, fail: 6h}\n", "freshness.warn", "is no shorter than fail"),
         ("automation: {sensor: maybe}\n", "automation.sensor", "must be 'on' or 'off'"),
         ("automation: {sensors: on}\n", "automation.sensors", "is not a known key"),
+        ("automation: {look_every: 4s}\n", "automation.look_every", "no length of time from 5s"),
+        ("automation: {look_every: 61m}\n", "automation.look_every", "no length of time from 5s"),
+        ("automation: {look_every: 10}\n", "automation.look_every", "no length of time from 5s"),
         (
             "    descriptions: {town: where parcels go}\n",
             "tables.customers.descriptions.town",
@@ -95,6 +99,15 @@ def test_windows_begin_at_the_start_and_earlier_drops_are_named(tmp_path: Path) 
     assert bounded(loaded(tmp_path, ""), windows, [], print_error=False).windows == windows
     plan = bounded(loaded(tmp_path, TOLD), windows, [], print_error=False)
     assert (plan.ancient, plan.windows) == (windows[:1], windows[1:])
+
+
+@pytest.mark.parametrize("format", ["arcion_s3_json", "arcion_kafka"])
+def test_a_sensor_looks_as_often_as_the_feed_says(format: str, tmp_path: Path) -> None:
+    for text, seconds in ((TOLD, 10), ("", 30)):
+        landing = "kafka://broker:9092/shop" if format == "arcion_kafka" else str(tmp_path)
+        feed = replace(loaded(tmp_path, text), format=format, landing=landing)
+        repository = definitions.build([feed], lake_of(str(tmp_path), {})).get_repository_def()
+        assert repository.get_sensor_def("shop_drops").minimum_interval_seconds == seconds
 
 
 def test_dagster_shows_owners_tags_freshness_and_what_columns_hold(tmp_path: Path) -> None:
