@@ -1,4 +1,4 @@
-"""Commits of delta-rs on an object store: only by whoever still has the lease, and never behind another's commit.
+"""Commits of delta-rs: on an object store only by whoever still has the lease, and never behind another's commit.
 
 A process that stands still for longer than its lease may wake in the middle of a commit, when another has begun. So it
 looks at its leases just before; and where it wakes after that look, the store refuses a commit whose number another
@@ -16,6 +16,13 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from assets.delta import delta_rs
 from assets.delta.leases import check_leases, is_on_store
+
+CHECKPOINT_EVERY = 10
+"""After so many commits the state of a table is written down in one file, as Spark does it.
+
+Whoever opens a table reads each commit since then, delta-rs twice. Its own 100 commits would make a small window in a
+bucket ask for some 7,000 objects before the first of these files.
+"""
 
 
 class How(TypedDict, total=False):
@@ -49,6 +56,8 @@ def commit_rows(
         commit_properties=properties(warehouse, transaction),
         **settings,
     )
+    if table is not None and table.version() % CHECKPOINT_EVERY == 0:
+        table.create_checkpoint()
 
 
 def properties(warehouse: str, transaction: Transaction | None = None) -> CommitProperties | None:

@@ -213,7 +213,9 @@ class Lease:
                 return None
             raise
         headers = answer["ResponseMetadata"]["HTTPHeaders"]
-        age = parsedate_to_datetime(headers["date"]) - answer["LastModified"]
+        now = parsedate_to_datetime(headers["date"])
+        # A server that does not know its zone ("-0000") tells UTC all the same.
+        age = (now if now.tzinfo else now.replace(tzinfo=UTC)) - answer["LastModified"]
         return _Found(answer["Body"].read(), answer["ETag"], age.total_seconds())
 
     def _busy(self, found: _Found | None) -> TableBusy:

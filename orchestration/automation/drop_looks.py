@@ -10,7 +10,7 @@ some days are listed (``assets/landing/day_listing``).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -50,6 +50,14 @@ class Cursor:
         if "asked" not in kept:
             return cls(kept)
         return cls(kept["asked"], datetime.fromisoformat(kept["whole_at"]), kept["landed"])
+
+    def waiting(self, unread: Collection[str], look: Look) -> dict[str, str]:
+        """Of the windows asked for those that are unread still; of one that was not looked at nothing new is known."""
+        return {
+            window: digest
+            for window, digest in self.asked.items()
+            if window in unread or not look.covers(window)
+        }
 
     def written(self, asked: Mapping[str, str], look: Look, now: datetime) -> str:
         """The cursor after this look, as text."""

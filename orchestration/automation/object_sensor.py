@@ -58,12 +58,7 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
         now, (first, last) = digests(looked.objects), bounds(feed, moment)
         known = ledger.noted_objects(lake, feed, None if looked.days is None else now)
         unread = unread_windows(looked.objects, known)
-        # Of a window that was not looked at nothing new is known.
-        waiting = {
-            window: digest
-            for window, digest in seen.asked.items()
-            if window in unread or not looked.covers(window)
-        }
+        waiting = seen.waiting(unread, looked)
         # A date in a path may be wrong or still to come: what is no partition would stop the whole tick.
         changed = [
             window

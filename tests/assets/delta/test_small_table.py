@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from assets.delta import delta_rs
@@ -99,6 +99,27 @@ def test_rows_come_back_as_they_were_written(small: SmallTable) -> None:
     assert found == [row("a"), row("b", 2, at=None), nothing]
     assert small.read(["number"], {"window": ["b", "x"]}).to_pydict() == {"number": [2]}
     assert small.read().schema == COLUMNS
+
+
+def test_whoever_opens_a_table_reads_ten_commits_at_most(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    small = table_at(tmp_path)
+    for number in range(24):
+        assert small.append([row("a", number)], seen=number)
+    log = Path(small.path, "_delta_log")
+    assert sorted(one.name for one in log.glob("*.checkpoint.parquet")) == [
+        f"{number:020}.checkpoint.parquet" for number in (10, 20)
+    ]
+    # All that came before is in it: rows, columns and what the writers noted.
+    for one in log.glob("*.json"):
+        if int(one.stem) <= 20:
+            one.unlink()
+    assert sorted(one["number"] for one in small.rows()) == [*range(24)]
+    assert small.append([row("a")], seen=22) is False
+    by_spark = spark.read.format("delta").load(small.path)
+    assert by_spark.count() == 24
+    assert DeltaTable(small.path).transaction_version("weir") == 24
 
 
 def test_windows_are_replaced_in_one_commit_and_the_others_stay(small: SmallTable) -> None:
