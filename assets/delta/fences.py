@@ -9,10 +9,12 @@ does the rest).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Literal, TypedDict, Unpack
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import DeltaError
 
 from assets.delta import delta_rs
 from assets.delta.leases import check_leases, is_on_store
@@ -57,7 +59,9 @@ def commit_rows(
         **settings,
     )
     if table is not None and table.version() % CHECKPOINT_EVERY == 0:
-        table.create_checkpoint()
+        # The commit stands. Where a checkpoint cannot be written, readers read some commits more until the next one.
+        with suppress(DeltaError, OSError):
+            table.create_checkpoint()
 
 
 def properties(warehouse: str, transaction: Transaction | None = None) -> CommitProperties | None:

@@ -84,8 +84,9 @@ class Look:
 def look(feed: Feed, cursor: Cursor, now: datetime) -> Look:
     """List the landing, or its newest days where it is large and was listed whole not long ago."""
     landing = open_landing(feed, FORMATS[feed.format].files)
-    is_recent = cursor.whole_at is not None and now - cursor.whole_at < WHOLE_EVERY
-    if not is_recent or cursor.landed <= MANY:
+    # A clock that was put back must not keep it from looking at all.
+    ago = None if cursor.whole_at is None else abs(now - cursor.whole_at)
+    if ago is None or ago >= WHOLE_EVERY or cursor.landed <= MANY:
         return Look([*landing.list()], None, landing.left_out.links)
     newest = (now - timedelta(days=ago) for ago in range(NEWEST_DAYS))
     days = frozenset(window_at(day, "day") for day in newest)

@@ -14,6 +14,7 @@ from bench.growth.points import points
 from bench.lines.agreement import agree
 from bench.lines.appliers import feed_of
 from bench.lines.commands import watch_weir
+from bench.lines.small_window import declare, feed_of_table
 from bench.lines.wanted import wanted_lines
 from bench.made import row
 from bench.made.restoring import Workspace
@@ -72,11 +73,12 @@ def test_looks_at_many_windows_find_them_finished(
 ) -> None:
     monkeypatch.setattr(windows, "AT_ONCE", 6)
     work = Workspace(tmp_path, lake_of(str(tmp_path)))
-    lines = [*wanted_lines(work, SIZES, ["grow-windows"])]
-    for line in lines:
+    names = []
+    for line in wanted_lines(work, SIZES, ["grow-windows"]):
         # Looks raise where something is left to do.
         line.competitors["weir"]()()
-    assert [line.name for line in lines] == [
+        names.append(line.name)
+    assert names == [
         "find nothing new, 10 windows",
         "a schedule's look, 10 windows",
         "status, 10 windows",
@@ -107,9 +109,10 @@ def test_a_day_of_a_landing_is_listed_without_the_others(
     }
 
 
-def test_a_command_s_memory_is_watched_with_all_that_it_starts() -> None:
-    found = watch_weir("status", "--help", settings={})
+def test_a_command_s_memory_is_watched(tmp_path: Path) -> None:
+    declare(tmp_path / "feeds", feed_of_table(tmp_path))
+    found = watch_weir("feeds", "check", "--feeds", str(tmp_path / "feeds"), settings={})
     assert isinstance(found, OwnTime)
     assert found.seconds > 0
     assert found.resident is not None
-    assert found.resident > 5 * 2**20
+    assert found.resident > 20 * 2**20

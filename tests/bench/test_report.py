@@ -40,6 +40,25 @@ def test_ratios_are_medians_of_turns_and_come_first() -> None:
     )
 
 
+def test_what_was_counted_is_a_table_of_its_own_and_memory_of_a_process_stands_with_the_heaps() -> (
+    None
+):
+    counts = {"PUT": 29, "GET": 1_273}
+    took = Finding("a run", 5, "tables", {"weir": [Sample(2.0, None, None, 300 * MB)]}, (), counts)
+    lines_of_table = report.table([took], {}).splitlines()
+    assert lines_of_table[3].endswith("| 300 |")
+    assert lines_of_table[5:10] == [
+        "| a run | count |",
+        "| --- | --- |",
+        "| GET | 1,273 |",
+        "| PUT | 29 |",
+        "| together | 1,302 |",
+    ]
+    of_lines = report.as_json([took], {}, {})["lines"]
+    assert isinstance(of_lines, list)
+    assert of_lines[0]["counts"] == counts
+
+
 def test_a_missed_aim_says_by_how_much() -> None:
     of_window = Finding("one small window", 20, "events", {"weir": [Sample(7.25, 9, MB)]})
     slow = {"weir": [Sample(4.0, 9, MB)], DEFAULTS: [Sample(2.0, None, None)]}
@@ -93,4 +112,5 @@ def test_the_json_has_ratios_medians_and_every_sample() -> None:
         "is_reached": True,
     }
     assert of_lines[1]["slower_than_floor"] is None
-    assert of_lines[1]["samples"] == {"weir": [{"seconds": 0.5, "jobs": 3, "heap": 10 * MB}]}
+    sample = {"seconds": 0.5, "jobs": 3, "heap": 10 * MB, "resident": None}
+    assert of_lines[1]["samples"] == {"weir": [sample]}

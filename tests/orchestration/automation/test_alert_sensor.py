@@ -107,7 +107,8 @@ def test_a_run_that_failed_is_told_once_and_one_that_went_well_is_not(
     (posted,) = receiver.posted
     lines = posted["text"].splitlines()
     assert lines[0] == f"Weir: zoo ({WINDOW}): the run failed"
-    assert lines[1].startswith("error: gold.zoo.pets: another run is writing")
+    assert (lines[1], lines[-2]) == ("```", "```")
+    assert lines[2].startswith("error: gold.zoo.pets: another run is writing")
     assert lines[-1] == f"The run: http://127.0.0.1:3000/runs/{failed}"
     assert posted["weir"]["key"] == failed
     assert ticks() == "0 messages sent"

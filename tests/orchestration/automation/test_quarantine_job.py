@@ -172,16 +172,16 @@ def test_a_list_shows_records_in_the_state_that_is_asked_for(
         for state in ("open", "dismissed", "too_late", "all")
     }
     assert {state: page.splitlines()[0] for state, page in shown.items()} == {
-        "open": "zoo: 2 open records in quarantine",
-        "dismissed": "zoo: 1 dismissed record in quarantine",
-        "too_late": "zoo: 0 too late records in quarantine",
-        "all": "zoo: 3 records in quarantine",
+        "open": "`zoo: 2 open records in quarantine`",
+        "dismissed": "`zoo: 1 dismissed record in quarantine`",
+        "too_late": "`zoo: 0 too late records in quarantine`",
+        "all": "`zoo: 3 records in quarantine`",
     }
     assert [one in shown["open"] for one in of_line.values()] == [False, True, True]
     assert [one in shown["dismissed"] for one in of_line.values()] == [True, False, False]
     assert all(one in shown["all"] for one in of_line.values())
     only = page_of(launch(lake, feed, instance, state="all", all_of_reason="value_does_not_fit"))
-    assert only.startswith("zoo: 2 records in quarantine")
+    assert only.startswith("`zoo: 2 records in quarantine`")
 
 
 def test_a_mended_payload_can_be_left_to_the_next_run(
@@ -191,7 +191,7 @@ def test_a_mended_payload_can_be_left_to_the_next_run(
     form = {"action": "replay", "ids": [wrong], "mended_payload": FIT, "reason": "a typo"}
     result = launch(lake, feed, instance, **form, later=True)
     assert result.success
-    assert page_of(result).startswith("zoo: 1 window due: launch zoo_to_gold")
+    assert page_of(result).startswith("`` zoo: 1 window due: launch zoo_to_gold")
     assert names(lake, feed) == {1: "Ada"}
     assert planning.due(lake, feed).windows == [WINDOW]
     assert not instance.get_runs(dg.RunsFilter(job_name="zoo_to_gold"))
