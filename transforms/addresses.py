@@ -39,7 +39,7 @@ def _shown(found: re.Match[str]) -> str:
     is_perhaps = ":" in authority and not scheme.lower().startswith(_FILE)
     if "@" in authority or ("@" in rest and is_perhaps):
         rest = rest[rest.rindex("@") + 1 :]
-    elif ":" in authority and scheme.lower().endswith(_STORES):
-        # A bucket has no port, and where the secret ends nothing says.
+    elif re.search(r":.", authority) and scheme.lower().endswith(_STORES):
+        # A bucket has no port, and where the secret ends nothing says. A colon at the end is the sentence's.
         rest = "…"
     return scheme + _SECRET_OPTION.sub(r"\1…", rest)

@@ -9,18 +9,19 @@ does the rest).
 
 from __future__ import annotations
 
-from contextlib import suppress
+import logging
 from typing import Any, Literal, TypedDict, Unpack
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
-from deltalake.exceptions import DeltaError
 
 from assets.delta import delta_rs
 from assets.delta.leases import check_leases, is_on_store
 
+_LOG = logging.getLogger(__name__)
+
 CHECKPOINT_EVERY = 10
-"""After so many commits the state of a table is written down in one file, as Spark does it.
+"""After about so many commits the state of a table is written down in one file, as Spark does it.
 
 Whoever opens a table reads each commit since then, delta-rs twice. Its own 100 commits would make a small window in a
 bucket ask for some 7,000 objects before the first of these files.
@@ -59,9 +60,12 @@ def commit_rows(
         **settings,
     )
     if table is not None and table.version() % CHECKPOINT_EVERY == 0:
-        # The commit stands. Where a checkpoint cannot be written, readers read some commits more until the next one.
-        with suppress(DeltaError, OSError):
+        try:
             table.create_checkpoint()
+        except (
+            Exception
+        ) as fault:  # whatever it is, the commit stands, and readers read some commits more
+            _LOG.warning("no checkpoint of %s at version %s: %s", path, table.version(), fault)
 
 
 def properties(warehouse: str, transaction: Transaction | None = None) -> CommitProperties | None:

@@ -49,7 +49,9 @@ class Cursor:
         kept = json.loads(text)
         if "asked" not in kept:
             return cls(kept)
-        return cls(kept["asked"], datetime.fromisoformat(kept["whole_at"]), kept["landed"])
+        whole_at = kept["whole_at"]
+        at = None if whole_at is None else datetime.fromisoformat(whole_at)
+        return cls(kept["asked"], at, kept["landed"])
 
     def waiting(self, unread: Collection[str], look: Look) -> dict[str, str]:
         """Of the windows asked for those that are unread still; of one that was not looked at nothing new is known."""
@@ -59,12 +61,16 @@ class Cursor:
             if window in unread or not look.covers(window)
         }
 
-    def written(self, asked: Mapping[str, str], look: Look, now: datetime) -> str:
-        """The cursor after this look, as text."""
+    def written(self, asked: Mapping[str, str], look: Look, now: datetime, *, is_rest: bool) -> str:
+        """The cursor after this look, as text.
+
+        ``is_rest``: there is more to ask for than one tick may, so that the next one looks at all of it again.
+        """
         whole_at, landed = self.whole_at, self.landed
-        if look.days is None or whole_at is None:
-            whole_at, landed = now, len(look.objects)
-        kept = {"asked": dict(asked), "whole_at": whole_at.isoformat(), "landed": landed}
+        if look.days is None:
+            whole_at, landed = None if is_rest else now, len(look.objects)
+        at = None if whole_at is None else whole_at.isoformat()
+        kept = {"asked": dict(asked), "whole_at": at, "landed": landed}
         return json.dumps(kept, sort_keys=True)
 
 

@@ -74,7 +74,8 @@ def build(feed: Feed, lake: Lake) -> dg.SensorDefinition:
             return due.intersection(windows, now).difference(changed)
 
         requests += again(context.instance, feed, still_due)
-        cursor = seen.written(waiting | {window: now[window] for window in new}, looked, moment)
+        asked = waiting | {window: now[window] for window in new}
+        cursor = seen.written(asked, looked, moment, is_rest=len(new) < len(changed))
         quiet = []
         if looked.days is None:
             quiet = quiet_windows.mark_quiet(context, feed, {*now, *(one.window for one in known)})

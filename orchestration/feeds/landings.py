@@ -56,7 +56,9 @@ def _topics(declared: DeclaredFeed, misdeclared: Misdeclared) -> str:
         fault = f"{landing} is a Kafka topic, but {declared.format} reads files"
         raise misdeclared("landing", f"{fault}: give an s3:// address or a folder")
     if not _KAFKA.fullmatch(landing):
-        fault = f"{landing!r} is not kafka://broker:port/topic[,topic]"
+        # No broker or topic has an @, and what is before it may be a password.
+        shown = "what it has, with an @ in it," if "@" in landing else repr(landing)
+        fault = f"{shown} is not kafka://broker:port/topic[,topic]"
         raise misdeclared("landing", fault)
     if declared.files is not None:
         raise misdeclared("files", "is for landings of files, and a topic has none")

@@ -79,6 +79,7 @@ def test_credentials_are_left_out(address: str, shown: str) -> None:
             "file:///a:b/c@d",
             "12:30 a@b",
             "local[2,4]",
+            "s3://lake: no such bucket",
         ),
     ],
 )

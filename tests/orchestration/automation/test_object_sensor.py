@@ -398,6 +398,29 @@ def test_of_a_large_landing_most_ticks_look_at_the_newest_days_and_one_an_hour_a
     assert look() == []
 
 
+def test_what_one_tick_leaves_of_a_large_landing_follows_with_the_next(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = many_objects(1_000)
+
+    class Fake:
+        left_out = LeftOut()
+
+        def list(self, days: Collection[str] | None = None) -> Iterator[LandedObject]:
+            yield from (one for one in objects if days is None or one.window[:10] in days)
+
+    monkeypatch.setattr(drop_looks, "open_landing", lambda *_: Fake())
+    monkeypatch.setattr(drop_looks, "MANY", 2)
+    look = Look(folder)
+    assert look() == [one.window for one in objects[:744]]
+    assert look() == [one.window for one in objects[744:]]
+    assert look() == []
+    # Now all is asked for, and the next look is at the newest days, of which there are no drops.
+    assert look.skip_message is not None
+    assert "0 objects of 0 windows from " in look.skip_message
+    assert len(asked(look)) == 1_000
+
+
 def test_what_is_read_is_known_from_the_ledger_in_the_warehouse(tmp_path: Path) -> None:
     drops, warehouse = tmp_path / "drops", tmp_path / "warehouse"
     lay(drops, "2025-11-20/03/a.json")
