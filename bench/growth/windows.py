@@ -5,19 +5,16 @@ Put here the curve over windows. Not here: the landing's objects without a lake 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 
 from assets.audit.status import status_of
-from assets.bookkeeping import window_progress
-from assets.gold.apply import apply_table
 from assets.lake import Lake
 from bench.growth.points import points
 from bench.lines.appliers import restored
-from bench.lines.bringing import bring
-from bench.lines.small_window import TABLE, feed_of_table
+from bench.lines.small_window import TABLE, feed_of_table, to_gold
 from bench.made import drops
 from bench.made.changes import drawn
 from bench.made.restoring import Workspace
@@ -49,21 +46,15 @@ def lines_of_windows(work: Workspace, sizes: Sizes) -> Iterator[Line]:
         for first in range(0, windows, AT_ONCE):
             some = named[first : first + AT_ONCE]
             say(f"bringing windows up to {some[-1]} to gold")
-            _to_gold(lake, feed, some)
+            to_gold(lake, feed, some)
         yield from _looks(lake, feed, windows)
         last = drawn(rows=1_000, count=OBJECTS * EVENTS, seed=sizes.seed + 1)
         drops.lay_apart(landing, TABLE.name, last, window_of(windows), EVENTS)
         one_more = restored(
-            work, f"lake_of_{windows}", partial(_to_gold, feed=feed, windows=[window_of(windows)])
+            work, f"lake_of_{windows}", partial(to_gold, feed=feed, windows=[window_of(windows)])
         )
         title = f"one more small window, {windows:,} windows"
         yield Line(title, windows, "windows", {"weir": one_more})
-
-
-def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
-    bring(lake, feed, windows)
-    apply_table.apply(lake, feed, TABLE, windows)
-    window_progress.finish(lake, feed, windows)
 
 
 def window_of(number: int) -> str:

@@ -38,13 +38,13 @@ def lines_of_small_window(work: Workspace, sizes: Sizes, wanted: Sequence[str]) 
     drops.lay(folder / "landing", TABLE.name, islice(changes, 1_000), drops.BASE_WINDOW)
     feed = feed_of_table(folder / "landing")
     say("bringing the window before the small one to gold")
-    _to_gold(work.lake("day_before"), feed, [drops.BASE_WINDOW])
+    to_gold(work.lake("day_before"), feed, [drops.BASE_WINDOW])
     drops.lay(folder / "landing", TABLE.name, changes, drops.WINDOW)
     declare(folder / "feeds", feed)
 
     def warm() -> Prepared:
         lake = work.fresh("day_before")
-        return lambda: _to_gold(lake, feed, [drops.WINDOW])
+        return lambda: to_gold(lake, feed, [drops.WINDOW])
 
     def cold() -> Prepared:
         lake = work.fresh("day_before")
@@ -57,7 +57,8 @@ def lines_of_small_window(work: Workspace, sizes: Sizes, wanted: Sequence[str]) 
         yield line_of_command("one small window, weir run", EVENTS, "events", cold)
 
 
-def _to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
+def to_gold(lake: Lake, feed: Feed, windows: Sequence[str]) -> None:
+    """These windows of the bench's one table, from landing to gold, as Weir's assets bring them."""
     bring(lake, feed, windows)
     apply_table.apply(lake, feed, TABLE, windows)
     window_progress.finish(lake, feed, windows)
