@@ -15,7 +15,7 @@ from sqlglot import exp
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.feeds.faults import nearest
-from transforms.errors import QueryRefused
+from transforms.errors import QueryRefused, UnknownKey
 
 Name = tuple[str, ...]
 
@@ -33,10 +33,11 @@ def path_of(lake: Lake, name: Name) -> str:
         QueryRefused: there is no such table; the error lists the tables that there are.
     """
     layer, feed, *table = name
-    if any("/" in part or part in (".", "..") for part in name):
-        # It would be a path out of its layer, or out of the warehouse.
-        raise QueryRefused(".".join(name), f"there is no such table in {lake.warehouse}")
-    lake_table = lake.table(Layer(layer.lower()), feed, *table)
+    try:
+        lake_table = lake.table(Layer(layer.lower()), feed, *table)
+    except UnknownKey:
+        # No table can have this name: it would lead out of its layer, or out of the warehouse.
+        raise QueryRefused(".".join(name), f"there is no such table in {lake.warehouse}") from None
     if not lake_table.exists():
         fault = f"there is no such table in {lake.warehouse}"
         known = known_tables(lake)
