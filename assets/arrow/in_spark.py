@@ -13,8 +13,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-ROWS_OF_A_TASK = 250_000
-"""How many rows one task sorts: a few hundred megabytes."""
+ROWS_OF_A_TASK = 100_000
+"""How many rows one task sorts: about a hundred megabytes.
+
+An executor with Spark's default of 1 GB ran out of memory with 250,000 rows of a few hundred bytes (five million
+changes on two workers): the sort, what is kept of the tasks before, and Python's batches share its heap.
+"""
 
 SMALL = 5_000
 """Up to so many rows are sorted by a single task: a second one costs more than it saves."""
