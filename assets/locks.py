@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,8 @@ from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
 from transforms.errors import TableBusy, WeirError
+
+_LOG = logging.getLogger(__name__)
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
@@ -130,11 +133,12 @@ _AT_ONCE = 8
 
 
 @contextmanager
-def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, TableBusy]]:
-    """``exclusive`` for each of these tables, some at a time; gives those that other runs are writing, with who does.
+def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, WeirError]]:
+    """``exclusive`` for each of these tables, some at a time; gives those that cannot be locked, each with its error.
 
     Nobody waits here for a lock while holding others, so that the order in which they are taken does not matter: of two
-    runs each may get some tables. Where taking one fails otherwise, all that were taken are released.
+    runs each may get some tables. Where taking one fails by an error that is not Weir's, all that were taken are
+    released and it is raised.
     """
     taken: dict[str, Future[None]] = {}
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="locks") as threads, ExitStack() as held:
@@ -142,15 +146,19 @@ def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, Ta
             lock = exclusive(lake, name)
             taken[name] = threads.submit(lock.__enter__)
             # Side by side, too: at the end the threads are waited for.
-            held.callback(threads.submit, _release, lock, taken[name])
+            held.callback(threads.submit, _release, name, lock, taken[name])
         faults = {name: one.exception() for name, one in taken.items()}
-        busy = {name: fault for name, fault in faults.items() if isinstance(fault, TableBusy)}
+        not_locked = {name: one for name, one in faults.items() if isinstance(one, WeirError)}
         for name, fault in faults.items():
-            if fault is not None and name not in busy:
+            if fault is not None and name not in not_locked:
                 raise fault
-        yield busy
+        yield not_locked
 
 
-def _release(lock: AbstractContextManager[None], taken: Future[None]) -> None:
-    if taken.exception() is None:
+def _release(name: str, lock: AbstractContextManager[None], taken: Future[None]) -> None:
+    if taken.exception() is not None:
+        return
+    try:
         lock.__exit__(None, None, None)
+    except Exception:  # nobody asks this thread how it ended
+        _LOG.exception("the lock on %s was not released; it ends with this process", name)

@@ -49,11 +49,11 @@ def apply_all(
     One that fails leaves the others alone. The feed's accounts and decisions are read once for all of them.
     """
     for batch in batched(tables, TOGETHER):
-        with exclusive_each(lake, [_name(feed, table) for table in batch]) as busy:
+        with exclusive_each(lake, [_name(feed, table) for table in batch]) as not_locked:
             for table in batch:
-                if _name(feed, table) in busy:
-                    yield TableResult(table, Applied(), busy[_name(feed, table)], 0.0)
-            locked = [table for table in batch if _name(feed, table) not in busy]
+                if fault := not_locked.get(_name(feed, table)):
+                    yield TableResult(table, Applied(), fault, 0.0)
+            locked = [table for table in batch if _name(feed, table) not in not_locked]
             yield from _side_by_side(lake, feed, locked, windows)
 
 

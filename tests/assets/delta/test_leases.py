@@ -184,21 +184,27 @@ def test_many_are_taken_at_once_but_for_those_that_others_have_and_all_are_relea
             assert not busy
 
 
-def test_where_one_of_many_cannot_be_taken_all_are_released(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", [NoConditions("leases"), ValueError("not Weir's")], ids=str)
+def test_where_one_of_many_cannot_be_taken_the_others_are_and_all_are_released(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     lake, names = lake_of(WAREHOUSE), [f"gold.shop.some_{number}" for number in range(20)]
     take = Lease.take
 
     def fails(lease: Lease) -> None:
         if lease.table == names[11]:
-            raise NoConditions("leases")
+            raise fault
         take(lease)
 
     with monkeypatch.context() as patch:
         patch.setattr(Lease, "take", fails)
-        with pytest.raises(NoConditions), exclusive_each(lake, names):
-            pass
+        if isinstance(fault, NoConditions):
+            with exclusive_each(lake, names) as not_locked:
+                assert dict(not_locked) == {names[11]: fault}
+                assert len(leases._KEEPER.kept(WAREHOUSE)) == len(names) - 1
+        else:
+            with pytest.raises(ValueError, match="not Weir's"), exclusive_each(lake, names):
+                pass
     assert not leases._KEEPER.kept(WAREHOUSE)
     with exclusive_each(lake, names) as busy:
         assert not busy
