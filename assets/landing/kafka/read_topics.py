@@ -53,7 +53,10 @@ def read_ranges(
 
 
 def read_here(feed: Feed, ranges: Sequence[Range], progress: str | None = None) -> pa.Table | None:
-    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is too much."""
+    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is too much.
+
+    Only reading shows how many bytes the records have: of large ones up to ``MOST_BYTES`` are read here for nothing.
+    """
     if len(ranges) > MOST_RANGES or sum(one.size for one in ranges) > MOST_OFFSETS:
         return None
     found, size = [], 0
