@@ -6,6 +6,8 @@ client (``delta/delta_rs``).
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import boto3
@@ -92,6 +94,17 @@ def s3_client(read_timeout: int = 60) -> S3Client:
     # Other stores seldom resolve a host per bucket.
     by_path = settings.merge(Config(s3={"addressing_style": "path"}))
     return session.client("s3", config=by_path)
+
+
+def kept_s3_client(read_timeout: int = 60) -> S3Client:
+    """``s3_client``, kept while the environment is as it was: making one takes longer than what it is asked."""
+    told = sorted((name, value) for name, value in os.environ.items() if name[:4] == "AWS_")
+    return _client_of(tuple(told), read_timeout)
+
+
+@lru_cache(maxsize=4)
+def _client_of(environment: tuple[tuple[str, str], ...], read_timeout: int) -> S3Client:
+    return s3_client(read_timeout)
 
 
 def fault_of_code(code: str) -> tuple[str, str] | None:

@@ -20,6 +20,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
+from assets.delta import kept_tables
 from assets.delta.leases import is_on_store
 
 Item = TypeVar("Item")
@@ -103,8 +104,13 @@ def address(path: str) -> str:
 
 def opened(path: str, warehouse: str) -> DeltaTable | None:
     """The Delta table at this path of the warehouse, as it is now; None where there is none."""
+    settings = options(warehouse)
+
+    def read() -> DeltaTable:
+        return DeltaTable(address(path), storage_options=settings)
+
     try:
-        return DeltaTable(address(path), storage_options=options(warehouse))
+        return kept_tables.opened(path, settings, read) if settings else read()
     except TableNotFoundError:
         return None
 

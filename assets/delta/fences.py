@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
-from assets.delta import delta_rs
+from assets.delta import delta_rs, kept_tables
 from assets.delta.leases import check_leases, is_on_store
 
 _LOG = logging.getLogger(__name__)
@@ -59,13 +59,18 @@ def commit_rows(
         commit_properties=properties(warehouse, transaction),
         **settings,
     )
-    if table is not None and table.version() % CHECKPOINT_EVERY == 0:
-        try:
-            table.create_checkpoint()
-        except (
-            Exception
-        ) as fault:  # whatever it is, the commit stands, and readers read some commits more
-            _LOG.warning("no checkpoint of %s at version %s: %s", path, table.version(), fault)
+    if table is not None:
+        kept_tables.committed(table)
+        if table.version() % CHECKPOINT_EVERY == 0:
+            checkpoint(table, path)
+
+
+def checkpoint(table: DeltaTable, path: str) -> None:
+    """Write down the table's state as of its newest commit; where that fails, readers read some commits more."""
+    try:
+        table.create_checkpoint()
+    except Exception as fault:  # whatever it is, the commits stand
+        _LOG.warning("no checkpoint of %s at version %s: %s", path, table.version(), fault)
 
 
 def properties(warehouse: str, transaction: Transaction | None = None) -> CommitProperties | None:

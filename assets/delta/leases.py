@@ -6,21 +6,15 @@ Put here what concerns all leases of a process. Not here: one lease's object (``
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from assets.delta.lease_object import Lease, LeaseLost
 from assets.delta.store_faults import naming_store_faults
-from assets.s3 import s3_client
-
-if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+from assets.s3 import kept_s3_client
 
 LEASES = "_locks"
 """The folder of the warehouse in which leases are."""
@@ -51,7 +45,7 @@ def leased(warehouse: str, name: str, file: str, seconds: int = SECONDS) -> Iter
     bucket, _, prefix = warehouse.partition("://")[2].partition("/")
     key = "/".join(filter(None, (prefix.strip("/"), LEASES, f"{file}.json")))
     with naming_store_faults(name, warehouse):
-        lease = Lease(_client(), bucket, key, name, seconds)
+        lease = Lease(kept_s3_client(_PATIENCE), bucket, key, name, seconds)
         lease.take()
     _KEEPER.keep(warehouse, lease)
     try:
@@ -120,15 +114,3 @@ class _Keeper:
 
 
 _KEEPER = _Keeper()
-
-
-def _client() -> S3Client:
-    return _client_of(
-        tuple(sorted((name, value) for name, value in os.environ.items() if name[:4] == "AWS_"))
-    )
-
-
-@lru_cache(maxsize=4)
-def _client_of(environment: tuple[tuple[str, str], ...]) -> S3Client:
-    """A client, kept for as long as the environment is as it was: making one takes longer than what it is asked."""
-    return s3_client(read_timeout=_PATIENCE)

@@ -156,6 +156,8 @@ class SmallTable:
             else:
                 table.optimize.compact(commit_properties=fences.properties(self.warehouse))
             table.vacuum(retention_hours=KEPT_FILES_FOR_HOURS, dry_run=False)
+            # These commits may have passed the number that would have had one.
+            fences.checkpoint(table, self.path)
 
     def _write(
         self, table: DeltaTable | None, rows: pa.Table, condition: str | None = None

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.fs import DeltaStorageHandler
 
+from assets.delta import kept_files
 from assets.delta.delta_rs import address, options
 
 # A smaller object costs less than the requests for its parts.
@@ -101,7 +102,9 @@ class Files:
         if self._is_local:
             source = self._local(name)
         elif size <= _WHOLE_BYTES:
-            source = pa.BufferReader(self.content(name))
+            source = pa.BufferReader(
+                kept_files.content(self.root, name, lambda: self.content(name))
+            )
         else:
             source = self.handler.open_input_file(name)
         # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.

@@ -207,6 +207,10 @@ def test_tidying_leaves_one_file_and_all_rows(small: SmallTable) -> None:
     assert opened is not None
     assert len(opened.file_uris()) == 1
     assert len(numbers(small)) == 5
+    # Whoever opens it next does not read the commits of the tidying, nor those before.
+    if "://" not in small.path:
+        checkpoints = Path(small.path, "_delta_log").glob("*.checkpoint.parquet")
+        assert [one.name for one in checkpoints] == [f"{opened.version():020}.checkpoint.parquet"]
     table_at(Path("/nowhere")).tidy()
 
 
