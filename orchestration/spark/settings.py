@@ -39,6 +39,15 @@ _OF_MEANING: Final = {
 """Settings without which a statement means something else."""
 
 
+_OF_SMALL_HEAPS: Final = {
+    # Java does not move large arrays, and needs room in one piece for each: a heap of 1 GB had none for pages of 16 MB
+    # and for ten thousand records in one array when half of it was free.
+    "spark.buffer.pageSize": "1m",
+    "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
+}
+"""For the executors of a cluster, each of which may have little memory."""
+
+
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings by name; ``WEIR_SPARK_MASTER``, ``_DRIVER_MEMORY`` and ``_UI`` override the local defaults.
 
@@ -78,6 +87,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.debug.maxToStringFields": "1000",
     }
     if "WEIR_SPARK_MASTER" in environment:
+        settings |= _OF_SMALL_HEAPS
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
     if is_on_this_machine(settings):
