@@ -8,7 +8,7 @@ Put here how an object becomes rows of bronze. Not here: which objects are read 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -61,7 +61,7 @@ def read_here(
     feed: Feed, objects: Sequence[LandedObject], limits: Limits = DEFAULTS
 ) -> pa.Table | None:
     """One row per record of these objects (``BRONZE_ARROW``), read in this process; None where they are too large."""
-    if sum(one.size + _OBJECT_COST for one in objects) > MOST_BYTES:
+    if _weight(objects) > MOST_BYTES:
         return None
     rows = rows_of(feed, FORMATS[feed.format].split, limits, tuple(objects), most=MOST_BYTES)
     try:
@@ -71,13 +71,33 @@ def read_here(
 
 
 def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObject, ...]]:
-    """The objects in at most so many parts of about equal size: the largest first, each to the lightest part."""
-    parts: list[list[LandedObject]] = [[] for _ in range(min(most, len(objects)))]
+    """The objects in at most so many parts of about equal size; of many windows, each whole in one part.
+
+    Every part writes a file for each of its windows, so that a window in four parts would be four files.
+    """
+    by_window: dict[str, list[LandedObject]] = {}
+    for one in objects:
+        by_window.setdefault(one.window, []).append(one)
+    whole = [*by_window.values()]
+    if max(map(_weight, whole), default=0) * most <= _weight(objects):
+        return _shared_out(whole, most)
+    return _shared_out([[one] for one in objects], most)
+
+
+def _weight(objects: Iterable[LandedObject]) -> int:
+    return sum(one.size + _OBJECT_COST for one in objects)
+
+
+def _shared_out(
+    groups: Sequence[Sequence[LandedObject]], most: int
+) -> list[tuple[LandedObject, ...]]:
+    """The heaviest group first, each to the lightest part."""
+    parts: list[list[LandedObject]] = [[] for _ in range(min(most, len(groups)))]
     weights = [(0, at) for at in range(len(parts))]
-    for one in sorted(objects, key=lambda one: (-one.size, one.name)):
+    for group in sorted(groups, key=lambda group: (-_weight(group), group[0].name)):
         weight, at = weights[0]
-        parts[at].append(one)
-        heapq.heapreplace(weights, (weight + one.size + _OBJECT_COST, at))
+        parts[at] += sorted(group, key=lambda one: (-one.size, one.name))
+        heapq.heapreplace(weights, (weight + _weight(group), at))
     return [tuple(part) for part in parts]
 
 

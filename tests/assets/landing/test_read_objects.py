@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,8 +47,8 @@ def rows_of(spark: SparkSession, given: Feed) -> list[Row]:
     return sorted(rows, key=lambda row: (row["object"], row["byte_offset"]))
 
 
-def landed(name: str, size: int) -> LandedObject:
-    return LandedObject(name, "1", size, datetime(2026, 11, 20, tzinfo=UTC), "2026-11-20T00")
+def landed(name: str, size: int, window: str = "2026-11-20T00") -> LandedObject:
+    return LandedObject(name, "1", size, datetime(2026, 11, 20, tzinfo=UTC), window)
 
 
 def test_every_object_is_in_one_part_and_parts_are_even() -> None:
@@ -62,6 +62,33 @@ def test_every_object_is_in_one_part_and_parts_are_even() -> None:
 def test_there_are_no_more_parts_than_objects_and_none_is_empty() -> None:
     assert packed([landed("a", 0), landed("b", 0)], 8) == [(landed("a", 0),), (landed("b", 0),)]
     assert [len(part) for part in packed([landed(str(n), 0) for n in range(100)], 4)] == [25] * 4
+
+
+def test_of_many_windows_each_is_in_one_part() -> None:
+    def parts_of(sizes: Sequence[int]) -> tuple[dict[str, set[int]], list[int]]:
+        """In which parts each window is, and the parts' sizes."""
+        objects = [
+            landed(f"{hour}/{number}", size << 10, f"2026-11-20T{hour:02}")
+            for hour, size in enumerate(sizes)
+            for number in range(10)
+        ]
+        parts = packed(objects, 4)
+        assert sorted(one.name for part in parts for one in part) == sorted(
+            one.name for one in objects
+        )
+        found: dict[str, set[int]] = {}
+        for at, part in enumerate(parts):
+            for one in part:
+                found.setdefault(one.window, set()).add(at)
+        return found, [sum(one.size for one in part) for part in parts]
+
+    windows, sizes = parts_of([50 + hour for hour in range(24)])
+    assert {len(parts) for parts in windows.values()} == {1}
+    assert max(sizes) < 1.1 * min(sizes)
+    # Nobody waits for one that has most of them all: its objects are shared out.
+    windows, sizes = parts_of([1] * 10 + [5_000] + [1] * 10)
+    assert len(windows["2026-11-20T10"]) == 4
+    assert max(sizes) < 1.6 * min(sizes)
 
 
 def test_records_become_bronze_rows(spark: SparkSession, tmp_path: Path) -> None:
