@@ -21,6 +21,9 @@ STYLE = """
   .own { fill: var(--own) }
   .other { fill: var(--other) }
   .rule { stroke: var(--rule) }
+  .curve { stroke-width: 2 }
+  .own.curve { stroke: var(--own) }
+  .other.curve { stroke: var(--other) }
   .range { stroke: var(--ink); stroke-width: 1.5 }
 """
 
@@ -43,6 +46,11 @@ def page(width: int, height: int, title: str, drawn: Sequence[str]) -> str:
 def stroke(kind: str, x: float, y: float, x2: float, y2: float) -> str:
     """A line from one point to another; ``kind`` is a class of the style."""
     return f'<line class="{kind}" x1="{x:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def dot(kind: str, x: float, y: float) -> str:
+    """A point; ``kind`` is a class of the style."""
+    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
 
 
 def written(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
