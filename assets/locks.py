@@ -137,8 +137,11 @@ def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, We
     """``exclusive`` for each of these tables, some at a time; gives those that cannot be locked, each with its error.
 
     Nobody waits here for a lock while holding others, so that the order in which they are taken does not matter: of two
-    runs each may get some tables. Where taking one fails by an error that is not Weir's, all that were taken are
-    released and it is raised.
+    runs each may get some tables.
+
+    Raises:
+        WeirError: none could be locked, and not because other runs have them: it is the store that fails.
+        Exception: locking one failed by an error that is not Weir's; all that were taken are released.
     """
     taken: dict[str, Future[None]] = {}
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="locks") as threads, ExitStack() as held:
@@ -152,6 +155,10 @@ def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, We
         for name, fault in faults.items():
             if fault is not None and name not in not_locked:
                 raise fault
+        if not_locked and all(
+            one is not None and not isinstance(one, TableBusy) for one in faults.values()
+        ):
+            raise next(iter(not_locked.values()))
         yield not_locked
 
 
@@ -161,4 +168,4 @@ def _release(name: str, lock: AbstractContextManager[None], taken: Future[None])
     try:
         lock.__exit__(None, None, None)
     except Exception:  # nobody asks this thread how it ended
-        _LOG.exception("the lock on %s was not released; it ends with this process", name)
+        _LOG.exception("the lock on %s was not released", name)

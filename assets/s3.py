@@ -96,15 +96,18 @@ def s3_client(read_timeout: int = 60) -> S3Client:
     return session.client("s3", config=by_path)
 
 
-def kept_s3_client(read_timeout: int = 60) -> S3Client:
-    """``s3_client``, kept while the environment is as it was: making one takes longer than what it is asked."""
+def kept_s3_client() -> S3Client:
+    """``s3_client``, kept while the environment is as it was: making one takes longer than what it is asked.
+
+    For small requests: it gives up a store that does not answer before a lease is over.
+    """
     told = sorted((name, value) for name, value in os.environ.items() if name[:4] == "AWS_")
-    return _client_of(tuple(told), read_timeout)
+    return _client_of(tuple(told))
 
 
 @lru_cache(maxsize=4)
-def _client_of(environment: tuple[tuple[str, str], ...], read_timeout: int) -> S3Client:
-    return s3_client(read_timeout)
+def _client_of(environment: tuple[tuple[str, str], ...]) -> S3Client:
+    return s3_client(read_timeout=10)
 
 
 def fault_of_code(code: str) -> tuple[str, str] | None:

@@ -60,7 +60,7 @@ def commit_rows(
         **settings,
     )
     if table is not None:
-        kept_tables.committed(table)
+        kept_tables.note_commit(table)
         if table.version() % CHECKPOINT_EVERY == 0:
             checkpoint(table, path)
 

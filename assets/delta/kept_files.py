@@ -8,27 +8,48 @@ where a table is removed and made again (``kept_tables``).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from threading import RLock
+from typing import TypeAlias
 
 MOST_OF_ONE, MOST_OF_ALL = 256 << 10, 32 << 20
 """Bytes: a larger file is read each time, and what was not read for longest is given up for what is read now."""
 
-_KEPT: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+File: TypeAlias = tuple[str, str, int]
+"""The table's root, the file's path below it, and how many bytes the table's log says that it has."""
+
+# What a file's name and its place among the others take.
+_COST = 500
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The contents, those that were read last behind the others, and how many bytes they take."""
+
+    contents: OrderedDict[File, bytes] = field(default_factory=OrderedDict)
+    size: int = 0
+
+
+_SHELF = _Shelf()
 _MUTEX = RLock()
 
 
-def content(root: str, name: str, read: Callable[[], bytes]) -> bytes:
-    """The whole content of this data file of the table at ``root``; ``read`` is asked where it is not kept."""
-    key = (root, name)
+def content(file: File) -> bytes | None:
+    """The whole content of this data file, where it is kept."""
     with _MUTEX:
-        if key in _KEPT:
-            _KEPT.move_to_end(key)
-            return _KEPT[key]
-    data = read()
-    if len(data) <= MOST_OF_ONE:
-        with _MUTEX:
-            _KEPT[key] = data
-            while sum(map(len, _KEPT.values())) > MOST_OF_ALL:
-                _KEPT.popitem(last=False)
-    return data
+        if file in _SHELF.contents:
+            _SHELF.contents.move_to_end(file)
+        return _SHELF.contents.get(file)
+
+
+def keep(file: File, data: bytes) -> None:
+    """Keep a content that could be read as what it is."""
+    if len(data) > MOST_OF_ONE or len(data) != file[2]:
+        return
+    with _MUTEX:
+        if file not in _SHELF.contents:
+            _SHELF.contents[file] = data
+            _SHELF.size += len(data) + _COST
+        while _SHELF.size > MOST_OF_ALL:
+            _, given_up = _SHELF.contents.popitem(last=False)
+            _SHELF.size -= len(given_up) + _COST

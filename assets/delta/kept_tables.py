@@ -8,38 +8,48 @@ costs next to nothing.
 
 from __future__ import annotations
 
+import logging
 import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
-from typing import TypeAlias
+from time import monotonic
+from typing import Any, TypeAlias
 
-import pyarrow as pa
-from botocore.exceptions import BotoCoreError, ClientError
 from deltalake import DeltaTable
 
 from assets.s3 import kept_s3_client
 
-MOST_TABLES, MOST_FILES = 64, 5_000
-"""So many tables are kept, none with more data files than that: what delta-rs knows of them is in memory."""
+_LOG = logging.getLogger(__name__)
+
+MOST_TABLES, MOST_FILES = 64, 20_000
+"""So many tables are kept, with so many data files together: what delta-rs knows of each file takes some kilobytes."""
+
+SILENT = 60.0
+"""Seconds in which a store that could not be asked for its newest commit is not asked again: tables are read anew."""
 
 _Key: TypeAlias = tuple[int, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A table as it was read: the number of its newest commit, and the store's tag of that commit's object."""
+    """A table as it was read: the number of its newest commit, the store's tag of that commit's object, its files."""
 
-    key: _Key
+    # The settings have the secret key among them.
+    key: _Key = field(repr=False)
     table: DeltaTable
     version: int
     tag: str
+    files: int
 
 
 class LentTable(DeltaTable):
-    """A kept table in use. Who uses a table may change it, so that each is lent once, until nobody has it any more."""
+    """A kept table in use. Who uses a table may change it, so that each is lent once, until nobody has it any more.
+
+    What takes ``_table`` out of it and outlives it would share it with the next user.
+    """
 
     def __init__(self, kept: _Kept) -> None:
         # What delta-rs knows of the table is shared, not copied.
@@ -47,10 +57,25 @@ class LentTable(DeltaTable):
         self.kept = kept
         weakref.finalize(self, _put_back, kept).atexit = False
 
+    def merge(self, *args: Any, **options: Any) -> Any:
+        """delta-rs's own; its result takes the inner table out of this one, which is not lent again."""
+        self.kept.tag = ""
+        return super().merge(*args, **options)
+
 
 _KEPT: OrderedDict[_Key, _Kept] = OrderedDict()
 # A table may come back while another is put away: whenever memory is tidied.
 _MUTEX = RLock()
+
+
+@dataclass(slots=True)
+class _Silence:
+    """Until when the store is not asked, by the clock of ``monotonic``."""
+
+    until: float = 0.0
+
+
+_SILENCE = _Silence()
 
 
 def opened(path: str, settings: Mapping[str, str], read: Callable[[], DeltaTable]) -> DeltaTable:
@@ -64,34 +89,47 @@ def opened(path: str, settings: Mapping[str, str], read: Callable[[], DeltaTable
     if kept is not None and _tag_of_newest(path, kept.version) == kept.tag:
         return LentTable(kept)
     table = read()
-    tag = _tag_of_newest(path, table.version())
-    if tag is None or pa.table(table.get_add_actions()).num_rows > MOST_FILES:
+    files = _files_of(table)
+    tag = _tag_of_newest(path, table.version()) if files <= MOST_FILES else None
+    if tag is None:
         return table
-    return LentTable(_Kept(key, table, table.version(), tag))
+    return LentTable(_Kept(key, table, table.version(), tag, files))
 
 
-def committed(table: DeltaTable) -> None:
+def note_commit(table: DeltaTable) -> None:
     """Note that this table was just changed by a commit, after which it is as it is in the store."""
-    if isinstance(table, LentTable):
-        kept = table.kept
-        kept.version, kept.tag = table.version(), _tag_of_newest(kept.key[1], table.version()) or ""
+    if not isinstance(table, LentTable):
+        return
+    kept = table.kept
+    if kept.tag:
+        kept.version, kept.files = table.version(), _files_of(table)
+        kept.tag = _tag_of_newest(kept.key[1], kept.version) or ""
+
+
+def _files_of(table: DeltaTable) -> int:
+    return int(table.get_add_actions().num_rows)
 
 
 def _put_back(kept: _Kept) -> None:
-    # A commit that was not noted, or a look at an earlier version.
+    # Without a tag, or with another version: a commit that was not noted, or a look at an earlier version.
     if not kept.tag or kept.table.version() != kept.version:
         return
     with _MUTEX:
-        other = _KEPT.get(kept.key)
-        if other is None or other.version < kept.version:
-            _KEPT[kept.key] = kept
-        _KEPT.move_to_end(kept.key)
-        while len(_KEPT) > MOST_TABLES:
+        other = _KEPT.pop(kept.key, None)
+        if other is not None and other.version > kept.version:
+            kept = other
+        for key in [one for one in _KEPT if one[:2] == kept.key[:2]]:
+            # By settings that are over: a session's token, say.
+            _KEPT.pop(key, None)
+        _KEPT[kept.key] = kept
+        while len(_KEPT) > MOST_TABLES or sum(one.files for one in _KEPT.values()) > MOST_FILES:
             _KEPT.popitem(last=False)
 
 
 def _tag_of_newest(path: str, version: int) -> str | None:
     """The store's tag of the commit with this number; None where it is not the newest, and where that is not known."""
+    if monotonic() < _SILENCE.until:
+        return None
     bucket, _, prefix = path.partition("://")[2].partition("/")
     log = f"{prefix}/_delta_log/"
     commit = f"{log}{version:020}.json"
@@ -103,13 +141,24 @@ def _tag_of_newest(path: str, version: int) -> str | None:
             StartAfter=commit[:-1],
             MaxKeys=2,
         )
-    except (ClientError, BotoCoreError):
-        # Reading the table is tried next, and says what the matter is.
+    except (
+        Exception
+    ) as fault:  # whatever it is, reading the table is tried next, and says what the matter is
+        _LOG.warning(
+            "the newest commit of %s cannot be asked for (%s); tables are read anew for %.0f s",
+            *(path, type(fault).__name__, SILENT),
+        )
+        _SILENCE.until = monotonic() + SILENT
         return None
     found = answer.get("Contents", [])
     if not found or found[0]["Key"] != commit:
         return None
-    # Behind the newest commit come only names without a number: ``_last_checkpoint``.
-    if len(found) > 1 and found[1]["Key"].removeprefix(log)[:1].isdigit():
+    if len(found) < 2 and answer.get("IsTruncated"):
+        # A store may give fewer than it was asked for, and there are more.
         return None
-    return found[0]["ETag"]
+    # Behind the newest commit come only names without a number: ``_last_checkpoint``.
+    if len(found) > 1 and (
+        found[1]["Key"] < commit or found[1]["Key"].removeprefix(log)[:1].isdigit()
+    ):
+        return None
+    return found[0].get("ETag")

@@ -23,8 +23,6 @@ SECONDS = 60
 """How long a lease lasts unless it is renewed: so long the tables of a dead run stay closed."""
 
 _RENEWED_EACH = 3
-# A store that does not answer must be given up before the lease is over.
-_PATIENCE = 10
 
 
 def is_on_store(warehouse: str) -> bool:
@@ -45,7 +43,7 @@ def leased(warehouse: str, name: str, file: str, seconds: int = SECONDS) -> Iter
     bucket, _, prefix = warehouse.partition("://")[2].partition("/")
     key = "/".join(filter(None, (prefix.strip("/"), LEASES, f"{file}.json")))
     with naming_store_faults(name, warehouse):
-        lease = Lease(kept_s3_client(_PATIENCE), bucket, key, name, seconds)
+        lease = Lease(kept_s3_client(), bucket, key, name, seconds)
         lease.take()
     _KEEPER.keep(warehouse, lease)
     try:

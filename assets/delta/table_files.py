@@ -98,22 +98,16 @@ class Files:
         Raises:
             FileNotFoundError: there is none.
         """
-        source: object
         if self._is_local:
-            source = self._local(name)
-        elif size <= _WHOLE_BYTES:
-            source = pa.BufferReader(
-                kept_files.content(self.root, name, lambda: self.content(name))
-            )
-        else:
-            source = self.handler.open_input_file(name)
-        # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.
-        return pq.ParquetFile(
-            source,
-            pre_buffer=False,
-            coerce_int96_timestamp_unit="us",
-            read_dictionary=[*repeated],
-        )
+            return _parquet(self._local(name), repeated)
+        if size > _WHOLE_BYTES:
+            return _parquet(self.handler.open_input_file(name), repeated)
+        kept = kept_files.content((self.root, name, size))
+        data = self.content(name) if kept is None else kept
+        file = _parquet(pa.BufferReader(data), repeated)
+        if kept is None:
+            kept_files.keep((self.root, name, size), data)
+        return file
 
     @property
     def _is_local(self) -> bool:
@@ -121,3 +115,10 @@ class Files:
 
     def _local(self, name: str) -> Path:
         return Path(self.root.removeprefix("file://"), name)
+
+
+def _parquet(source: object, repeated: Sequence[str]) -> pq.ParquetFile:
+    # Spark writes times as INT96, which are read as nanoseconds unless said: those end in the year 2262.
+    return pq.ParquetFile(
+        source, pre_buffer=False, coerce_int96_timestamp_unit="us", read_dictionary=[*repeated]
+    )

@@ -30,6 +30,8 @@ from transforms.splitting.limits import DEFAULTS, Limits
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10
+_UNEVEN = 1.2
+"""By so much more than its share the largest part may have for windows to be whole."""
 MOST_BYTES = 8 << 20
 """Up to so many bytes are read in this process, in some tenths of a second; more is Spark's work."""
 # Only the records of a topic have a key and headers.
@@ -78,9 +80,9 @@ def packed(objects: Sequence[LandedObject], most: int) -> list[tuple[LandedObjec
     by_window: dict[str, list[LandedObject]] = {}
     for one in objects:
         by_window.setdefault(one.window, []).append(one)
-    whole = [*by_window.values()]
-    if max(map(_weight, whole), default=0) * most <= _weight(objects):
-        return _shared_out(whole, most)
+    whole = _shared_out([*by_window.values()], most)
+    if max(map(_weight, whole), default=0) * most <= _UNEVEN * _weight(objects):
+        return whole
     return _shared_out([[one] for one in objects], most)
 
 

@@ -41,8 +41,9 @@ _OF_MEANING: Final = {
 
 _OF_SMALL_HEAPS: Final = {
     # Java does not move large arrays, and needs room in one piece for each: a heap of 1 GB had none for pages of 16 MB
-    # and for ten thousand records in one array when half of it was free.
-    "spark.buffer.pageSize": "1m",
+    # and for ten thousand records in one array when half of it was free. Sixteen bytes less than 4 MB, as an array has
+    # a head, with which it would fill one piece more. A task has 8,192 pages at most.
+    "spark.buffer.pageSize": str((4 << 20) - 16),
     "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
 }
 """For the executors of a cluster, each of which may have little memory."""
@@ -87,12 +88,13 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.debug.maxToStringFields": "1000",
     }
     if "WEIR_SPARK_MASTER" in environment:
-        settings |= _OF_SMALL_HEAPS
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
     if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
         settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    else:
+        settings |= _OF_SMALL_HEAPS
     return settings
 
 

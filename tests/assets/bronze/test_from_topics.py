@@ -79,7 +79,7 @@ def test_few_records_are_read_without_spark_and_more_with_it(
     broker.send("few", [Sent(b"%d" % n, partition=n % 3) for n in range(30)])
     with monkeypatch.context() as patch:
         patch.setattr(Lake, "spark", property(ask))
-        # One more than there may be, of offsets, of partitions and of bytes.
+        # One more than there may be, of offsets and of partitions, and more bytes.
         for name, most in (("MOST_OFFSETS", 29), ("MOST_RANGES", 2), ("MOST_BYTES", 29)):
             with monkeypatch.context() as less:
                 less.setattr(read_topics, name, most)

@@ -39,7 +39,7 @@ def reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
     for one in client.list_objects_v2(Bucket="kept").get("Contents", []):
         client.delete_object(Bucket="kept", Key=one["Key"])
     kept_tables._KEPT.clear()
-    kept_files._KEPT.clear()
+    monkeypatch.setattr(kept_files, "_SHELF", kept_files._Shelf())
     counted = Reads()
 
     def read(*args: object, **options: object) -> DeltaTable:
@@ -144,37 +144,131 @@ def test_neither_many_tables_nor_large_ones_are_kept(
         fences.commit_rows(None, path, WAREHOUSE, rows(1), mode="append")
         delta_rs.opened(path, WAREHOUSE)
     assert [key[1] for key in kept_tables._KEPT] == paths[1:]
-    monkeypatch.setattr(kept_tables, "MOST_FILES", 1)
-    as_another_process(1)
-    as_another_process(2)
+    # Of the tables that are kept one has two files now, which is as many as all may have.
+    monkeypatch.setattr(kept_tables, "MOST_FILES", 2)
+    grown = delta_rs.opened(paths[2], WAREHOUSE)
+    assert grown is not None
+    fences.commit_rows(grown, paths[2], WAREHOUSE, rows(2), mode="append")
+    del grown
+    assert [key[1] for key in kept_tables._KEPT] == paths[2:]
+    for number in (1, 2, 3):
+        as_another_process(number)
     before = reads.count
-    assert [numbers(opened()) for _ in range(2)] == [[1, 2]] * 2
+    assert [numbers(opened()) for _ in range(2)] == [[1, 2, 3]] * 2
     assert reads.count == before + 2
 
 
-def test_a_data_file_is_fetched_once(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_the_inner_table_of_another_changes_nobody_elses(reads: Reads) -> None:
+    as_another_process(1)
+    merger = opened().merge(rows(1, 2), "s.number = t.number", source_alias="s", target_alias="t")
+    other = opened()
+    merger.when_not_matched_insert_all().execute()
+    assert (other.version(), numbers(other)) == (0, [1])
+    assert numbers(opened()) == [1, 2]
+    assert reads.count >= 2
+
+
+@pytest.mark.usefixtures("reads")
+def test_a_data_file_is_fetched_once(store: Store) -> None:
     small = SmallTable("progress.zoo", PATH, WAREHOUSE, COLUMNS)
     for number in range(3):
         small.append(rows(number))
     assert [small.read()["number"].to_pylist() for _ in range(3)] == [[2, 1, 0]] * 3
-    assert len(kept_files._KEPT) == 3
-    fetched: list[str] = []
+    assert len(kept_files._SHELF.contents) == 3
+    # Whoever asks again gets it from here: the store's objects are gone.
+    client = store.client()
+    for one in client.list_objects_v2(Bucket="kept", Prefix="progress/zoo/part")["Contents"]:
+        client.delete_object(Bucket="kept", Key=one["Key"])
+    assert small.read()["number"].to_pylist() == [2, 1, 0]
 
-    def fetch(name: str, data: bytes) -> bytes:
-        def read() -> bytes:
-            fetched.append(name)
-            return data
 
-        return kept_files.content(PATH, name, read)
+def test_only_small_files_are_kept_and_only_as_many_as_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_files, "_SHELF", kept_files._Shelf())
+    monkeypatch.setattr(kept_files, "MOST_OF_ONE", 100)
+    monkeypatch.setattr(kept_files, "MOST_OF_ALL", 2 * (100 + kept_files._COST))
 
-    kept_files._KEPT.clear()
-    monkeypatch.setattr(kept_files, "MOST_OF_ONE", 10)
-    monkeypatch.setattr(kept_files, "MOST_OF_ALL", 25)
-    asked = [("a", 10), ("b", 10), ("a", 10), ("c", 10), ("a", 10), ("b", 10), ("d", 11), ("d", 11)]
-    for name, size in asked:
-        assert fetch(name, b"x" * size) == b"x" * size
-    # What was asked for last stays, and a large one is never kept.
-    assert fetched == ["a", "b", "c", "b", "d", "d"]
+    def kept() -> list[str]:
+        return [name for _, name, _ in kept_files._SHELF.contents]
+
+    for name in ("a", "b"):
+        kept_files.keep((PATH, name, 100), b"x" * 100)
+    assert kept_files.content((PATH, "a", 100)) == b"x" * 100
+    kept_files.keep((PATH, "c", 100), b"x" * 100)
+    # What was asked for last stays.
+    assert kept() == ["a", "c"]
+    kept_files.keep((PATH, "large", 101), b"x" * 101)
+    # It is not as long as the table's log says.
+    kept_files.keep((PATH, "cut", 100), b"x" * 99)
+    kept_files.keep((PATH, "c", 100), b"x" * 100)
+    assert kept() == ["a", "c"]
+    assert kept_files._SHELF.size == kept_files.MOST_OF_ALL
+    assert kept_files.content((PATH, "a", 99)) is None
+
+
+class Answers:
+    """A store that lists a log as it is told to."""
+
+    def __init__(self, *keys: str, truncated: bool = False, tagged: bool = True) -> None:
+        tag = {"ETag": "x"} if tagged else {}
+        self.contents = [{"Key": f"progress/zoo/_delta_log/{key}", **tag} for key in keys]
+        self.truncated = truncated
+        self.asked = 0
+
+    def list_objects_v2(self, **_: object) -> dict[str, object]:
+        self.asked += 1
+        if not self.contents:
+            raise OSError("no answer")
+        return {"Contents": self.contents, "IsTruncated": self.truncated}
+
+
+NEWEST, NEXT = f"{7:020}.json", f"{8:020}"
+
+
+@pytest.mark.parametrize(
+    ("answers", "tag"),
+    [
+        (Answers(NEWEST), "x"),
+        (Answers(NEWEST, "_last_checkpoint", truncated=True), "x"),
+        (Answers(NEWEST, f"{NEXT}.json"), None),
+        (Answers(NEWEST, f"{NEXT}.checkpoint.0000000001.0000000002.parquet"), None),
+        (Answers(f"{NEXT}.json"), None),
+        # The page is short, and there are more.
+        (Answers(NEWEST, truncated=True), None),
+        # Neither in order nor behind what was asked for.
+        (Answers(NEWEST, f"{3:020}.json"), None),
+        (Answers(NEWEST, "_last_checkpoint", tagged=False), None),
+    ],
+)
+def test_a_commit_is_the_newest_only_where_the_store_says_so(
+    monkeypatch: pytest.MonkeyPatch, answers: Answers, tag: str | None
+) -> None:
+    monkeypatch.setattr(kept_tables, "kept_s3_client", lambda: answers)
+    assert kept_tables._tag_of_newest(PATH, 7) == tag
+
+
+def test_a_store_that_does_not_answer_is_left_alone_for_a_while(
+    reads: Reads, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_another_process(1)
+    silent = Answers()
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_tables, "kept_s3_client", lambda: silent)
+        patch.setattr(kept_tables, "_SILENCE", kept_tables._Silence())
+        for number in (2, 3):
+            fences.commit_rows(opened(), PATH, WAREHOUSE, rows(number), mode="append")
+        assert numbers(opened()) == [1, 2, 3]
+        assert silent.asked == 1
+        assert "progress/zoo cannot be asked for (OSError)" in caplog.text
+        patch.setattr(kept_tables, "SILENT", 0.0)
+        kept_tables._SILENCE.until = 0.0
+        opened()
+        opened()
+        assert silent.asked == 3
+    before = reads.count
+    assert [numbers(opened()) for _ in range(2)] == [[1, 2, 3]] * 2
+    assert reads.count == before + 1
 
 
 @pytest.mark.parametrize("seed", range(3))

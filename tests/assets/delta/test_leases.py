@@ -205,6 +205,10 @@ def test_where_one_of_many_cannot_be_taken_the_others_are_and_all_are_released(
         else:
             with pytest.raises(ValueError, match="not Weir's"), exclusive_each(lake, names):
                 pass
+        # Where the store fails for all of them, the next ones are not tried.
+        names_of_none = [names[11]]
+        with pytest.raises(type(fault)), exclusive_each(lake, names_of_none):
+            pass
     assert not leases._KEEPER.kept(WAREHOUSE)
     with exclusive_each(lake, names) as busy:
         assert not busy

@@ -85,6 +85,9 @@ def test_of_many_windows_each_is_in_one_part() -> None:
     windows, sizes = parts_of([50 + hour for hour in range(24)])
     assert {len(parts) for parts in windows.values()} == {1}
     assert max(sizes) < 1.1 * min(sizes)
+    # Five alike would be two for one task and one for each of the others.
+    windows, sizes = parts_of([50] * 5)
+    assert max(sizes) < 1.1 * min(sizes)
     # Nobody waits for one that has most of them all: its objects are shared out.
     windows, sizes = parts_of([1] * 10 + [5_000] + [1] * 10)
     assert len(windows["2026-11-20T10"]) == 4

@@ -77,3 +77,14 @@ def test_the_driver_of_a_cluster_is_where_the_executors_reach_it(
     expected = "127.0.0.1" if is_local else None
     assert settings.get("spark.driver.bindAddress") == expected
     assert settings.get("spark.driver.host") == expected
+
+
+def test_only_the_executors_of_a_cluster_take_memory_in_small_pieces() -> None:
+    cluster, local = (
+        session_config({"WEIR_SPARK_MASTER": master}) for master in ("yarn", "local[4]")
+    )
+    # Java's head of an array is 16 bytes: with it, a page fills whole pieces of the heap and none beside.
+    assert (int(cluster["spark.buffer.pageSize"]) + 16) % (1 << 20) == 0
+    assert cluster["spark.sql.inMemoryColumnarStorage.batchSize"] == "1000"
+    small = {"spark.buffer.pageSize", "spark.sql.inMemoryColumnarStorage.batchSize"}
+    assert not small & {*local, *session_config({})}
