@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -27,8 +26,6 @@ from assets.delta.store_faults import in_words
 from assets.lake import Lake
 from assets.task_errors import SparkLost, is_of_lost_spark
 from transforms.errors import TableBusy, WeirError
-
-_LOG = logging.getLogger(__name__)
 
 LOCKS = ".locks"
 """The folder of the warehouse in which locks are; Delta and its readers do not look there."""
@@ -143,29 +140,29 @@ def exclusive_each(lake: Lake, names: Sequence[str]) -> Iterator[Mapping[str, We
         WeirError: none could be locked, and not because other runs have them: it is the store that fails.
         Exception: locking one failed by an error that is not Weir's; all that were taken are released.
     """
+    locks = {name: exclusive(lake, name) for name in names}
     taken: dict[str, Future[None]] = {}
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="locks") as threads, ExitStack() as held:
-        for name in names:
-            lock = exclusive(lake, name)
-            taken[name] = threads.submit(lock.__enter__)
-            # Side by side, too: at the end the threads are waited for.
-            held.callback(threads.submit, _release, name, lock, taken[name])
-        faults = {name: one.exception() for name, one in taken.items()}
-        not_locked = {name: one for name, one in faults.items() if isinstance(one, WeirError)}
-        for name, fault in faults.items():
-            if fault is not None and name not in not_locked:
-                raise fault
-        if not_locked and all(
-            one is not None and not isinstance(one, TableBusy) for one in faults.values()
-        ):
-            raise next(iter(not_locked.values()))
-        yield not_locked
-
-
-def _release(name: str, lock: AbstractContextManager[None], taken: Future[None]) -> None:
-    if taken.exception() is not None:
-        return
-    try:
-        lock.__exit__(None, None, None)
-    except Exception:  # nobody asks this thread how it ended
-        _LOG.exception("the lock on %s was not released", name)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="locks") as threads:
+        try:
+            for name, lock in locks.items():
+                taken[name] = threads.submit(lock.__enter__)
+            faults = {name: one.exception() for name, one in taken.items()}
+            not_locked = {name: one for name, one in faults.items() if isinstance(one, WeirError)}
+            for name, fault in faults.items():
+                if fault is not None and name not in not_locked:
+                    raise fault
+            if not_locked and all(
+                one is not None and not isinstance(one, TableBusy) for one in faults.values()
+            ):
+                raise next(iter(not_locked.values()))
+            yield not_locked
+        finally:
+            # Side by side, too; what fails is raised when all others are released.
+            released = [
+                threads.submit(locks[name].__exit__, None, None, None)
+                for name, one in taken.items()
+                if one.exception() is None
+            ]
+            wait(released)
+            for one in released:
+                one.result()

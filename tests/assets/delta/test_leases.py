@@ -214,6 +214,25 @@ def test_where_one_of_many_cannot_be_taken_the_others_are_and_all_are_released(
         assert not busy
 
 
+def test_a_lock_that_cannot_be_released_is_told_when_all_others_are(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, names = lake_of(WAREHOUSE), [f"gold.shop.stays_{number}" for number in range(20)]
+    release = Lease.release
+
+    def fails(lease: Lease) -> None:
+        if lease.table == names[3]:
+            raise ValueError("not released")
+        release(lease)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lease, "release", fails)
+        with pytest.raises(ValueError, match="not released"), exclusive_each(lake, names):
+            pass
+    with exclusive_each(lake, names) as not_locked:
+        assert [*not_locked] == [names[3]]
+
+
 def test_a_folder_that_is_named_by_an_address_has_locks_like_any_other(tmp_path: Path) -> None:
     assert warehouse_uri(f"file://{tmp_path}/my%20tables") == f"{tmp_path}/my tables"
     lake = lake_of(f"file://{tmp_path}")
