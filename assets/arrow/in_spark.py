@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 ROWS_OF_A_TASK = 100_000
@@ -49,3 +50,13 @@ def staged(
             gc.enable()
 
     return frame.mapInArrow(run, schema)
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """The frame, computed once and kept until it is unpersisted, on the executors' disks.
+
+    Not in their memory: there, each of its parts is one large array, for which an executor with Spark's default of 1 GB
+    found no room in one piece and died (five million changes, when one worker of two was lost). What is read again at
+    once is in the memory of the system anyhow.
+    """
+    return frame.persist(StorageLevel.DISK_ONLY)

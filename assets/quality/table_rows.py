@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from assets.arrow.in_spark import kept
 from assets.columns.gold import key_columns
 from assets.columns.quoting import quoted
 from assets.delta import delta_rs
@@ -104,13 +104,11 @@ def _rows(
     if windows is not None:
         frame = frame.where(F.col("window").isin(*windows))
     # Great Expectations asks for several jobs: what it is asked about is read once.
-    kept = frame.select(*(quoted(one) for one in wanted.names)).persist(
-        StorageLevel.MEMORY_AND_DISK
-    )
+    once = kept(frame.select(*(quoted(one) for one in wanted.names)))
     try:
-        yield Rows(kept, True, types, [*key])
+        yield Rows(once, True, types, [*key])
     finally:
-        kept.unpersist()
+        once.unpersist()
 
 
 def wanted_columns(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -127,7 +126,7 @@ def _with_covered(
     """
     known = compacted_identities.with_known(lake, feed, rows.where(F.col("kind") == COVERED))
     stage = covered_changes.JudgeCovered(feed, keeps_known=keeps_known)
-    judged = in_spark.staged(known, stage, OUTPUT_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
+    judged = in_spark.kept(in_spark.staged(known, stage, OUTPUT_SCHEMA))
     for text in spark_stages.texts_of(judged, ACCOUNT):
         accounts.read(text)
     return rows.where(F.col("kind") != COVERED).unionByName(judged), judged

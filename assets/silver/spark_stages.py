@@ -11,11 +11,10 @@ import pickle
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.in_spark import staged, tasks_for
+from assets.arrow.in_spark import kept, staged, tasks_for
 from assets.arrow.silver import outcomes, pending_stages, silver_stages, transaction_commits
 from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
 from transforms.feed.feed import Feed
@@ -36,18 +35,18 @@ def classified(
         records: how many they are.
         horizons: of each gold table whose history is compacted.
     """
-    kept = []
+    persisted = []
     tasks = tasks_for(bronze, records)
     rows = _rows(feed, bronze, tasks, horizons)
     if FORMATS[feed.format].transactional:
-        kept.append(rows.persist(StorageLevel.MEMORY_AND_DISK))
-        rows = _with_commits(kept[0], tasks)
+        persisted.append(kept(rows))
+        rows = _with_commits(persisted[0], tasks)
     # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
     whole = rows.withColumn("commit", F.coalesce("commit", F.array().cast("array<bigint>")))
     shuffled = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
     found = staged(shuffled, outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
-    kept.append(found.persist(StorageLevel.MEMORY_AND_DISK))
-    return kept[-1], kept
+    persisted.append(kept(found))
+    return persisted[-1], persisted
 
 
 def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon]) -> DataFrame:
