@@ -44,6 +44,17 @@ class WorkerLost(WeirError):
         )
 
 
+class WorkerStill(WeirError):
+    """A Python worker of Spark's took and gave nothing for minutes, and Spark has ended it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a Python worker of Spark's stood still for ten minutes and was ended. Nothing is half-written: run again. "
+            "The connection between it and Java had stopped, or one record takes that long: if it happens again at the "
+            "same place, report it."
+        )
+
+
 class SparkLost(WeirError):
     """Spark's Java process ended in the middle of its work: its memory was full, or somebody killed it."""
 
@@ -104,6 +115,7 @@ def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed
 
 
 _LOST = "Python worker exited unexpectedly"
+_STILL = "Python worker process terminated due to idle timeout"
 _CODED = re.compile(r"weir-error:([A-Za-z0-9+/]+=*)")
 
 
@@ -123,6 +135,8 @@ def raise_clearly() -> Iterator[None]:
             raise _decoded(coded[1]) from None
         if _LOST in text:
             raise WorkerLost from None
+        if _STILL in text:
+            raise WorkerStill from None
         raise
 
 

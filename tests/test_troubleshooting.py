@@ -49,6 +49,7 @@ WORDS = {
     "KeyDrift": "its key is declared as",
     "TablesFailed": "failed; the others are done",
     "WorkerLost": "A Python worker of Spark's was killed",
+    "WorkerStill": "A Python worker of Spark's stood still",
     "SparkLost": "Spark's Java process ended",
     "JavaMissing": "Java was not found",
     "JarsMissing": "these jars are needed and could not be fetched",

@@ -49,6 +49,16 @@ _OF_SMALL_HEAPS: Final = {
 """For the executors of a cluster, each of which may have little memory."""
 
 
+_OF_WORKERS: Final = {
+    # A connection between Java and a Python worker stood still for good once, all buffers full (a fault of Linux
+    # 6.18's loopback). A worker that neither takes nor gives anything for so many seconds is ended: a cluster does its
+    # task again, and a run on one machine fails, which can be started again.
+    "spark.python.worker.idleTimeoutSeconds": "600",
+    "spark.python.worker.killOnIdleTimeout": "true",
+}
+"""For whatever runs Python."""
+
+
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings by name; ``WEIR_SPARK_MASTER``, ``_DRIVER_MEMORY`` and ``_UI`` override the local defaults.
 
@@ -77,6 +87,7 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         # Else every column function asks Python where it was called from: an eighth of the time of a small run.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         **_LEFT_OUT,
+        **_OF_WORKERS,
         # Delta copies the source of a MERGE, lest it be another the second time. Weir's are computed once and kept: the
         # copy of 760,000 rows took 3 s.
         "spark.databricks.delta.merge.materializeSource": "none",
