@@ -49,9 +49,9 @@ class WorkerStill(WeirError):
 
     def __init__(self) -> None:
         super().__init__(
-            "a Python worker of Spark's stood still for ten minutes and was ended. Nothing is half-written: run again. "
-            "The connection between it and Java had stopped, or one record takes that long: if it happens again at the "
-            "same place, report it."
+            "a Python worker of Spark's stood still for half an hour and was ended. Nothing is half-written: "
+            "run again. The connection between it and Java had stopped, or one record takes that long: if it happens "
+            "again at the same place, report it."
         )
 
 
