@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from assets.bookkeeping import accounting
 from assets.delta import delta_rs
 from assets.lake import Lake
@@ -50,21 +53,27 @@ def everything(lake: Lake, feed: Feed) -> Tables:
 
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
-    tells = FORMATS[feed.format].describes_tables
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows([*_MET, "stream_schemas"] if tells else _MET)
-    described: dict[str, set[Description]] = {}
-    for row in rows if tells else ():
-        if row["declared"] is None or row["declared"] in feed.tables:
-            continue
+    tells = FORMATS[feed.format].describes_tables
+    rows = accounts.read([*_MET, "stream_schemas"] if tells else _MET)
+    met = _met(rows)
+    described = _described(feed, rows) if tells else {}
+    return discovered_tables.tables(feed, described, met), met
+
+
+def _described(feed: Feed, rows: pa.Table) -> dict[str, set[Description]]:
+    """What the stream says of each table that the feed file does not declare."""
+    found: dict[str, set[Description]] = {}
+    is_declared = pc.is_in(rows["declared"], pa.array([*feed.tables], pa.string()))
+    of_others = pc.and_(pc.is_valid(rows["declared"]), pc.invert(is_declared))
+    for row in rows.filter(of_others).select(["declared", "stream_schemas"]).to_pylist():
         for one in row["stream_schemas"] or ():
             # A description without a key says what an event of the whole table was for, and no more.
             if one["key"] is not None:
                 columns = tuple((column["name"], column["type"]) for column in one["columns"])
                 description = (tuple(one["key"]), columns, tuple(one["encoded"] or ()))
-                described.setdefault(row["declared"], set()).add(description)
-    met = _met(rows)
-    return discovered_tables.tables(feed, described, met), met
+                found.setdefault(row["declared"], set()).add(description)
+    return found
 
 
 def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
@@ -72,9 +81,12 @@ def stopped(lake: Lake, feed: Feed) -> Mapping[str, Stopped]:
     return look(lake, feed).stopped
 
 
-def _met(rows: list[dict[str, object]]) -> set[SeenTable]:
+def _met(rows: pa.Table) -> set[SeenTable]:
+    """The tables with changes, found by Arrow: the accounts have a row for each table of each window."""
+    has_changes = pc.and_(pc.greater(rows["changes"], 0), pc.is_valid(rows["declared"]))
+    names = ["table", "source_table", "declared"]
+    found = rows.filter(has_changes).select(names).group_by(names).aggregate([])
     return {
-        SeenTable(str(row["table"]), str(row["source_table"]), str(row["declared"]))
-        for row in rows
-        if row["changes"] and row["declared"] is not None
+        SeenTable(*map(str, cells))
+        for cells in zip(*(found[name].to_pylist() for name in names), strict=True)
     }

@@ -77,7 +77,7 @@ def checked(
     if suite is not None and any(
         dg.AssetCheckKey(key, expectation.check) in selected for expectation in suite.expectations
     ):
-        names = [*gold_tables.by_declared(lake, feed, [one.table.name], None)[one.table.name]]
+        names = [*gold_tables.by_declared(lake, feed, None).get(one.table.name, {})]
         asked = declared_checks.ask_gold(lake, feed, suite, one.table, names)
     is_new = bool(one.done.keys or one.done.rebuilt or (asked and asked.results))
     if is_new or not all(result.passed for result in counted):

@@ -6,7 +6,10 @@ with (``table_properties``), and what is written into it (``assets/gold/apply``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting, discovered_tables
 from assets.bookkeeping.compacted import bases
@@ -16,7 +19,7 @@ from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import GoldBehind
-from transforms.feed.digest import feed_digest, table_digest
+from transforms.feed.digest import feed_digests, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import gold_name
 from transforms.formats import FORMATS
@@ -32,49 +35,74 @@ def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
     tables = {**feed.tables, **met.described}
     found = {
         name: tables[declared]
-        for declared, names in by_declared(lake, feed, tables, None).items()
+        for declared, names in by_declared(lake, feed, None).items()
         for name in names
-        if name not in met.stopped
+        if declared in tables and name not in met.stopped
     }
     return {name: with_added(lake, feed, table, name) for name, table in sorted(found.items())}
 
 
 def by_declared(
-    lake: Lake, feed: Feed, tables: Iterable[str], windows: Sequence[str] | None
+    lake: Lake, feed: Feed, windows: Sequence[str] | None
 ) -> dict[str, dict[str, bool]]:
-    """The names of the gold tables that mirror each of these tables, and whether some windows bring changes for each.
+    """The names of the gold tables that mirror each table, and whether some windows bring changes for each of them.
 
-    A gold table has the table's own name, or with ``table_names`` other than ``plain`` there is one per schema.
+    By the name that silver has under ``declared``: of each declared table, and of every other one that has changes. A
+    gold table has the table's own name, or with ``table_names`` other than ``plain`` there is one per schema.
 
     Args:
         lake: The warehouse.
         feed: The feed.
-        tables: The names of declared and of described tables.
         windows: The windows that are asked for; None for any.
     """
-    found: dict[str, dict[str, bool]] = {name: {} for name in tables}
+    found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
     if feed.table_names == "plain":
         # A declared table is there before any change is; a described one has the name that its changes have.
-        found |= {name: {gold_name(name, "plain"): False} for name in found if name in feed.tables}
+        found = {name: {gold_name(name, "plain"): False} for name in feed.tables}
     for name, declared in bases.declared_of(lake, feed).items():
-        found.get(declared, {})[name] = False
+        found.setdefault(declared, {})[name] = False
+    for declared, name, is_brought in _with_changes(lake, feed, windows):
+        of_table = found.setdefault(declared, {})
+        of_table[name] = is_brought or of_table.get(name, False)
+    return found
+
+
+def _with_changes(
+    lake: Lake, feed: Feed, windows: Sequence[str] | None
+) -> Iterator[tuple[str, str, bool]]:
+    """Each gold table that changes went to: the name of its table, its own, and whether these windows have some.
+
+    Counted by Arrow: there is a row of the accounts for each table of each window.
+    """
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     columns = ["window", "table", "source_table", "declared", "changes", "derived"]
-    for row in accounts.rows(columns):
-        if not row["changes"] + row["derived"] or row["table"] is None:
-            continue
-        # Changes that waited for a description of their table are the table's once there is one.
-        of_table = found.get(row["declared"] or row["source_table"], {})
-        is_brought = windows is None or row["window"] in windows
-        of_table[row["table"]] = is_brought or of_table.get(row["table"], False)
-    return found
+    rows = accounts.read(columns)
+    rows = rows.filter(
+        pc.and_(pc.greater(pc.add(rows["changes"], rows["derived"]), 0), pc.is_valid(rows["table"]))
+    )
+    # Changes that waited for a description of their table are the table's once there is one.
+    declared = pc.coalesce(rows["declared"], rows["source_table"])
+    is_brought = (
+        pc.is_in(rows["window"], pa.array(windows, pa.string()))
+        if windows is not None
+        else pa.repeat(True, rows.num_rows)
+    )
+    named = pa.table({"declared": declared, "table": rows["table"], "is_brought": is_brought})
+    named = named.filter(pc.is_valid(named["declared"]))
+    found = named.group_by(["declared", "table"]).aggregate([("is_brought", "any")])
+    cells = (found[name].to_pylist() for name in ("declared", "table", "is_brought_any"))
+    yield from zip(*cells, strict=True)
 
 
 def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
     """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
     # For one, a commit in these windows may release changes of tables that they do not name.
     everywhere = FORMATS[feed.format].reaches_everywhere
-    found = by_declared(lake, feed, [table.name], None if everywhere else windows)[table.name]
+    asked = None if everywhere else tuple(windows)
+    all_tables: dict[str, dict[str, bool]] = lake.once(
+        ("gold tables", feed.name, asked), lambda: by_declared(lake, feed, asked)
+    )
+    found = all_tables.get(table.name, {})
     # A declared table is there even while it is empty.
     is_plain = feed.table_names == "plain" and table.name in feed.tables
     own = gold_name(table.name, feed.table_names) if is_plain else None
@@ -107,5 +135,5 @@ def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The windows whose silver was derived under another declaration, so that its keys may be other keys."""
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["window", "declaration"], {"table": [name]})
-    derived = {(row["window"], row["declaration"]) for row in rows}
-    return sorted({window for window, digest in derived if digest != feed_digest(feed, window)})
+    derived, digest = {(row["window"], row["declaration"]) for row in rows}, feed_digests(feed)
+    return sorted({window for window, recorded in derived if recorded != digest(window)})

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
 from transforms.change_kinds import streams_label
-from transforms.feed.digest import feed_digest
+from transforms.feed.digest import feed_digests
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.moments import moment_of
@@ -19,6 +19,7 @@ from transforms.silver.accounting import Account
 
 def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
     """One row per window and table (``ACCOUNTING``)."""
+    digest = feed_digests(feed)
     return [
         {
             **{name: account[name] for name in _SAME},
@@ -39,7 +40,7 @@ def stored(feed: Feed, accounts: Sequence[Account]) -> list[StoredAccount]:
                 }
                 for schema in account["stream_schemas"]
             ],
-            "declaration": feed_digest(feed, account["window"]),
+            "declaration": digest(account["window"]),
         }
         for account in accounts
     ]

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from assets.columns.silver import SILVER_ARROW
 from assets.delta.table_files import Files
 from assets.gold.changes import waiting_changes
+from assets.gold.changes.kept_rows import KeptRows
 from assets.gold.changes.waiting_changes import Conform
 from assets.gold.gold_table import GoldTable
 from assets.layers import Layer
@@ -46,15 +47,23 @@ class Part(NamedTuple):
     window: str
 
 
-def parts_of(gold: GoldTable) -> tuple[Files, Sequence[Part]]:
-    """The files that the feed's silver has now, and what reads them."""
+def parts_of(gold: GoldTable) -> tuple[KeptRows, Sequence[Part]]:
+    """The files that the feed's silver has now, and what reads them; asked for once in a step of many tables."""
+    found: tuple[KeptRows, Sequence[Part]] = gold.lake.once(
+        ("silver's files", gold.feed.name), lambda: _parts_of(gold)
+    )
+    return found
+
+
+def _parts_of(gold: GoldTable) -> tuple[KeptRows, Sequence[Part]]:
     path = gold.lake.path(Layer.SILVER, gold.feed.name)
     silver = gold.lake.opened(Layer.SILVER, gold.feed.name)
     assert silver is not None  # silver comes first
     listed = pa.table(silver.get_add_actions(flatten=True))
     columns = ("path", "size_bytes", "partition.window")
     cells = zip(*(listed[name].to_pylist() for name in columns), strict=True)
-    return Files.of(silver, path, gold.lake.warehouse), [Part(*each) for each in cells]
+    files = KeptRows(Files.of(silver, path, gold.lake.warehouse))
+    return files, [Part(*each) for each in cells]
 
 
 # Without slots: subclasses keep what is read.
@@ -70,7 +79,7 @@ class SilverParts:
         waits: What conforms changes that wait for a description of their table; None where none do.
     """
 
-    files: Files
+    files: KeptRows
     parts: Sequence[Part]
     table: Table
     name: str
