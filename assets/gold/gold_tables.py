@@ -89,7 +89,9 @@ def _with_changes(
     )
     named = pa.table({"declared": declared, "table": rows["table"], "is_brought": is_brought})
     named = named.filter(pc.is_valid(named["declared"]))
-    found = named.group_by(["declared", "table"]).aggregate([("is_brought", "any")])
+    found = named.group_by(["declared", "table"], use_threads=False).aggregate(
+        [("is_brought", "any")]
+    )
     cells = (found[name].to_pylist() for name in ("declared", "table", "is_brought_any"))
     yield from zip(*cells, strict=True)
 

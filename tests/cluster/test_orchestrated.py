@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from secrets import token_hex
 
 import pytest
 
@@ -19,7 +20,7 @@ from tests.cluster import runs
 from tests.cluster.test_cluster import COMPARED, executors, has_worked
 from tests.journeys.deployed import DATABASE, bring, deployed
 from tests.services.kafka import Broker, Sent, running_broker
-from tests.services.postgres import Postgres, postgres
+from tests.services.postgres import INSTALL, Postgres, postgres, programs
 from tests.services.seaweed import Store, store
 from tests.services.spark_cluster import Cluster, running_cluster
 
@@ -32,6 +33,12 @@ WINDOW, THREE = "2025-11-20T03", 1_763_607_600_000
 TOPIC, PARTITIONS, CITIES = "town.public.city", 2, 400
 RECORDS = MOST_OFFSETS + 5_000
 """More than a run reads in its own process."""
+GUARDED = {
+    "spark.authenticate": "true",
+    "spark.authenticate.secret": token_hex(32),
+    "spark.network.crypto.enabled": "true",
+    "spark.io.encryption.enabled": "true",
+}
 FEED = """\
 format: debezium
 landing: kafka://{address}/{topic}
@@ -86,16 +93,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory, store: Store, broker: Broke
 
 @pytest.fixture(scope="module")
 def cluster(folder: Path, store: Store) -> Iterator[Cluster]:
-    """A master and two workers."""
+    """A master and two workers, which ask for a secret and encrypt, as docs/howto/cluster.md has it."""
     (folder / "hosts").mkdir()
-    with running_cluster(folder / "hosts", store.environment()) as running:
+    hosts = folder / "hosts"
+    with running_cluster(hosts, store.environment(), conf=GUARDED) as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_out() -> None:
+    """``make cluster-test`` promises every part: one that cannot be tried fails it."""
+    if COMPARED and programs() is None:
+        pytest.fail(f"no Postgres on this machine; install it with: {INSTALL}")
 
 
 def on_the_cluster(cluster: Cluster, folder: Path, store: Store) -> dict[str, str]:
     """What a process needs to run Spark there."""
     return {
         **store.environment(),
+        **cluster.settings,
         "WEIR_SPARK_MASTER": cluster.master,
         "WEIR_SPARK_ARCHIVE": str(folder / "weir.tar.gz"),
         "SPARK_LOCAL_IP": "127.0.0.1",

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
+from assets.silver.classified_windows import SMALL_RECORDS
 from tests.services.kafka import free_ports
 from tests.services.seaweed import SECRET_KEY, Store, store
 from tests.support.pet_feed import change, drop
@@ -29,13 +30,20 @@ format: arcion_s3_json
 landing: s3://secret-drops/zoo/
 tables: {pets: {key: [id], columns: {id: int, name: string}}}
 """
+CROWD = """\
+format: arcion_s3_json
+landing: s3://secret-drops/crowd/
+tables: {people: {key: [id], columns: {id: int, name: string}, mask: {name: hash}}}
+"""
+PEOPLE = SMALL_RECORDS + 1_000
+"""So many that Spark's tasks hash their names, and have the secret for that."""
 TOPIC = """\
 format: debezium
 landing: kafka://127.0.0.1:{port}/pets
 tables: {{pets: {{key: [id], columns: {{id: int, name: string}}}}}}
 """
 WRONG, KAFKA, MAIL, HOOK = "wrong+secret/4711", "kafka secret 4712", "mail-secret-4713", "hook-4714"
-ADDRESS = "secret+of/an-address-4715"
+ADDRESS, MASK = "secret+of/an-address-4715", "mask/secret+of-names-4716"
 
 
 def forms(secret: str) -> set[bytes]:
@@ -56,18 +64,25 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("WEIR_", "AWS_", "DAGSTER_", "PYSPARK_"))
     }
-    (tmp_path / "spark").mkdir()
     (tmp_path / "events").mkdir()
-    (tmp_path / "spark" / "spark-defaults.conf").write_text(
-        f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir file://{tmp_path}/events\n"
-    )
+    logged = f"spark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir file://{tmp_path}/events\n"
+    # With the second one every job of Spark's fails, in the middle of a run.
+    for name, more in (("spark", ""), ("failing", "spark.driver.maxResultSize 1b\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "spark-defaults.conf").write_text(logged + more)
     (dead,) = free_ports(1)
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "zoo.yaml").write_text(FEED)
     (tmp_path / "feeds" / "topic.yaml").write_text(TOPIC.format(port=dead))
+    (tmp_path / "feeds" / "crowd.yaml").write_text(CROWD)
+    people = [
+        change("I", n, after={"id": str(n), "name": f"name {n}"}, table="people", minute=n % 50)
+        for n in range(1, PEOPLE + 1)
+    ]
     ada, bo = {"id": "1", "name": "Ada"}, {"id": "2", "name": "Bo"}
     data = drop(change("I", 1, after=ada), change("I", 2, after=bo)) + b"{broken\n"
-    store.put("secret-drops", {"zoo/2025-11-20/03/a.json": data})
+    drops = {"zoo/2025-11-20/03/a.json": data, "crowd/2025-11-20/03/a.json": drop(*people)}
+    store.put("secret-drops", drops)
     store.put("secret-tables", {})
     return {
         **kept,
@@ -81,6 +96,7 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
         "WEIR_KAFKA_SASL_USERNAME": "weir",
         "WEIR_KAFKA_SASL_MECHANISM": "PLAIN",
         "WEIR_KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT",
+        "WEIR_MASK_KEY": MASK,
         "WEIR_SMTP_URL": f"smtp://weir:{MAIL}@127.0.0.1:{dead}",
         "WEIR_MAIL_TO": "somebody@example.com",
         "WEIR_WEBHOOK_URL": f"http://127.0.0.1:{dead}/services/{HOOK}",
@@ -117,7 +133,11 @@ def kept(folder: Path, store: Store) -> Iterator[tuple[str, bytes]]:
 
 def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[str, str]) -> None:
     assert weir(tmp_path, told, "run", "--feed", "zoo") == 0
-    # A query that needs Spark, whose event log has its settings and plans.
+    # Runs and a query that need Spark, whose event log has its settings and plans.
+    assert weir(tmp_path, told, "run", "--feed", "crowd") == 0
+    failing = {**told, "SPARK_CONF_DIR": str(tmp_path / "failing")}
+    elsewhere = ("--warehouse", "s3://secret-tables/failing")
+    assert weir(tmp_path, failing, "run", "--feed", "crowd", *elsewhere) != 0
     assert weir(tmp_path, told, "query", "SELECT count(*), sum(hash(name)) FROM gold.zoo.pets") == 0
     assert weir(tmp_path, told, "run", "--feed", "topic") == 2
     assert weir(tmp_path, told, "status", "--details") in (0, 1, 2)
@@ -131,9 +151,10 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
     assert weir(tmp_path, told, "onboard", signed, "--print") == 2
     found = dict(kept(tmp_path, store))
     # That which was looked through is there: the run's history, Spark's event log, the tables.
+    assert sum(name.startswith("events/") for name in found) >= 3
     for part in ("history/", "events/", "s3://secret-tables/lake/gold/", "metrics/"):
         assert any(name.startswith(part) for name in found), part
-    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS):
+    for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS, MASK):
         places = [
             name for name, body in found.items() if any(form in body for form in forms(secret))
         ]

@@ -53,6 +53,8 @@ class Cluster:
     port: int
     page: int
     environment: Mapping[str, str]
+    settings: Mapping[str, str]
+    """What a session needs in its environment to be let in."""
     workers: list[Worker] = field(default_factory=list)
 
     @property
@@ -91,11 +93,20 @@ class Cluster:
 
 @contextmanager
 def running_cluster(
-    folder: Path, environment: Mapping[str, str], workers: int = 2, memory: str = "1g"
+    folder: Path,
+    environment: Mapping[str, str],
+    workers: int = 2,
+    memory: str = "1g",
+    conf: Mapping[str, str] | None = None,
 ) -> Iterator[Cluster]:
-    """A cluster whose workers have this in their environment (credentials of a store, say); ended with all of it."""
+    """A cluster whose workers have this in their environment (credentials of a store, say); ended with all of it.
+
+    ``conf``: Spark's own settings, of the master, the workers and every session that has the cluster's ``settings``.
+    """
     port, page = free_ports(2)
-    cluster = Cluster(folder, port, page, _environment_of_a_host(environment))
+    settings = _configured(folder / "conf", conf) if conf else {}
+    host = {**_environment_of_a_host(environment), **settings}
+    cluster = Cluster(folder, port, page, host, settings)
     master = _start(
         *("org.apache.spark.deploy.master.Master", "--host", HOST),
         *("--port", str(port), "--webui-port", str(page)),
@@ -113,6 +124,13 @@ def running_cluster(
         with suppress(ProcessLookupError):
             os.killpg(master.pid, signal.SIGKILL)
         master.wait()
+
+
+def _configured(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
+    folder.mkdir()
+    lines = [f"{name} {value}\n" for name, value in conf.items()]
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    return {"SPARK_CONF_DIR": str(folder)}
 
 
 def wait(until: Any, otherwise: str, seconds: float = PATIENCE) -> None:

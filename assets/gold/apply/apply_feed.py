@@ -83,13 +83,16 @@ def _side_by_side(
             error = fault
         return TableResult(table, done, error, monotonic() - started)
 
-    if len(tables) == 1:
-        yield apply_one(tables[0])
-        return
-    with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="gold") as threads:
-        work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
-        for done in as_completed(work):
-            yield done.result()
+    try:
+        if len(tables) == 1:
+            yield apply_one(tables[0])
+            return
+        with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="gold") as threads:
+            work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
+            for done in as_completed(work):
+                yield done.result()
+    finally:
+        known.once.forget()
 
 
 def _with_this_threads_jobs(work: Callable[[Table], TableResult]) -> Callable[[Table], TableResult]:

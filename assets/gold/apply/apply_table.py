@@ -58,7 +58,7 @@ class ApplyContext:
     """
 
     lake: Lake
-    once: Lake
+    once: ReadOnce
     feed: Feed
     stopped: Mapping[str, Stopped]
 

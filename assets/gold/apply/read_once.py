@@ -62,6 +62,11 @@ class ReadOnce(Lake):
                 self._kept[what] = make()
             return self._kept[what]
 
+    def forget(self) -> None:
+        """Let go of all that is kept: an error that a step hands on holds it, by the frames that it came through."""
+        with self._lock:
+            self._kept.clear()
+
     def small_table(self, layer: Layer, feed: str, columns: pa.Schema) -> SmallTable:
         """See ``Lake``."""
         plain = super().small_table(layer, feed, columns)

@@ -6,8 +6,10 @@ store (``kept_files``).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from threading import Lock
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -15,6 +17,10 @@ from assets.delta.table_files import Files
 
 MOST_BYTES = 128 << 20
 """Up to so many bytes of rows are kept, as they are in memory; what is beyond that is read again."""
+
+
+_What: TypeAlias = tuple[str, tuple[str, ...]]
+"""A file, and the columns that are read of it."""
 
 
 class KeptRows:
@@ -26,19 +32,28 @@ class KeptRows:
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self._kept: dict[tuple[str, tuple[str, ...]], pa.Table] = {}
+        self._kept: dict[_What, pa.Table] = {}
         self._bytes = 0
+        self._reading: defaultdict[_What, Lock] = defaultdict(Lock)
         self._lock = Lock()
 
     def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
         """See ``Files.read``."""
         what = (name, tuple(columns))
-        # Held while it reads: the tables of a step begin together, and with the same file.
         with self._lock:
-            if what in self._kept:
-                return self._kept[what]
-            found = self._files.read(name, size, columns)
-            if self._bytes + found.nbytes <= MOST_BYTES:
-                self._bytes += found.nbytes
+            reading = self._reading[what]
+        # The tables of a step begin together, and with the same file: one reads it, the others wait for that.
+        with reading:
+            if what not in self._kept:
+                found = self._files.read(name, size, columns)
+                if not self._takes(found.nbytes):
+                    return found
                 self._kept[what] = found
-            return found
+            return self._kept[what]
+
+    def _takes(self, size: int) -> bool:
+        """Whether there is room for so many bytes, which are then taken."""
+        with self._lock:
+            takes = self._bytes + size <= MOST_BYTES
+            self._bytes += size if takes else 0
+            return takes

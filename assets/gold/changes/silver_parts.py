@@ -48,7 +48,10 @@ class Part(NamedTuple):
 
 
 def parts_of(gold: GoldTable) -> tuple[KeptRows, Sequence[Part]]:
-    """The files that the feed's silver has now, and what reads them; asked for once in a step of many tables."""
+    """The files that the feed's silver has now, and what reads them.
+
+    Listed once for the tables of a step that are worked on together (``apply_feed.TOGETHER``).
+    """
     found: tuple[KeptRows, Sequence[Part]] = gold.lake.once(
         ("silver's files", gold.feed.name), lambda: _parts_of(gold)
     )
