@@ -160,3 +160,18 @@ def test_the_demo_is_the_same_on_the_cluster(folder: Path, cluster: Cluster, sto
             for warehouse in ("s3://orchestrated/demo", here)
         )
         assert found == expected, name
+
+
+@pytest.mark.skipif(not COMPARED, reason="it waits for an answer: make cluster-test has it")
+def test_a_driver_without_the_clusters_secret_is_not_let_in(
+    folder: Path, cluster: Cluster, store: Store
+) -> None:
+    before = len(cluster.state()["completedapps"])
+    settings = on_the_cluster(cluster, folder, store)
+    del settings["SPARK_CONF_DIR"]
+    stranger = runs.start(
+        folder, "stranger", "s3://orchestrated/stranger", settings, "run", "--feed", "town"
+    )
+    assert stranger.process.wait(timeout=300) != 0, stranger.said
+    found = cluster.state()
+    assert (found["activeapps"], len(found["completedapps"])) == ([], before)
