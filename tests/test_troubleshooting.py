@@ -51,6 +51,7 @@ WORDS = {
     "WorkerLost": "A Python worker of Spark's was killed",
     "WorkerStill": "A Python worker of Spark's stood still",
     "SparkLost": "Spark's Java process ended",
+    "ClusterAway": "no session could be started on",
     "JavaMissing": "Java was not found",
     "JarsMissing": "these jars are needed and could not be fetched",
 }

@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
 from dagster_pyspark import LazyPySparkResource
-from dagster_pyspark.resources import spark_session_from_config
 
 from orchestration.spark import archive, conditional_commits
+from orchestration.spark.clusters import started
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
 from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
@@ -49,10 +49,11 @@ class WeirSpark(LazyPySparkResource):
             if self.s3a:
                 settings |= conditional_commits.SETTINGS
             with starting():
-                session = spark_session_from_config(settings)  # type: ignore[no-untyped-call]
+                session = started(settings)
             if self.s3a:
                 conditional_commits.install(session)
             # What Delta prints by itself (a line per VACUUM) would appear amid a command's own output.
+            assert session._jvm is not None  # it has just started
             java = session._jvm.java
             nowhere = java.io.PrintStream(java.io.OutputStream.nullOutputStream())
             java.lang.System.setOut(nowhere)

@@ -173,5 +173,6 @@ def test_a_driver_without_the_clusters_secret_is_not_let_in(
         folder, "stranger", "s3://orchestrated/stranger", settings, "run", "--feed", "town"
     )
     assert stranger.process.wait(timeout=300) != 0, stranger.said
+    assert f"no session could be started on {cluster.master}" in stranger.said
     found = cluster.state()
     assert (found["activeapps"], len(found["completedapps"])) == ([], before)

@@ -1,7 +1,7 @@
 """Rows of a table's data files, kept for a step that reads the same files for one table after another.
 
-Put here how much is kept. Not here: reading a file (``table_files``), and files that a process keeps as they are in a
-store (``kept_files``).
+Put here how much is kept. Not here: reading a file (``assets/delta/table_files.py``), and files kept as they are in a
+store (``assets/delta/kept_files.py``).
 """
 
 from __future__ import annotations
