@@ -26,30 +26,32 @@ from orchestration.resources import lake_of
 
 
 def run(
-    folder: Path, sizes: Sizes, wanted: Sequence[str], environments: Path
-) -> tuple[str, dict[str, object]]:
-    """Measure in this folder.
+    folder: Path, sizes: Sizes, wanted: Sequence[str], environments: Path, json_file: Path
+) -> str:
+    """Measure in this folder; the JSON file has what is measured so far after each line, for some take an hour.
 
     Args:
         folder: Where drops and tables go.
         sizes: How much work the lines are.
         wanted: The names of the lines.
         environments: The folder of the other tools' environments.
+        json_file: The file that gets every figure.
 
     Returns:
-        The table as Markdown, and what goes into the JSON file.
+        The table as Markdown.
     """
     taken_on = machine()
     work = Workspace(folder, lake_of(str(folder)))
     spark = work.session.spark
-    findings = [
-        Finding.of(line, measured(spark, line, sizes.repeats))
-        for line in wanted_lines(work, sizes, wanted, environments)
-    ]
-    resident = peak_resident(spark)
     taken_on["driver memory"] = spark.conf.get("spark.driver.memory")
-    taken_on["peak resident MB of Java"] = resident and round(resident / 2**20)
-    return report.table(findings, taken_on), report.as_json(findings, taken_on, asdict(sizes))
+    findings: list[Finding] = []
+    for line in wanted_lines(work, sizes, wanted, environments):
+        findings.append(Finding.of(line, measured(spark, line, sizes.repeats)))
+        resident = peak_resident(spark)
+        taken_on["peak resident MB of Java"] = resident and round(resident / 2**20)
+        figures = report.as_json(findings, taken_on, asdict(sizes))
+        json_file.write_text(json.dumps(figures, indent=2) + "\n")
+    return report.table(findings, taken_on)
 
 
 @click.command(name="bench")
@@ -114,8 +116,7 @@ def bench(
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="weir-bench-", dir=folder) as name:
-        table, figures = run(Path(name), sizes, wanted or LINES, environments)
-    json_file.write_text(json.dumps(figures, indent=2) + "\n")
+        table = run(Path(name), sizes, wanted or LINES, environments, json_file)
     click.echo(table)
     say(f"every figure is in {json_file}")
 
