@@ -16,6 +16,8 @@ from pyspark.sql import SparkSession
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
 from tests.services.kafka import broker
+from transforms.feed import digest
+from transforms.feed.feed import Feed
 
 # Of a fixture that modules import by themselves each would have its own.
 __all__ = ["broker"]
@@ -169,3 +171,17 @@ def samples_of(root: Path) -> Callable[[str], Path]:
         return folder
 
     return folder_of
+
+
+@pytest.fixture
+def digested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The windows for which the whole feed's digest was worked out, in order; grows during the test."""
+    windows: list[str] = []
+    original = digest.feed_digest
+
+    def counted(feed: Feed, window: str) -> str:
+        windows.append(window)
+        return original(feed, window)
+
+    monkeypatch.setattr(digest, "feed_digest", counted)
+    return windows

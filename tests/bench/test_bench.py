@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from assets.layers import Layer
 from bench.aims import WINDOW
-from bench.lines import nothing_new
+from bench.lines import drop_to_gold, nothing_new
 from bench.lines.agreement import fingerprint
 from bench.lines.wanted import wanted_lines
 from bench.made import drops, row
@@ -109,3 +109,17 @@ def test_the_checks_of_a_window_are_timed_beside_the_window(
     timed(spark, line.competitors["weir"](), "checks")
     stored = sorted(one.stem for one in tmp_path.glob("run_*/_quality/bench/validations/**/*.json"))
     assert stored == ["gold.bench.item", "silver.bench"]
+
+
+def test_a_drop_is_in_gold_once_the_sensor_s_line_has_timed_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drop_to_gold, "TICK", 1)
+    work = Workspace(tmp_path, lake_of(str(tmp_path)))
+    with closing(wanted_lines(work, SIZES, ["sensor"])) as found:
+        line = next(found)
+        assert line.is_process
+        assert timed(spark, line.competitors["weir"](), line.name).seconds > 0
+    gold = spark.read.format("delta").load(str(tmp_path / "watched/warehouse/gold/bench/item"))
+    # The one that the daemon's first run brought, and the one that was timed.
+    assert sorted(one["id"] for one in gold.select("id").collect()) == [0, 1]

@@ -8,25 +8,28 @@ was. Not here: processes on one machine, whose locks end with them (``test_two_r
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
 
-from assets.delta.local_table import LocalTable
 from assets.layers import Layer
-from orchestration.resources import lake_of
 from tests.faults.drawn import SEED, Drawn, draw
 from tests.faults.lives import Life
 from tests.faults.machine import COMMIT, HELD, READ
+from tests.faults.stored import (
+    STEPS_TABLES,
+    Tables,
+    differences,
+    newest,
+    opened,
+    rows_of,
+    tables_of,
+)
 from tests.services.seaweed import Store
 
 pytestmark = [pytest.mark.journey, pytest.mark.services]
@@ -45,14 +48,14 @@ UNCONSTRAINED = "look.8"
 """Gold has its rows and not yet its constraint: whoever finds that leaves the table to Spark, which may look for rows
 without a key."""
 BUSY = "another run is writing the same windows or tables now (process"
+FEED = "faults"
 TABLES = (
-    *((layer, None) for layer in (Layer.BRONZE, Layer.SILVER, Layer.QUARANTINE)),
-    *((layer, None) for layer in (Layer.ACCOUNTING, Layer.PROGRESS)),
+    *STEPS_TABLES,
+    (Layer.QUARANTINE, None),
     (Layer.GOLD, "item"),
     (Layer.GOLD, "item__tombstones"),
 )
 
-Tables = dict[str, Counter[str]]
 Tell = Callable[[str, object], None]
 
 
@@ -89,7 +92,7 @@ def site(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
             patch.setenv(name, value)
         assert is_as_expected("alone", drawn)
         places = tuple(one.layer for one in alone.marks() if "." in one.layer)
-        yield Site(folder, store, tables_of("alone"), places)
+        yield Site(folder, store, stored_in("alone"), places)
 
 
 def test_of_two_machines_at_one_window_one_works_and_the_other_says_who_does(site: Site) -> None:
@@ -105,7 +108,7 @@ def test_of_two_machines_at_one_window_one_works_and_the_other_says_who_does(sit
         assert f"TableBusy: bronze.faults: {BUSY} {first.process.pid} on first has it since" in end
         first.journal.with_suffix(".on").touch()
         assert first.process.wait(timeout=240) == 0, first.said
-    assert tables_of("held") == site.tables
+    assert stored_in("held") == site.tables
 
 
 @pytest.mark.parametrize(
@@ -123,19 +126,19 @@ def test_a_machine_that_stood_still_finds_that_another_took_over_and_changes_not
     paused, other = pair(site, warehouse, "paused", place)
     with running(paused, other):
         taken_over_from(paused, other, place, layer)
-        assert tables_of(warehouse) == site.tables
+        assert stored_in(warehouse) == site.tables
         before = versions_of(warehouse)
         paused.go_on()
         assert paused.process.wait(timeout=240) != 0, paused.said
     assert says in paused.said.strip().splitlines()[-1], paused.said
-    assert (tables_of(warehouse), versions_of(warehouse)) == (site.tables, before)
+    assert (stored_in(warehouse), versions_of(warehouse)) == (site.tables, before)
 
 
 def test_a_machine_that_died_with_a_lease_is_waited_for_until_it_is_over(site: Site) -> None:
     killed, other = pair(site, "killed", "killed", f"{COMMIT}.1")
     with running(killed, other):
         taken_over_from(killed, other, f"{COMMIT}.1", "bronze", kill=True)
-    assert tables_of("killed") == site.tables
+    assert stored_in("killed") == site.tables
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
@@ -148,9 +151,7 @@ def test_wherever_a_machine_stands_still_or_dies_nothing_is_doubled_or_lost(
     raced_or_stopped = raced if fate == "race" else partial(stopped_anywhere, fate, place)
     ends = raced_or_stopped(site, warehouse)
     print(f"moment {moment}: {fate} at {place}: {ends}", flush=True)
-    found = tables_of(warehouse)
-    lost = sum((site.tables[name] - found[name]).total() for name in found)
-    wrong = sum((found[name] - site.tables[name]).total() for name in found)
+    lost, wrong = differences(site.tables, stored_in(warehouse))
     record_property("faults", (f"two machines at one warehouse in S3: {fate}", 1, lost, wrong))
     assert (lost, wrong) == (0, 0), f"{fate} at {place}: {ends}"
 
@@ -181,7 +182,7 @@ def stopped_anywhere(fate: str, place: str, site: Site, warehouse: str) -> list[
             victim.kill()
         other.go()
         assert other.process.wait(timeout=240) == 0, other.said
-        assert tables_of(warehouse) == site.tables
+        assert stored_in(warehouse) == site.tables
         if kill:
             return ["killed"]
         before = versions_of(warehouse)
@@ -237,48 +238,20 @@ def address(warehouse: str) -> str:
     return f"s3a://{BUCKET}/{warehouse}"
 
 
-def opened(warehouse: str) -> Iterator[tuple[str, LocalTable]]:
-    """All tables of the feed, by name."""
-    lake = lake_of(address(warehouse))
-    for layer, table in TABLES:
-        found = lake.local_table(layer, "faults", table)
-        assert found.table is not None, f"there is no {layer} {table}"
-        yield ".".join(filter(None, (layer, "faults", table))), found
-
-
-def tables_of(warehouse: str) -> Tables:
-    """Every row of every table as text, without when it was finished, and how often it is there."""
-    return {
-        name: Counter(
-            repr([value for value in sorted(row.items()) if value[0] != "finished_at"])
-            for row in rows_of(table)
-        )
-        for name, table in opened(warehouse)
-    }
+def stored_in(warehouse: str) -> Tables:
+    """The rows of all tables of a warehouse."""
+    return tables_of(address(warehouse), FEED, TABLES)
 
 
 def versions_of(warehouse: str) -> dict[str, int]:
     """The newest commit of every table."""
-    return {name: newest(table).version() for name, table in opened(warehouse)}
-
-
-def newest(table: LocalTable) -> DeltaTable:
-    """The table as delta-rs has it, which is there."""
-    assert table.table is not None
-    return table.table
-
-
-def rows_of(table: LocalTable) -> list[dict[str, Any]]:
-    """All rows with all columns, as the product reads them: Spark may have marked some as deleted."""
-    rows: list[dict[str, Any]] = table.read(
-        pa.schema(newest(table).schema().to_arrow())
-    ).to_pylist()
-    return rows
+    found = opened(address(warehouse), FEED, TABLES)
+    return {name: newest(table).version() for name, table in found}
 
 
 def is_as_expected(warehouse: str, drawn: Drawn) -> bool:
     """Whether gold has the keys that the oracle expects, each with the same last event."""
-    rows = rows_of(dict(opened(warehouse))["gold.faults.item"])
+    rows = rows_of(dict(opened(address(warehouse), FEED, TABLES))["gold.faults.item"])
     found = sorted((row["case_id"], str(row["id"]), row["_weir_event_id"]) for row in rows)
     expected = drawn.expected(drawn.windows)[0]
     return found == sorted((*map(str, key), str(row[-2])) for key, row in expected.items())

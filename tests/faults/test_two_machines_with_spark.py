@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,15 +20,14 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-import pyarrow as pa
 import pytest
 
 from assets.delta.leases import LEASES
 from assets.layers import Layer
 from bench.made import drops, row
 from bench.made.changes import drawn
-from orchestration.resources import lake_of
 from tests.faults.drawn import SEED
+from tests.faults.stored import STEPS_TABLES, Tables, differences, tables_of
 from tests.services.seaweed import Store
 
 pytestmark = [pytest.mark.journey, pytest.mark.services]
@@ -46,12 +44,7 @@ RECORDS: Final = 10_000
 NOTICED: Final = re.compile(
     "(this run has lost its lease|another run is writing|was written by)[^.:]*"
 )
-TABLES: Final = (
-    *((layer, None) for layer in (Layer.BRONZE, Layer.SILVER, Layer.ACCOUNTING, Layer.PROGRESS)),
-    (Layer.GOLD, "item"),
-    (Layer.GOLD, "item__tombstones"),
-)
-Tables = dict[str, Counter[str]]
+TABLES: Final = (*STEPS_TABLES, (Layer.GOLD, "item"), (Layer.GOLD, "item__tombstones"))
 Tell = Callable[[str, object], None]
 
 
@@ -130,7 +123,7 @@ def site(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sit
     with pytest.MonkeyPatch.context() as patch:
         for name, value in store.environment().items():
             patch.setenv(name, value)
-        yield Site(folder, store, tables_of("alone"))
+        yield Site(folder, store, stored_in("alone"))
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
@@ -150,7 +143,7 @@ def test_a_run_that_stood_still_or_died_while_another_took_over_doubles_and_lose
         time.sleep(LEASE + 1)
         other = site.run(warehouse, "other")
         assert other.end() == 0, other.said
-        assert tables_of(warehouse) == site.tables
+        assert stored_in(warehouse) == site.tables
         first.send(signal.SIGCONT)
         code = first.end()
     finally:
@@ -158,9 +151,7 @@ def test_a_run_that_stood_still_or_died_while_another_took_over_doubles_and_lose
     noticed = NOTICED.search(first.said)
     end = f"ended with {code}, {noticed[0] if noticed else 'and said nothing of another'}"
     print(f"moment {moment}: {fate} {seconds:.1f} s after the lease on {step}: {end}", flush=True)
-    found = tables_of(warehouse)
-    lost = sum((site.tables[name] - found[name]).total() for name in found)
-    wrong = sum((found[name] - site.tables[name]).total() for name in found)
+    lost, wrong = differences(site.tables, stored_in(warehouse))
     fault = f"two runs of Spark's at one warehouse in S3: {fate}"
     record_property("faults", (fault, 1, lost, wrong))
     assert (lost, wrong) == (0, 0), first.said
@@ -181,15 +172,6 @@ def address(warehouse: str) -> str:
     return f"s3a://{BUCKET}/{warehouse}"
 
 
-def tables_of(warehouse: str) -> Tables:
-    """Every row of every table as text, without when it was finished, and how often it is there."""
-    lake, found = lake_of(address(warehouse)), {}
-    for layer, table in TABLES:
-        stored = lake.local_table(layer, FEED, table)
-        assert stored.table is not None, f"there is no {layer} {table}"
-        rows = stored.read(pa.schema(stored.table.schema().to_arrow())).to_pylist()
-        found[f"{layer} {table}"] = Counter(
-            repr([value for value in sorted(one.items()) if value[0] != "finished_at"])
-            for one in rows
-        )
-    return found
+def stored_in(warehouse: str) -> Tables:
+    """The rows of all tables of a warehouse."""
+    return tables_of(address(warehouse), FEED, TABLES)
