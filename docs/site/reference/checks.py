@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import expectations
 from docs.site.reference.markdown import code, page, prose, table
+from expectations.gx import import_gx
 from expectations.rule import Rule
 from transforms.formats import FORMATS
 
@@ -32,6 +33,8 @@ def checks() -> str:
 
 def of_every_table() -> Iterator[str]:
     """A section for each module that has rules."""
+    # Some modules import it at their top, which in processes without a main file ends the process (``gx``).
+    import_gx()
     for module in sorted(
         one.name for one in pkgutil.walk_packages(expectations.__path__, "expectations.")
     ):
