@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 
 from bench.measuring import Line, OwnTime, Prepared
 
@@ -34,7 +34,7 @@ def run_weir(*words: str) -> None:
 
 
 def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
-    """Run ``weir`` to its end with these settings of the environment, and look all the time at the memory it holds.
+    """Run ``weir`` to its end with these settings of the environment, and look again and again at the memory it holds.
 
     Raises:
         subprocess.CalledProcessError: it ended with an error, which is on stderr.
@@ -48,8 +48,11 @@ def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
         start_new_session=True,
     ) as process:
         while process.poll() is None:
+            began = perf_counter()
             most = max(most, _resident(process.pid))
-            sleep(0.2)
+            # A look at a large process takes the kernel a good part of a second: it must not slow down what it times.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.2, 50 * (perf_counter() - began)))
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, [WEIR, *words])
     return OwnTime(perf_counter() - started, most or None)
