@@ -38,14 +38,14 @@ class Curve:
 
 
 def curves(runs: Sequence[Mapping[str, Any]]) -> list[Curve]:
-    """The curves in these files of the bench; a line without another of its kind is none."""
+    """The curves in these files, in several of which points may lie; a line without another of its kind is none."""
     found: dict[tuple[str, str], dict[float, float]] = {}
-    for run in runs:
-        lines = run["lines"]
-        for line in lines:
-            for title, size in _titles(line["name"], [one["name"] for one in lines]):
-                for name, seconds in line["median_seconds"].items():
-                    found.setdefault((title, SHOWN.get(name, name)), {})[size] = seconds
+    lines = [line for run in runs for line in run["lines"]]
+    names = [*dict.fromkeys(line["name"] for line in lines)]
+    for line in lines:
+        for title, size in _titles(line["name"], names):
+            for name, seconds in line["median_seconds"].items():
+                found.setdefault((title, SHOWN.get(name, name)), {})[size] = seconds
     return [
         Curve(title, name, tuple(sorted(points.items())))
         for (title, name), points in found.items()

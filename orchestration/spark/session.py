@@ -12,7 +12,7 @@ from threading import Lock
 
 from dagster_pyspark import LazyPySparkResource
 
-from orchestration.spark import archive, conditional_commits
+from orchestration.spark import archive, conditional_commits, sockets
 from orchestration.spark.clusters import started
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
@@ -42,10 +42,12 @@ class WeirSpark(LazyPySparkResource):
             check_java()
             jars = ensure_jars() + (s3a_jars() if self.s3a else [])
             archive.choose_python(os.environ)
-            if is_on_this_machine(self.spark_config):
-                stay_on_this_machine(os.environ)
             listed = ",".join(str(jar) for jar in jars)
             settings = {**self.spark_config, "spark.jars": listed}
+            if is_on_this_machine(self.spark_config):
+                stay_on_this_machine(os.environ)
+                # The executors of a cluster have folders of their own.
+                settings[sockets.SETTING] = sockets.socket_folder()
             if self.s3a:
                 settings |= conditional_commits.SETTINGS
             with starting():

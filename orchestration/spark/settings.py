@@ -50,9 +50,12 @@ _OF_SMALL_HEAPS: Final = {
 
 
 _OF_WORKERS: Final = {
-    # A connection between Java and a Python worker stood still for good once, all buffers full (a fault of Linux
-    # 6.18's loopback). A worker that neither takes nor gives anything for so many seconds is ended: a cluster does its
-    # task again, and a run on one machine fails, which can be started again. Half an hour, as the
+    # By TCP a connection between Java and a Python worker stood still for good twice, all buffers full: from 6.17 on
+    # Linux may drop what comes to a full buffer, and with it the word that the other side has room again.
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.daemon.module": "orchestration.spark.python_daemon",
+    # Should a worker neither take nor give anything for so many seconds, it is ended: a cluster does its task again,
+    # and a run on one machine fails, which can be started again. Half an hour, as the
     # error says: the fold of a key with very many events gives nothing for a while.
     "spark.python.worker.idleTimeoutSeconds": "1800",
     "spark.python.worker.killOnIdleTimeout": "true",

@@ -52,6 +52,8 @@ def test_the_points_of_one_curve_may_be_in_several_files() -> None:
     more = finding("changes into 50,000 rows", weir=5.0), FINDINGS[0]
     (weir,) = [one for one in curves.curves([run(*FINDINGS[:2]), run(*more)]) if one.name == "Weir"]
     assert weir.points == ((1e3, 2.0), (1e4, 2.0), (5e4, 5.0))
+    (weir,) = curves.curves([run(more[0]), run(finding("changes into 10 rows", weir=2.0))])
+    assert weir.points == ((10.0, 2.0), (5e4, 5.0))
 
 
 def test_a_tenfold_is_as_long_on_both_axes_as_everywhere_and_all_is_within_the_picture() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from orchestration.spark import sockets
 from orchestration.spark.settings import session_config
 
 pytestmark = pytest.mark.journey
@@ -35,10 +37,33 @@ with raise_clearly():
 """
 
 
-def run(master: str) -> subprocess.CompletedProcess[str]:
+SOCKETS = """
+import os, stat
+from pathlib import Path
+import pyarrow as pa
+from orchestration.spark.session import WeirSpark
+from orchestration.spark.settings import session_config
+from orchestration.spark.sockets import SETTING
+
+def held(batches):
+    for _ in batches:
+        folder = Path("/proc/self/fd")
+        open_now = [os.readlink(one) for one in folder.iterdir() if os.path.lexists(one)]
+        known = {kind: Path("/proc/net", kind).read_text().split() for kind in ("unix", "tcp", "tcp6")}
+        kinds = {kind for kind, lines in known.items() for one in open_now if one[8:-1] in lines}
+        yield pa.RecordBatch.from_pydict({"kind": sorted(kinds)})
+
+spark = WeirSpark(spark_config=session_config(os.environ)).spark_session
+print([one["kind"] for one in spark.range(1).mapInArrow(held, "kind string").collect()])
+folder = Path(spark.conf.get(SETTING))
+print(folder, oct(stat.S_IMODE(folder.stat().st_mode)), len([*folder.iterdir()]) > 0)
+"""
+
+
+def run(master: str, script: str = SCRIPT) -> subprocess.CompletedProcess[str]:
     """The script in a session of this master."""
     return subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", script],
         cwd=Path(__file__).resolve().parents[3],
         env={**os.environ, "WEIR_SPARK_MASTER": master, "WEIR_SPARK_DRIVER_MEMORY": "1g"},
         capture_output=True,
@@ -65,3 +90,24 @@ def test_every_session_ends_workers_that_stand_still() -> None:
         assert settings["spark.python.worker.killOnIdleTimeout"] == "true"
         # As the error says.
         assert settings["spark.python.worker.idleTimeoutSeconds"] == str(30 * 60)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of sockets")
+def test_java_and_its_workers_talk_by_sockets_that_nobody_else_reaches() -> None:
+    ended = run("local[1]", SOCKETS)
+    kinds, folder = ended.stdout.splitlines()[-2:]
+    assert kinds == "['unix']", ended.stderr[-3000:]
+    name, mode, has_sockets = folder.split()
+    assert (mode, has_sockets) == ("0o700", "True")
+    assert not Path(name).exists()
+
+
+def test_the_folder_of_sockets_is_never_too_long_for_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    long = tmp_path / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    made = Path(sockets.socket_folder.__wrapped__())
+    assert (made.parent, made.stat().st_mode & 0o777) == (Path("/tmp"), 0o700)
+    made.rmdir()
