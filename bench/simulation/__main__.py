@@ -101,8 +101,8 @@ def simulation(
 ) -> None:
     """What a week of such days asks of a machine, a store and a purse, by the figures of these files of make bench.
 
-    Nothing is measured here. The files need the lines ingest, checks, process, grow-rows, grow-tables, grow-day and
-    grow-requests.
+    Nothing is measured here. The files need the lines ingest, apply, checks, process, grow-rows, grow-tables, grow-day
+    and grow-requests.
     """
     runs = [json.loads(file.read_text()) for file in files]
     source = replace(SOURCE, **given)

@@ -32,9 +32,10 @@ class Costs:
 
     - ``byte``: a byte of a drop, from landing to silver.
     - ``check``: a record judged by a window's checks.
-    - ``change``: a change folded into gold.
+    - ``change``: a change folded into gold, by Spark.
     - ``row``: a row that gold holds already, for each window whose changes go into its table.
-    - ``table``: a table with a few changes in a window, from landing to gold.
+    - ``large``: a table that Spark writes in a window, however many changes and rows: its jobs, commits and files.
+    - ``table``: a table with a few changes in a window, from landing to gold: its commits and files.
     - ``window``: seconds of a run of one small window, however many cores there are.
     - ``requests``: to a store, by kind: of a window with one table, and of each further one.
     - ``kept``: bytes that a warehouse holds for each byte landed.
@@ -44,6 +45,7 @@ class Costs:
     check: float
     change: float
     row: float
+    large: float
     table: float
     window: float
     requests: Mapping[str, tuple[float, float]]
@@ -60,14 +62,19 @@ def costs(runs: Sequence[Run]) -> Costs:
     checks = next(_found(runs, r"checks of a window"))
     rows = [*_found(runs, r"changes into ([\d,]+) rows")]
     base, row = line_through([(one.number, one.core_seconds) for one in rows])
+    many = next(_found(runs, r"apply changes"))
+    # Both lines change one table of so many rows: what they differ in is the number of changes.
+    few, few_took = rows[0].size, base + row * many.rows
+    change = max(0.0, many.core_seconds - few_took) / (many.size - few)
     tables = [*_found(runs, r"10 changes each of ([\d,]+) tables")]
     _, table = line_through([(one.number, one.core_seconds) for one in tables])
     day = max(_found(runs, r"a day of ([\d,]+) changes"), key=lambda one: one.size)
     return Costs(
         byte=silver.core_seconds / silver.size,
         check=checks.core_seconds / checks.size,
-        change=max(0.0, base - table) / rows[0].size,
+        change=change,
         row=max(0.0, row),
+        large=max(0.0, base - few * change),
         table=table,
         window=next(_found(runs, r"one small window, weir run")).seconds,
         requests=_requests([*_found(runs, r"requests of a window, ([\d,]+) tables")]),
@@ -77,10 +84,11 @@ def costs(runs: Sequence[Run]) -> Costs:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured line; ``number`` is the one in its name, or 0."""
+    """One measured line; ``number`` is the one in its name, or 0, and ``rows`` those that its run's table had."""
 
     name: str
     number: int
+    rows: int
     size: int
     seconds: float
     core_seconds: float
@@ -103,7 +111,7 @@ def _found(runs: Sequence[Run], pattern: str) -> Iterator[Figure]:
             seconds = float(line["median_seconds"]["weir"])
             number = int(found[1].replace(",", "")) if found.groups() else 0
             yield Figure(
-                *(line["name"], number, int(line["size"]), seconds),
+                *(line["name"], number, int(run["sizes"]["rows"]), int(line["size"]), seconds),
                 *(seconds * float(run["machine"]["cores"]), line.get("counts", {})),
             )
     if missing:

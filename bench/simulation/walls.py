@@ -9,7 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bench.simulation.costs import Costs
-from bench.simulation.week import HOUR, Source, cores_needed, requests_of_a_day, seconds_of
+from bench.simulation.week import (
+    HOUR,
+    Source,
+    cores_needed,
+    requests_of_a_day,
+    seconds_of,
+    window_parts,
+)
 
 STORE_PUTS, STORE_GETS = 3_500, 5_500
 """Requests a second that S3 promises for one prefix, by its guide to performance."""
@@ -47,7 +54,8 @@ def walls(source: Source, costs: Costs, speedup: float) -> list[Wall]:
 
     def commits(size: float) -> bool:
         # The commits of all tables, one after another by one core, as the least that a single driver does.
-        return seconds_of(grown(size).tables * costs.table, 1, speedup, costs) > HOUR
+        of_tables = window_parts(grown(size), costs, size / 24)["tables"]
+        return seconds_of(of_tables, 1, speedup, costs) > HOUR
 
     bounds: dict[str, Callable[[int | float], bool]] = {
         "a machine of 64 cores no longer does an hour's window within an hour": one_machine,

@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import cos, log2, pi
 
+from assets.gold.apply.local_apply import MOST_CHANGES
 from bench.simulation.costs import KINDS, Costs
 
 HOURS = 24 * 7
 HOUR = 3600.0
+SMALL_ROWS = 300_000
+"""About so many rows of a gold table of ten columns are the most that a run changes without Spark."""
+
 MOST_CORES = 2**14
 """With more, it is said that no number of cores is enough."""
 
@@ -65,12 +69,13 @@ class Week:
 def window_parts(source: Source, costs: Costs, size: float) -> dict[str, float]:
     """The work of one window of so many bytes, in seconds of a core, by what causes it."""
     changes = size / source.record
+    is_large = changes / source.tables > MOST_CHANGES or source.rows / source.tables > SMALL_ROWS
     return {
         "bytes to silver": size * costs.byte,
         "checks": changes * costs.check,
         "changes into gold": changes * costs.change,
         "rows that gold holds": source.rows * costs.row,
-        "tables": source.tables * costs.table,
+        "tables": source.tables * (costs.large if is_large else costs.table),
     }
 
 
