@@ -28,7 +28,8 @@ OPERATIONS = {"insert": "I", "update": "U", "delete": "D"}
 def record(change: Change, table: str, named: Collection[str] = row.COLUMNS.keys()) -> str:
     """The change as Arcion's envelope, on one line; ``named``: the columns that its images say."""
     before, after = (_image(change.id, version, named) for version in (change.before, change.after))
-    milliseconds = 1000 * STARTED + (change.log * 1_000_000_000 + change.position) // 100
+    # Ten changes a millisecond, and room for a hundred million of them in a log: time rises with the position.
+    milliseconds = 1000 * STARTED + (change.log * 10_000_000_000 + change.position) // 1000
     cursor = {
         **{"extractorId": 0, "logSeqNum": 1, "slaveServerId": 1, "v": 2},
         **{"timestamp": milliseconds, "extractionTimestamp": milliseconds},

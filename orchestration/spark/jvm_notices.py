@@ -1,15 +1,16 @@
-"""What every JVM of Spark prints as it starts, kept off the terminal.
+"""What every JVM of Spark prints though nothing is wrong, kept off the terminal.
 
-Put here what silences Java itself. Not here: what Weir prints (``orchestration/console``), and log4j's settings
-(``log4j2.properties`` beside this file).
+Put here what silences Java itself, and Spark's Python workers, for which Java speaks. Not here: what Weir prints
+(``orchestration/console``), and log4j's settings (``log4j2.properties`` beside this file).
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO
 
@@ -19,6 +20,10 @@ NOTICES = (
     b"To adjust logging level use sc.setLogLevel",
 )
 """How the lines begin that every JVM of Spark prints as it starts and that no setting turns off."""
+
+_TRACEBACK = b"Traceback (most recent call last):"
+_OF_THE_DAEMON = re.compile(rb' +File "[^"]*pyspark/daemon\.py", line \d+, in (manager|worker)\s*$')
+_BROKEN = b"BrokenPipeError: "
 
 
 @contextmanager
@@ -43,6 +48,26 @@ def without_notices() -> Iterator[None]:
 
 def _pass_on(lines: IO[bytes], out: IO[bytes]) -> None:
     with lines, out:
-        for line in lines:
+        for line in _without_ends_of_workers(lines):
             if not line.startswith(NOTICES):
                 out.write(line)
+
+
+def _without_ends_of_workers(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines without what an idle Python worker prints when Java closes its connection, as it does with all of them.
+
+    It tells Java of its end, and by a Unix socket that fails where nobody is left to read. Two of them may speak at
+    once, and the JVM may end amid such lines.
+    """
+    held: list[bytes] = []
+    ends = 0
+    for line in lines:
+        if line.startswith(_TRACEBACK) or (held and _OF_THE_DAEMON.match(line)):
+            held.append(line)
+        elif line.startswith(_BROKEN) and (held or ends):
+            ends = max(0, ends + sum(one.startswith(_TRACEBACK) for one in held) - 1)
+            held.clear()
+        else:
+            yield from held
+            held.clear()
+            yield line

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from threading import Lock
 
 from dagster_pyspark import LazyPySparkResource
@@ -16,11 +16,12 @@ from orchestration.spark import archive, conditional_commits, sockets
 from orchestration.spark.clusters import started
 from orchestration.spark.jars import ensure_jars, s3a_jars
 from orchestration.spark.java import check_java
+from orchestration.spark.jvm_notices import without_notices
 from orchestration.spark.settings import is_on_this_machine, stay_on_this_machine
 
 _STARTS_ONCE = Lock()
 
-starting: Callable[[], AbstractContextManager[None]] = nullcontext
+starting: Callable[[], AbstractContextManager[None]] = without_notices
 """What surrounds the start of a session. Commands set it, to say that Spark starts: many commands never start it."""
 
 

@@ -53,7 +53,6 @@ _OF_WORKERS: Final = {
     # By TCP a connection between Java and a Python worker stood still for good twice, all buffers full: from 6.17 on
     # Linux may drop what comes to a full buffer, and with it the word that the other side has room again.
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.python.daemon.module": "orchestration.spark.python_daemon",
     # Should a worker neither take nor give anything for so many seconds, it is ended: a cluster does its task again,
     # and a run on one machine fails, which can be started again. Half an hour, as the
     # error says: the fold of a key with very many events gives nothing for a while.

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from orchestration.spark import jvm_notices
+
 NOISY = """
 import subprocess, sys, time
 from orchestration.spark.jvm_notices import without_notices
@@ -32,3 +36,37 @@ def test_what_every_jvm_says_is_left_out_and_the_rest_is_passed_on(root: Path) -
         [sys.executable, "-c", NOISY], cwd=root, capture_output=True, text=True, check=True
     )
     assert sorted(answer.stderr.splitlines()) == ["later", "my own", "out of memory"]
+
+
+FRAMES = [
+    b'  File "/x/pyspark.zip/pyspark/daemon.py", line 262, in manager\n',
+    b'  File "/x/pyspark.zip/pyspark/daemon.py", line 95, in worker\n',
+]
+BEGIN, BROKEN = (
+    b"Traceback (most recent call last):\n",
+    b"BrokenPipeError: [Errno 32] Broken pipe\n",
+)
+END_OF_WORKER = [BEGIN, *FRAMES, BROKEN]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [],
+        [b"spark WARN Executor: killed\n"],
+        # Errors of others are whole, those of a worker in a task, too.
+        [BEGIN, b'  File "/x/mine.py", line 1, in it\n', BROKEN],
+        [BEGIN, *FRAMES, b'  File "/x/mine.py", line 1, in it\n', b"ImportError: none\n"],
+        [BROKEN],
+    ],
+)
+def test_the_end_of_an_idle_worker_is_left_out_and_every_other_error_is_whole(
+    told: list[bytes],
+) -> None:
+    lines = [*END_OF_WORKER, *told, *END_OF_WORKER, *told, BEGIN, FRAMES[0]]
+    assert [*jvm_notices._without_ends_of_workers(lines)] == told * 2
+
+
+def test_two_idle_workers_may_end_at_once() -> None:
+    both = [BEGIN, BEGIN, FRAMES[0], *FRAMES, FRAMES[1], BROKEN, BROKEN]
+    assert [*jvm_notices._without_ends_of_workers([*both, b"next\n"])] == [b"next\n"]
