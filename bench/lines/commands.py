@@ -9,12 +9,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
+from typing import IO
 
-from bench.measuring import Line, OwnTime, Prepared
+from bench.measuring import Line, OwnTime, Prepared, say
 
 WEIR = Path(sys.executable).parent / "weir"
 
@@ -30,7 +32,9 @@ def run_weir(*words: str) -> None:
     Raises:
         subprocess.CalledProcessError: it ended with an error, which is on stderr.
     """
-    subprocess.run([WEIR, *words], env=_plain(), check=True, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryFile() as said:
+        ended = subprocess.run([WEIR, *words], env=_plain(), check=False, stdout=said)
+        _judge(ended.returncode, words, said)
 
 
 def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
@@ -41,21 +45,31 @@ def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
     """
     started, most = perf_counter(), 0
     # Its processes are found by their group, those that Spark has started included.
-    with subprocess.Popen(
-        [WEIR, *words],
-        env={**_plain(), **settings},
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            [WEIR, *words],
+            env={**_plain(), **settings},
+            stdout=said,
+            start_new_session=True,
+        ) as process,
+    ):
         while process.poll() is None:
             began = perf_counter()
             most = max(most, _resident(process.pid))
             # A look at a large process takes the kernel a good part of a second: it must not slow down what it times.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.2, 50 * (perf_counter() - began)))
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, [WEIR, *words])
+        _judge(process.returncode, words, said)
     return OwnTime(perf_counter() - started, most or None)
+
+
+def _judge(code: int, words: Sequence[str], said: IO[bytes]) -> None:
+    """Raise where the command has failed; what is wrong with data stands in its answer, so that is shown then."""
+    if code:
+        said.seek(0)
+        say(said.read().decode(errors="replace"))
+        raise subprocess.CalledProcessError(code, [WEIR, *words])
 
 
 def _plain() -> dict[str, str]:

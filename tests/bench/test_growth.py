@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +117,12 @@ def test_a_command_s_memory_is_watched(tmp_path: Path) -> None:
     assert found.seconds > 0
     assert found.resident is not None
     assert found.resident > 20 * 2**20
+
+
+def test_what_a_command_said_before_it_failed_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "wrong.yaml").write_text("format: nothing\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        watch_weir("feeds", "check", "--feeds", str(tmp_path), settings={})
+    assert "'nothing' is not a format" in capsys.readouterr().err
