@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import IO
 
 from bench.measuring import Line, OwnTime, Prepared, say
@@ -55,11 +55,11 @@ def watch_weir(*words: str, settings: Mapping[str, str]) -> OwnTime:
         ) as process,
     ):
         while process.poll() is None:
-            began = perf_counter()
+            began = thread_time()
             most = max(most, _resident(process.pid))
-            # A look at a large process takes the kernel a good part of a second: it must not slow down what it times.
+            # A look at a large process is a good part of a second's work: it must not slow down what it times.
             with suppress(subprocess.TimeoutExpired):
-                process.wait(max(0.2, 50 * (perf_counter() - began)))
+                process.wait(max(0.2, 50 * (thread_time() - began)))
         _judge(process.returncode, words, said)
     return OwnTime(perf_counter() - started, most or None)
 

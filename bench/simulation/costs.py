@@ -61,10 +61,13 @@ def costs(runs: Sequence[Run]) -> Costs:
     silver = next(_found(runs, r"landing to silver"))
     checks = next(_found(runs, r"checks of a window"))
     rows = [*_found(runs, r"changes into ([\d,]+) rows")]
-    base, row = line_through([(one.number, one.core_seconds) for one in rows])
+    base, slope = line_through([(one.number, one.core_seconds) for one in rows])
+    row = max(0.0, slope)
     many = next(_found(runs, r"apply changes"))
     # Both lines change one table of so many rows: what they differ in is the number of changes.
     few, few_took = rows[0].size, base + row * many.rows
+    if many.size <= few:
+        raise NoFigure(f"apply changes ({few + 1:,} changes or more)")
     change = max(0.0, many.core_seconds - few_took) / (many.size - few)
     tables = [*_found(runs, r"10 changes each of ([\d,]+) tables")]
     _, table = line_through([(one.number, one.core_seconds) for one in tables])
@@ -73,7 +76,7 @@ def costs(runs: Sequence[Run]) -> Costs:
         byte=silver.core_seconds / silver.size,
         check=checks.core_seconds / checks.size,
         change=change,
-        row=max(0.0, row),
+        row=row,
         large=max(0.0, base - few * change),
         table=table,
         window=next(_found(runs, r"one small window, weir run")).seconds,

@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 NOTICES = (
@@ -32,25 +32,32 @@ def without_notices() -> Iterator[None]:
 
     The JVM keeps the filter for its whole life; this process has its own standard error back afterwards.
     """
+    if sys.stderr is None:
+        # Whoever started this process has closed it: there is nothing to filter.
+        yield
+        return
     sys.stderr.flush()
     reader, writer = os.pipe()
     own = os.dup(2)
+    lines, out = os.fdopen(reader, "rb"), os.fdopen(os.dup(own), "wb", buffering=0)
     os.dup2(writer, 2)
     os.close(writer)
-    lines, out = os.fdopen(reader, "rb"), os.fdopen(own, "wb", buffering=0)
     threading.Thread(target=_pass_on, args=(lines, out), daemon=True).start()
     try:
         yield
     finally:
         sys.stderr.flush()
         os.dup2(own, 2)
+        os.close(own)
 
 
 def _pass_on(lines: IO[bytes], out: IO[bytes]) -> None:
     with lines, out:
         for line in _without_ends_of_workers(lines):
             if not line.startswith(NOTICES):
-                out.write(line)
+                # A full disk may have room again for what comes later.
+                with suppress(OSError):
+                    out.write(line)
 
 
 def _without_ends_of_workers(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -62,12 +69,16 @@ def _without_ends_of_workers(lines: Iterable[bytes]) -> Iterator[bytes]:
     held: list[bytes] = []
     ends = 0
     for line in lines:
-        if line.startswith(_TRACEBACK) or (held and _OF_THE_DAEMON.match(line)):
+        is_within = bool(held or ends)
+        # From Python 3.13 on a frame has its source below it.
+        of_a_frame = _OF_THE_DAEMON.match(line) or line.startswith(b"    ")
+        if line.startswith(_TRACEBACK) or (is_within and of_a_frame):
             held.append(line)
-        elif line.startswith(_BROKEN) and (held or ends):
+        elif line.startswith(_BROKEN) and is_within:
             ends = max(0, ends + sum(one.startswith(_TRACEBACK) for one in held) - 1)
             held.clear()
         else:
             yield from held
             held.clear()
+            ends = 0
             yield line

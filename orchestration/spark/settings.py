@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from orchestration.spark import sockets
 from transforms.addresses import has_credentials
 from transforms.errors import SettingMisdeclared
 
@@ -109,6 +110,9 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
         settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     else:
         settings |= _OF_SMALL_HEAPS
+    if settings["spark.master"].startswith("yarn"):
+        # The folder that an executor of YARN's has for temporary files has too long a name for a socket in it.
+        settings[sockets.SETTING] = sockets.SHORT
     return settings
 
 

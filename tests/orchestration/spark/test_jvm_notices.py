@@ -67,6 +67,23 @@ def test_the_end_of_an_idle_worker_is_left_out_and_every_other_error_is_whole(
     assert [*jvm_notices._without_ends_of_workers(lines)] == told * 2
 
 
-def test_two_idle_workers_may_end_at_once() -> None:
-    both = [BEGIN, BEGIN, FRAMES[0], *FRAMES, FRAMES[1], BROKEN, BROKEN]
-    assert [*jvm_notices._without_ends_of_workers([*both, b"next\n"])] == [b"next\n"]
+@pytest.mark.parametrize(
+    "both",
+    [
+        [BEGIN, BEGIN, FRAMES[0], *FRAMES, FRAMES[1], BROKEN, BROKEN],
+        [BEGIN, FRAMES[0], BEGIN, *FRAMES, BROKEN, FRAMES[1], BROKEN],
+    ],
+)
+def test_two_idle_workers_may_end_at_once(both: list[bytes]) -> None:
+    lines = [*both, b"next\n", BROKEN]
+    assert [*jvm_notices._without_ends_of_workers(lines)] == [b"next\n", BROKEN]
+
+
+def test_frames_may_have_their_source_below_them() -> None:
+    sources = [
+        b"    code = worker(sock, authenticated)\n",
+        b"    outfile.flush()\n",
+        b"    ~~~~^^\n",
+    ]
+    lines = [BEGIN, FRAMES[0], sources[0], FRAMES[1], *sources[1:], BROKEN, b"    next\n"]
+    assert [*jvm_notices._without_ends_of_workers(lines)] == [b"    next\n"]

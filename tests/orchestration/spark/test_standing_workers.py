@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 
 import pytest
@@ -95,19 +96,32 @@ def test_every_session_ends_workers_that_stand_still() -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of sockets")
 def test_java_and_its_workers_talk_by_sockets_that_nobody_else_reaches() -> None:
     ended = run("local[1]", SOCKETS)
+    assert ended.returncode == 0, ended.stderr[-3000:]
     kinds, folder = ended.stdout.splitlines()[-2:]
-    assert kinds == "['unix']", ended.stderr[-3000:]
-    name, mode, has_sockets = folder.split()
+    assert kinds == "['unix']"
+    name, mode, has_sockets = folder.rsplit(" ", 2)
     assert (mode, has_sockets) == ("0o700", "True")
     assert not Path(name).exists()
 
 
-def test_the_folder_of_sockets_is_never_too_long_for_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(("more", "is_around"), [(0, True), (1, False)])
+def test_a_socket_s_name_is_never_too_long(
+    monkeypatch: pytest.MonkeyPatch, more: int, is_around: bool
 ) -> None:
-    long = tmp_path / ("x" * 90)
-    long.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(long))
-    made = Path(sockets.socket_folder.__wrapped__())
-    assert (made.parent, made.stat().st_mode & 0o777) == (Path("/tmp"), 0o700)
-    made.rmdir()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        around = Path(folder, "x" * (sockets.LONGEST + more - len(folder) - 1))
+        around.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(around))
+        made = Path(sockets.socket_folder.__wrapped__())
+        assert made.stat().st_mode & 0o777 == 0o700
+        assert made.parent == (around if is_around else Path("/tmp"))
+        # The longest name that macOS takes.
+        assert len(str(made / f".{uuid.uuid4()}.sock")) <= 103
+        made.rmdir()
+
+
+def test_executors_of_yarn_have_a_short_folder_for_sockets_and_others_their_own() -> None:
+    assert session_config({"WEIR_SPARK_MASTER": "yarn"})[sockets.SETTING] == "/tmp"
+    assert sockets.SETTING not in session_config(
+        {"WEIR_SPARK_MASTER": "spark://master.example:7077"}
+    )
