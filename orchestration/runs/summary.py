@@ -14,7 +14,7 @@ from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
 from orchestration.sheets import Grid, Sheet
 from orchestration.watching.drift_lines import NEW_DRIFT
-from transforms.display.markdown import block_lines
+from transforms.display.markdown import block_lines, bullet_text
 
 
 def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
@@ -94,7 +94,7 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
             where = table_name_of(check.asset_key.path)
             sheet.line(f"  {word}: {where}: {check.check_name}", color)
             for line in filter(None, (check.description or "").splitlines()):
-                sheet.line(f"    {line}")
+                sheet.line(f"    {bullet_text(line)}")
     for name in sorted(left):
         sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
 

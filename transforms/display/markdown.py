@@ -55,7 +55,20 @@ def bullets(lines: Iterable[object]) -> Markdown:
 
 def bullet_texts(seen: str) -> list[str]:
     """The first paragraph of Markdown as plain lines: what ``bullets`` was given, where code spans are its lines."""
-    return [_uncoded(line) for line in seen.split("\n\n", 1)[0].splitlines()]
+    return [bullet_text(line) for line in seen.split("\n\n", 1)[0].splitlines()]
+
+
+_BULLET: Final = re.compile(r"- (`+)(.*?)\1")
+
+
+def bullet_text(line: str) -> str:
+    """A line of ``bullets`` as a person reads it at a terminal; any other line as it is."""
+    found = _BULLET.fullmatch(line)
+    if found is None:
+        return line
+    text = found[2]
+    is_padded = text[0] == text[-1] == " " and text.strip()
+    return f"- {text[1:-1] if is_padded else text}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markdown:
@@ -87,15 +100,3 @@ def _cell(value: object) -> str:
     # Cells are told apart before anything else is read, and not by all readers alike where a backslash is before a
     # bar: so no bar stands in code.
     return "&#124;".join(code(part) for part in str(value).split("|"))
-
-
-_BULLET: Final = re.compile(r"- (`+)(.*?)\1")
-
-
-def _uncoded(line: str) -> str:
-    found = _BULLET.fullmatch(line)
-    if found is None:
-        return line
-    text = found[2]
-    is_padded = text[0] == text[-1] == " " and text.strip()
-    return f"- {text[1:-1] if is_padded else text}"

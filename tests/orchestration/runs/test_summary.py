@@ -166,7 +166,7 @@ def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_d
                 "no_null_key",
                 passed=False,
                 severity=dg.AssetCheckSeverity.ERROR,
-                description="1 violation of: Keys.\nReport it.",
+                description="1 violation of: Keys.\n- `a: 1 in w`\nCall `weir`.",
             ),
         ]
     )
@@ -174,7 +174,8 @@ def test_checks_are_counted_and_those_that_did_not_pass_are_shown_with_what_to_d
         "checks: 2 passed, 1 warning, 1 failed",
         "  failed: silver.shop: no_null_key",
         "    1 violation of: Keys.",
-        "    Report it.",
+        "    - a: 1 in w",
+        "    Call `weir`.",
         "  warning: silver.shop: nothing_quarantined",
         "    4 violations of: Fits [so].",
         '    Look: weir query "SELECT [bold] :smile:".',
