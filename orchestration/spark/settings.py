@@ -105,15 +105,18 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
+    return settings | _of_place(settings)
+
+
+def _of_place(settings: Mapping[str, str]) -> dict[str, str]:
+    """What follows from where the session's tasks run."""
     if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
-        settings |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
-    else:
-        settings |= _OF_SMALL_HEAPS
+        return {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     if settings["spark.master"].startswith("yarn"):
         # The folder that an executor of YARN's has for temporary files has too long a name for a socket in it.
-        settings[sockets.SETTING] = sockets.SHORT
-    return settings
+        return {**_OF_SMALL_HEAPS, sockets.SETTING: sockets.SHORT}
+    return dict(_OF_SMALL_HEAPS)
 
 
 def _master(environment: Mapping[str, str]) -> str:
