@@ -30,8 +30,13 @@ def terminal() -> Iterator[tuple[TextIO, Callable[[], str]]]:
     with os.fdopen(other, "w", encoding="utf-8") as out:
 
         def written() -> str:
-            out.flush()
-            return os.read(own, 1 << 16).decode().replace("\r\n", "\n")
+            # A terminal gives what it has so far, which may be less than all.
+            end = "(the end)"
+            print(end, end="", file=out, flush=True)
+            seen = b""
+            while not seen.endswith(end.encode()):
+                seen += os.read(own, 1 << 16)
+            return seen.decode().replace("\r\n", "\n").removesuffix(end)
 
         yield out, written
     os.close(own)
