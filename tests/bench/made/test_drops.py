@@ -71,3 +71,14 @@ def test_small_tables_share_their_objects(tmp_path: Path) -> None:
     drops.lay_small(tmp_path, drops.small_names(3), seed=1)
     files = sorted(path for path in tmp_path.rglob("*.json"))
     assert [len(file.read_text().splitlines()) for file in files] == [300, 60]
+
+
+def test_time_rises_with_the_position_through_the_largest_day() -> None:
+    # A change has a hundred places of its log: twenty million of them, and the first ones of the next log.
+    places = [(log, 100 * number) for log in (4, 5, 6) for number in (0, 1, 20_000_000)]
+    times = []
+    for log, position in places:
+        change = changes.Change("update", 1, log, position, 0, 1)
+        cursor = json.loads(json.loads(drops.record(change, "item"))["cursor"])
+        times.append(cursor["timestamp"])
+    assert times == sorted(times)
