@@ -70,7 +70,7 @@ class Cluster:
 
     def alive(self) -> int:
         """How many workers the master has."""
-        with suppress(OSError):
+        with suppress(OSError, json.JSONDecodeError):
             return sum(worker["state"] == "ALIVE" for worker in self.state()["workers"])
         return 0
 
@@ -142,7 +142,8 @@ def wait(until: Any, otherwise: str, seconds: float = PATIENCE) -> None:
 
 
 def _answers(cluster: Cluster) -> bool:
-    with suppress(OSError):
+    # A master's page answers before the parts behind it do: with an empty body then.
+    with suppress(OSError, json.JSONDecodeError):
         return bool(cluster.state()["status"] == "ALIVE")
     return False
 
