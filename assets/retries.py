@@ -20,7 +20,7 @@ from transforms.errors import TableBusy, TablesFailed, WarehouseFailed
 from transforms.landing_away import LandingAway
 
 WAITS = (3.0, 9.0, 27.0)
-"""How many seconds a step waits before each further try."""
+"""How many seconds a step waits before each further try, or longer where another's lease ends later."""
 
 _PASSING = (LandingAway, LeaseLost, TableBusy, WarehouseFailed, WorkerLost)
 
@@ -68,5 +68,14 @@ def request_again(context: dg.AssetExecutionContext, fault: Exception) -> None:
     done = context.retry_number
     if not passes(fault) or done >= len(WAITS):
         return
-    context.log.warning(f"{fault} Tried again in {WAITS[done]:g} s ({done + 1} of {len(WAITS)}).")
-    raise dg.RetryRequested(len(WAITS), WAITS[done]) from fault
+    wait = max(WAITS[done], _lease_ends_in(fault))
+    context.log.warning(f"{fault} Tried again in {wait:g} s ({done + 1} of {len(WAITS)}).")
+    raise dg.RetryRequested(len(WAITS), wait) from fault
+
+
+def _lease_ends_in(fault: BaseException | None) -> float:
+    """Seconds until a table is free of a machine that may be dead; 0 where none is waited for."""
+    if isinstance(fault, TablesFailed):
+        return _lease_ends_in(fault.__cause__)
+    # The one who has it may renew it just now, and a second is the store's own rounding.
+    return fault.seconds + 1 if isinstance(fault, TableBusy) and fault.seconds else 0.0

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from assets import retries
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
 from tests.services.kafka import broker
@@ -75,6 +77,10 @@ SLOW = {
 name stands which of its cases are run all the same: 9 is every ninth, and 0 is none."""
 
 
+SERVERS = {"store", "broker", "postgres"}
+"""Fixtures that start a server."""
+
+
 UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
     # As for small work everywhere (``orchestration/spark/small_work.py``).
@@ -111,11 +117,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the session, directly or through a fixture, and what is slow: ``make check`` leaves out both."""
+    """Mark what uses the session or a server, directly or through a fixture, and what is slow.
+
+    ``make check`` leaves out all of it.
+    """
     seen: Counter[str] = Counter()
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if "spark" in fixtures:
             item.add_marker(pytest.mark.spark)
+        if fixtures & SERVERS:
+            item.add_marker(pytest.mark.services)
         name = getattr(item, "originalname", item.name)
         if name in SLOW:
             if SLOW[name] == 0 or seen[name] % SLOW[name]:
@@ -151,6 +163,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(f"| {' | '.join(map(str, row))} |")
         for line in properties["fault seeds"]:
             terminalreporter.write_line(str(line))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waits_between_tries() -> Iterator[None]:
+    """A step that is tried again is tried at once: a test that makes one fail need not wait for most of a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retries, "WAITS", tuple(0.0 for _ in retries.WAITS))
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """What starts a session of its own is no quick test, and has not the settings of the others."""
+    before = SparkContext._active_spark_context
+    yield
+    if before is None and SparkContext._active_spark_context is not None:
+        assert any(mark.name == "spark" for mark in item.iter_markers()), (
+            "this test starts Spark: let it use the fixture spark, so that make check leaves it out"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -193,10 +193,10 @@ class RebuildStopped(WeirError):
 
 
 class TableBusy(WeirError):
-    """Another run is writing a table that this one was about to write; ``holder`` says who, where that is known."""
+    """Another run is writing this table: ``holder``, where known, for so many more ``seconds`` unless it goes on."""
 
-    def __init__(self, table: str, holder: str = "") -> None:
-        self.table, self.holder = table, holder
+    def __init__(self, table: str, holder: str = "", seconds: float = 0.0) -> None:
+        self.table, self.holder, self.seconds = table, holder, seconds
         super().__init__(
             f"{table}: another run is writing the same windows or tables now{f' ({holder})' if holder else ''}, and "
             "this one has stopped without harm. Run again once the other has ended: what it has done is not done twice."

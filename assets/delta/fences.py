@@ -1,19 +1,24 @@
-"""Commits of delta-rs: on an object store only by whoever still has the lease, and never behind another's commit.
+"""Commits to an object store: only by whoever still has the lease, and never behind another's commit.
 
 A process that stands still for longer than its lease may wake in the middle of a commit, when another has begun. So it
 looks at its leases just before; and where it wakes after that look, the store refuses a commit whose number another
-has taken, and delta-rs is told not to try the next number. Put here how a commit is made safe. Not here: leases
-(``leases``), and Spark's commits (``lake_table`` looks at the leases, and ``orchestration/spark/conditional_commits``
-does the rest).
+has taken, and neither delta-rs nor Spark tries the next number. delta-rs commits behind the version that it has opened.
+Spark opens the table once more when it commits, so that it is told the number that its commit has to have. Put here how
+a commit is made safe. Not here: leases (``leases``), and the class by which Spark commits
+(``orchestration/spark/conditional_commits``).
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, TypedDict, Unpack
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from py4j.java_gateway import JavaClass
+from pyspark.sql import SparkSession
 
 from assets.delta import delta_rs, kept_tables
 from assets.delta.leases import check_leases, is_on_store
@@ -26,6 +31,10 @@ CHECKPOINT_EVERY = 10
 Whoever opens a table reads each commit since then, delta-rs twice. Its own 100 commits would make a small window in a
 bucket ask for some 7,000 objects before the first of these files.
 """
+
+
+LOG_STORE = "ConditionalLogStore"
+"""The class of Java by which Spark commits to S3."""
 
 
 class How(TypedDict, total=False):
@@ -84,3 +93,27 @@ def properties(warehouse: str, transaction: Transaction | None = None) -> Commit
         check_leases(warehouse)
         return CommitProperties(app_transactions=marks, max_commit_retries=0)
     return None if marks is None else CommitProperties(app_transactions=marks)
+
+
+@contextmanager
+def spark_commits(session: Callable[[], SparkSession], path: str, warehouse: str) -> Iterator[None]:
+    """Around what Spark commits to this table: each commit behind those that are there while the leases are held.
+
+    Where another writer has committed by then, Delta's error is that of a concurrent write.
+
+    Raises:
+        LeaseLost: this process may write no more.
+    """
+    if not is_on_store(warehouse):
+        yield
+        return
+    table = delta_rs.opened(path, warehouse)
+    # Looked at behind the version: whatever it is, it was made by this writer or before it had the lease.
+    check_leases(warehouse)
+    gateway: Any = session().sparkContext._gateway
+    store = JavaClass(LOG_STORE, gateway._gateway_client)
+    store.expect(path, 0 if table is None else table.version() + 1)
+    try:
+        yield
+    finally:
+        store.forget(path)

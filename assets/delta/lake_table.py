@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from assets.columns.quoting import literal, quoted
-from assets.delta import delta_rs, replaced_rows
+from assets.delta import delta_rs, fences, replaced_rows
 from assets.delta.leases import check_leases
 from assets.delta.store_faults import naming_store_faults
 
@@ -72,8 +73,14 @@ class LakeTable:
         if seen is not None:
             # Delta's own numbers begin at 0: the first writer has seen none.
             writer = writer.option("txnAppId", "weir").option("txnVersion", seen + 1)
-        self.check_leases()
-        writer.partitionBy(*partition_by).save(self.path)
+        writer = writer.partitionBy(*partition_by)
+        if seen is None:
+            with self.commits():
+                writer.save(self.path)
+            return
+        # Such a mark is a fence of its own.
+        check_leases(self.warehouse)
+        writer.save(self.path)
 
     def replace_windows(
         self, rows: DataFrame, windows: Sequence[str], partition_by: Sequence[str] = ("window",)
@@ -92,8 +99,8 @@ class LakeTable:
         writer = rows.write.format("delta").partitionBy(*partition_by)
         if self.exists():
             writer = writer.option("replaceWhere", condition).option("mergeSchema", "true")
-        self.check_leases()
-        writer.mode("overwrite").save(self.path)
+        with self.commits():
+            writer.mode("overwrite").save(self.path)
 
     def put_windows(self, rows: DataFrame, windows: Sequence[str], *, any_rows: bool) -> int:
         """Put ``rows`` in place of all rows of these windows, in one commit; how many rows Delta says it wrote.
@@ -104,11 +111,10 @@ class LakeTable:
         """
         before = delta_rs.opened(self.path, self.warehouse)
         if before is None:
-            self.check_leases()
-            rows.write.format("delta").partitionBy("window").save(self.path)
+            with self.commits():
+                rows.write.format("delta").partitionBy("window").save(self.path)
         elif has_windows(before, windows) or "://" in self.path:
-            # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
-            # concurrent write.
+            # On an object store rows are replaced, not appended, so that Delta itself notices a concurrent write, too.
             self.replace_windows(rows, windows)
         elif any_rows:
             self.append(rows)
@@ -126,8 +132,8 @@ class LakeTable:
         writer = rows.writeTo(f"delta.{quoted(self.path)}").using("delta")
         for name, value in properties.items():
             writer = writer.tableProperty(name, value)
-        self.check_leases()
-        writer.createOrReplace()
+        with self.commits():
+            writer.createOrReplace()
 
     def merge(
         self,
@@ -150,19 +156,18 @@ class LakeTable:
         )
         if delete is not None:
             merge = merge.whenMatchedDelete(delete)
-        self.check_leases()
-        merge.whenMatchedUpdate(update[0], dict(update[1])).whenNotMatchedInsert(
-            insert[0], dict(insert[1])
-        ).execute()
+        merge = merge.whenMatchedUpdate(update[0], dict(update[1]))
+        with self.commits():
+            merge.whenNotMatchedInsert(insert[0], dict(insert[1])).execute()
 
     def replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
         """Put ``rows`` in place of those that have these ``keys``, in one commit (``replaced_rows``)."""
-        self.check_leases()
-        replaced_rows.replace(self.spark, self.path, keys, rows)
+        with self.commits():
+            replaced_rows.replace(self.spark, self.path, keys, rows)
 
-    def check_leases(self) -> None:
-        """Before a commit: whoever has lost a lease on a table of an object store writes no more (``fences``)."""
-        check_leases(self.warehouse)
+    def commits(self) -> AbstractContextManager[None]:
+        """Around each commit: whoever has lost a lease on a table of an object store writes no more (``fences``)."""
+        return fences.spark_commits(self.session, self.path, self.warehouse)
 
     def _newest_commit(self) -> Row:
         """``version``, and what Delta itself counted in ``operationMetrics``."""
@@ -173,22 +178,22 @@ class LakeTable:
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set these of the table's properties, and leave the others."""
-        self.check_leases()
         listed = ", ".join(
             f"{literal(name)} = {literal(value)}" for name, value in properties.items()
         )
-        self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} SET TBLPROPERTIES ({listed})")
+        with self.commits():
+            self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} SET TBLPROPERTIES ({listed})")
 
     def delete(self, condition: str) -> None:
         """Remove the rows of which the condition is true, in one commit; none where there are none."""
-        self.check_leases()
-        DeltaTable.forPath(self.spark, self.path).delete(condition)
+        with self.commits():
+            DeltaTable.forPath(self.spark, self.path).delete(condition)
 
     def add_columns(self, kinds: Mapping[str, str]) -> None:
         """Add columns of these types, null in all rows that are there."""
-        self.check_leases()
         listed = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
-        self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} ADD COLUMNS ({listed})")
+        with self.commits():
+            self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} ADD COLUMNS ({listed})")
 
     def count(self) -> int:
         """How many rows there are, by the table's own log."""
@@ -198,10 +203,10 @@ class LakeTable:
 
     def add_constraint(self, name: str, condition: str) -> None:
         """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
-        self.check_leases()
-        self.spark.sql(
-            f"ALTER TABLE delta.{quoted(self.path)} ADD CONSTRAINT {quoted(name)} CHECK ({condition})"
-        )
+        with self.commits():
+            self.spark.sql(
+                f"ALTER TABLE delta.{quoted(self.path)} ADD CONSTRAINT {quoted(name)} CHECK ({condition})"
+            )
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""

@@ -222,7 +222,7 @@ class Lease:
         if found is None:
             return TableBusy(self.table)
         left = max(0, int(found.says.get("seconds", 0) - found.age + _ROUNDING))
-        return TableBusy(self.table, f"{found.holder}, for {left} s more unless it renews it")
+        return TableBusy(self.table, f"{found.holder}, for {left} s more unless it renews it", left)
 
     def _try_conditions(self) -> None:
         """Once per store: that writes whose conditions do not hold are refused."""

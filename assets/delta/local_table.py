@@ -173,8 +173,7 @@ class LocalTable:
             if self.table is not None and not rows.num_rows and not there:
                 return 0
             if self.table is not None and (there or "://" in self.path):
-                # An object store has no locks: rows are replaced there, not appended, so that Delta notices a
-                # concurrent write.
+                # On an object store rows are replaced, not appended, so that Delta itself notices a concurrent write.
                 quoted = ", ".join(f"'{window}'" for window in sorted(windows))
                 where = f"window IN ({quoted})"
                 self._write(rows, mode="overwrite", predicate=where, schema_mode="merge")

@@ -52,7 +52,7 @@ def read_objects(
     """
     cut = split if split is not None else FORMATS[feed.format].split
     parts = packed(objects, 2 * spark.sparkContext.defaultParallelism)
-    return read_parts(spark, parts, partial(rows_of, feed, cut, limits))
+    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), cut, limits))
 
 
 class _Larger(WeirError):

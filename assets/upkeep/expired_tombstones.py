@@ -62,6 +62,6 @@ def drop(lake: Lake, tombstones: LakeTable, removable: DataFrame, table: Table) 
         f"old.{quoted(key)} <=> gone.{quoted(key)}" for key in tombstone_columns(table)
     )
     same += f" AND old.{POSITION} = gone.{POSITION}"
-    tombstones.check_leases()
     target = DeltaTable.forPath(lake.spark, tombstones.path).alias("old")
-    target.merge(removable.alias("gone"), same).whenMatchedDelete().execute()
+    with tombstones.commits():
+        target.merge(removable.alias("gone"), same).whenMatchedDelete().execute()

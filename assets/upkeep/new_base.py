@@ -122,6 +122,6 @@ def remove_from_silver(history: TableHistory, horizon: Horizon) -> None:
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         derive_windows.derive_alone(lake, feed, windows)
     silver = lake.table(Layer.SILVER, feed.name)
-    silver.check_leases()
     target = DeltaTable.forPath(lake.spark, silver.path)
-    target.delete(silver_rows.are_of(history.name) & covers(horizon))
+    with silver.commits():
+        target.delete(silver_rows.are_of(history.name) & covers(horizon))

@@ -114,11 +114,14 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
             gold.set_properties({DECLARATION: ""})
     accounts = lake.table(Layer.ACCOUNTING, feed.name)
     if accounts.exists():
-        DeltaTable.forPath(lake.spark, accounts.path).update(set={"declaration": F.lit(ANNOUNCED)})
+        with accounts.commits():
+            announced = {"declaration": F.lit(ANNOUNCED)}
+            DeltaTable.forPath(lake.spark, accounts.path).update(set=announced)
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
         table = lake.table(layer, feed.name)
         if table.exists():
-            DeltaTable.forPath(lake.spark, table.path).delete()
+            with table.commits():
+                DeltaTable.forPath(lake.spark, table.path).delete()
 
 
 def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:

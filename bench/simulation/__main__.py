@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from bench.simulation.costs import Costs, NoFigure, Run, costs, days
+from bench.simulation.costs import Costs, NoFigure, OtherMachines, Run, costs, days
 from bench.simulation.walls import walls
 from bench.simulation.week import (
     MOST_CORES,
@@ -24,7 +24,7 @@ from bench.simulation.week import (
     dollars_of_a_day,
     requests_of_a_day,
     seconds_of,
-    window_parts,
+    window_work,
 )
 
 SOURCE, PRICES = Source(1e12), Prices()
@@ -108,8 +108,8 @@ def simulation(
     source = replace(SOURCE, **given)
     try:
         found = costs(runs)
-    except NoFigure as missing:
-        raise click.ClickException(str(missing)) from None
+    except (NoFigure, OtherMachines) as fault:
+        raise click.ClickException(str(fault)) from None
     prices = Prices(core_hour=core_hour, gigabyte_month=gigabyte_month)
     click.echo("\n".join(report(runs, found, source, prices, speedup)))
 
@@ -122,10 +122,10 @@ def report(
         "unit cost", "value", {name: f"{value:.3g}" for name, value in _plain(found).items()}
     )
     busiest = max(arriving(source))
-    parts = window_parts(source, found, busiest)
+    parts = window_work(source, found, busiest).parts()
     yield from _table(
         f"the busiest hour, {busiest / 1e9:,.1f} GB",
-        "core-seconds",
+        f"seconds on {found.cores} cores",
         {name: f"{value:,.0f}" for name, value in parts.items()},
     )
     needed = cores_needed(source, found, speedup)
@@ -136,7 +136,9 @@ def report(
             "cores": f"{needed.cores:,}",
             "gold is behind an hour's end by at most": f"{needed.usual / 60:,.0f} minutes",
             f"after an outage of {source.outage} hours": f"{needed.after_outage / 3600:,.1f} hours",
-            "caught up again after": f"{needed.caught_up:,.1f} hours",
+            "caught up again after": "more than the rest of the week"
+            if needed.caught_up is None
+            else f"{needed.caught_up:,.1f} hours",
             "of the week a run is at work": f"{needed.busy:.0%}",
         }
         requests = requests_of_a_day(source, found)
@@ -153,14 +155,13 @@ def report(
 
 
 def _checked(runs: Sequence[Run], found: Costs) -> Iterator[str]:
-    """The measured days beside what is computed for them, on the cores that they ran on."""
+    """The measured days beside what is computed for them, on the cores that they ran on: there no speed-up counts."""
     rows = {}
-    cores = int(runs[0]["machine"]["cores"])
     for day in days(runs):
         # One run of all windows of one table, which was empty before.
         source = Source(day.size, record=day.size / day.number, tables=1, rows=0)
-        work = sum(window_parts(source, found, day.size).values())
-        computed = seconds_of(work, cores, 2.0, found)
+        work = window_work(source, found, day.size)
+        computed = seconds_of(work, found.cores, 2.0, found)
         rows[day.name] = (
             f"{day.seconds:,.0f} s measured, {computed:,.0f} s computed: {computed / day.seconds:.2f} times"
         )

@@ -13,7 +13,7 @@ from typing import Any
 Run = Mapping[str, Any]
 """One ``bench.json``."""
 
-KINDS = ("GET", "LIST", "PUT")
+KINDS = ("GET", "HEAD", "LIST", "POST", "PUT")
 """The requests to a store that cost money, as the bench counts them."""
 
 
@@ -26,21 +26,33 @@ class NoFigure(Exception):
         )
 
 
+class OtherMachines(Exception):
+    """The figures were taken on machines of different sizes, so that they cannot be added up."""
+
+    def __init__(self, cores: Sequence[int]) -> None:
+        numbers = " and ".join(map(str, cores))
+        super().__init__(
+            f"these files were measured on machines of {numbers} cores: measure all lines on one machine"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What one of each costs in seconds of one core, unless it says otherwise.
+    """What one of each costs: in seconds of the machine that the figures are of, with all its cores at work.
 
+    - ``cores``: of that machine.
     - ``byte``: a byte of a drop, from landing to silver.
     - ``check``: a record judged by a window's checks.
     - ``change``: a change folded into gold, by Spark.
     - ``row``: a row that gold holds already, for each window whose changes go into its table.
     - ``large``: a table that Spark writes in a window, however many changes and rows: its jobs, commits and files.
     - ``table``: a table with a few changes in a window, from landing to gold: its commits and files.
-    - ``window``: seconds of a run of one small window, however many cores there are.
+    - ``window``: a run of one small window.
     - ``requests``: to a store, by kind: of a window with one table, and of each further one.
     - ``kept``: bytes that a warehouse holds for each byte landed.
     """
 
+    cores: int
     byte: float
     check: float
     change: float
@@ -57,24 +69,29 @@ def costs(runs: Sequence[Run]) -> Costs:
 
     Raises:
         NoFigure: a line is missing.
+        OtherMachines: they were taken on machines of different sizes.
     """
+    cores = sorted({int(run["machine"]["cores"]) for run in runs})
+    if len(cores) > 1:
+        raise OtherMachines(cores)
     silver = next(_found(runs, r"landing to silver"))
     checks = next(_found(runs, r"checks of a window"))
     rows = [*_found(runs, r"changes into ([\d,]+) rows")]
-    base, slope = line_through([(one.number, one.core_seconds) for one in rows])
+    base, slope = line_through([(one.number, one.seconds) for one in rows])
     row = max(0.0, slope)
     many = next(_found(runs, r"apply changes"))
     # Both lines change one table of so many rows: what they differ in is the number of changes.
     few, few_took = rows[0].size, base + row * many.rows
     if many.size <= few:
         raise NoFigure(f"apply changes ({few + 1:,} changes or more)")
-    change = max(0.0, many.core_seconds - few_took) / (many.size - few)
+    change = max(0.0, many.seconds - few_took) / (many.size - few)
     tables = [*_found(runs, r"10 changes each of ([\d,]+) tables")]
-    _, table = line_through([(one.number, one.core_seconds) for one in tables])
+    _, table = line_through([(one.number, one.seconds) for one in tables])
     day = max(_found(runs, r"a day of ([\d,]+) changes"), key=lambda one: one.size)
     return Costs(
-        byte=silver.core_seconds / silver.size,
-        check=checks.core_seconds / checks.size,
+        cores=cores[0],
+        byte=silver.seconds / silver.size,
+        check=checks.seconds / checks.size,
         change=change,
         row=row,
         large=max(0.0, base - few * change),
@@ -94,7 +111,6 @@ class Figure:
     rows: int
     size: int
     seconds: float
-    core_seconds: float
     counts: Mapping[str, int]
 
 
@@ -115,7 +131,7 @@ def _found(runs: Sequence[Run], pattern: str) -> Iterator[Figure]:
             number = int(found[1].replace(",", "")) if found.groups() else 0
             yield Figure(
                 *(line["name"], number, int(run["sizes"]["rows"]), int(line["size"]), seconds),
-                *(seconds * float(run["machine"]["cores"]), line.get("counts", {})),
+                line.get("counts", {}),
             )
     if missing:
         raise NoFigure(pattern)

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from assets.gold.apply.apply_feed import TABLES_AT_ONCE
 from bench.simulation.costs import Costs
 from bench.simulation.week import (
     HOUR,
+    MOST_CORES,
     Source,
     cores_needed,
     requests_of_a_day,
-    seconds_of,
-    window_parts,
+    window_work,
 )
 
 STORE_PUTS, STORE_GETS = 3_500, 5_500
@@ -50,17 +51,19 @@ def walls(source: Source, costs: Costs, speedup: float) -> list[Wall]:
 
     def store(size: float) -> bool:
         counts = requests_of_a_day(grown(size), costs)
-        return counts["PUT"] / 24 > STORE_PUTS * HOUR or counts["GET"] / 24 > STORE_GETS * HOUR
+        reads = counts["GET"] + counts["HEAD"]
+        # It counts the others together, and a list among those that read.
+        writes = counts["PUT"] + counts["POST"]
+        return writes / 24 > STORE_PUTS * HOUR or (reads + counts["LIST"]) / 24 > STORE_GETS * HOUR
 
-    def commits(size: float) -> bool:
-        # The commits of all tables, one after another by one core, as the least that a single driver does.
-        of_tables = window_parts(grown(size), costs, size / 24)["tables"]
-        return seconds_of(of_tables, 1, speedup, costs) > HOUR
+    def tables(size: float) -> bool:
+        work = window_work(grown(size), costs, size / 24)
+        return costs.window + work.tables / work.at_once > HOUR
 
     bounds: dict[str, Callable[[int | float], bool]] = {
         "a machine of 64 cores no longer does an hour's window within an hour": one_machine,
-        "no cluster does, at this speed-up": any_cluster,
-        "the commits of all tables take one core an hour": commits,
+        f"no cluster of up to {MOST_CORES:,} cores does, at this speed-up": any_cluster,
+        f"what {TABLES_AT_ONCE} tables at a time cost, whatever their changes are, fills the hour": tables,
         "a store's requests a second for one prefix": store,
     }
     found = [Wall(name, _first(bound)) for name, bound in bounds.items()]

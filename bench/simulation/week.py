@@ -5,10 +5,11 @@ Put here what follows from costs. Not here: the costs (``costs``), and how the a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import cos, log2, pi
 
+from assets.gold.apply.apply_feed import TABLES_AT_ONCE
 from assets.gold.apply.local_apply import MOST_CHANGES
 from bench.simulation.costs import KINDS, Costs
 
@@ -41,12 +42,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """In dollars: an hour of a core with its memory, a gigabyte kept for a month, and a thousand requests by kind."""
+    """In dollars: an hour of a core with its memory, a gigabyte kept for a month, and a thousand requests by kind.
+
+    ``get``: those that only read an object or its head. ``put``: all others.
+    """
 
     core_hour: float = 0.05
     gigabyte_month: float = 0.023
     get: float = 0.0004
-    list: float = 0.005
     put: float = 0.005
 
 
@@ -55,36 +58,60 @@ class Week:
     """What a week looks like with ``cores``.
 
     - ``usual``: the most seconds from an hour's end until its changes are in gold, while all goes well.
-    - ``after_outage``: the most after the outage; ``caught_up``: hours until gold is as fresh as before it.
+    - ``after_outage``: the most after the outage.
+    - ``caught_up``: hours from the outage's end until gold is as fresh as before it; None where the week ends first.
     - ``busy``: the part of the week in which a run is at work.
     """
 
     cores: int
     usual: float
     after_outage: float
-    caught_up: float
+    caught_up: float | None
     busy: float
 
 
-def window_parts(source: Source, costs: Costs, size: float) -> dict[str, float]:
-    """The work of one window of so many bytes, in seconds of a core, by what causes it."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The work of one window, in seconds of the measured machine.
+
+    - ``shared``: what all cores share, by what causes it.
+    - ``tables``: what each table costs whatever its changes are, all of them together.
+    - ``at_once``: so many tables are worked on side by side at most, however many cores there are.
+    """
+
+    shared: Mapping[str, float]
+    tables: float
+    at_once: int
+
+    def parts(self) -> dict[str, float]:
+        """Every part by its name."""
+        return {**self.shared, "tables": self.tables}
+
+
+def window_work(source: Source, costs: Costs, size: float) -> Work:
+    """The work of one window of so many bytes."""
     changes = size / source.record
     is_large = changes / source.tables > MOST_CHANGES or source.rows / source.tables > SMALL_ROWS
-    return {
+    shared = {
         "bytes to silver": size * costs.byte,
         "checks": changes * costs.check,
         "changes into gold": changes * costs.change,
         "rows that gold holds": source.rows * costs.row,
-        "tables": source.tables * (costs.large if is_large else costs.table),
     }
+    if is_large:
+        return Work(shared, source.tables * costs.large, TABLES_AT_ONCE)
+    # Small tables are the work of one process.
+    return Work(shared, source.tables * costs.table, 1)
 
 
-def seconds_of(work: float, cores: int, speedup: float, costs: Costs) -> float:
+def seconds_of(work: Work, cores: int, speedup: float, costs: Costs) -> float:
     """How long a window takes: what every window costs, and its work on so many cores.
 
     ``speedup``: how many times as fast twice the cores are; each further doubling is taken to gain as much.
     """
-    return costs.window + work / float(cores ** log2(speedup))
+    faster = float((cores / costs.cores) ** log2(speedup))
+    shared = sum(work.shared.values()) / faster
+    return costs.window + shared + work.tables / max(1.0, min(faster, work.at_once))
 
 
 def arriving(source: Source) -> Iterator[float]:
@@ -103,17 +130,18 @@ def week(source: Source, costs: Costs, cores: int, speedup: float) -> Week:
         start = max(ended, free)
         if begins <= start < ends:
             start = ends
-        took = seconds_of(sum(window_parts(source, costs, size).values()), cores, speedup, costs)
+        took = seconds_of(window_work(source, costs, size), cores, speedup, costs)
         free, busy = start + took, busy + took
         lags.append((ended, free - ended))
     usual = max(lag for ended, lag in lags if ended < begins)
     after = [(ended, lag) for ended, lag in lags if ended >= begins]
     late = [ended + lag for ended, lag in after if lag > usual]
+    never = after[-1][1] > usual
     return Week(
         cores,
         usual,
         max(lag for _, lag in after),
-        max(0.0, max(late, default=ends) - ends) / HOUR,
+        None if never else max(0.0, max(late, default=ends) - ends) / HOUR,
         busy / (HOURS * HOUR),
     )
 
@@ -143,7 +171,7 @@ def requests_of_a_day(source: Source, costs: Costs) -> dict[str, float]:
 def dollars_of_a_day(source: Source, costs: Costs, cores: int, prices: Prices) -> dict[str, float]:
     """What a day costs: cores all day, requests, and what the day's bytes cost for each month that they are kept."""
     counts = requests_of_a_day(source, costs)
-    each = {"GET": prices.get, "LIST": prices.list, "PUT": prices.put}
+    each = {kind: prices.get if kind in ("GET", "HEAD") else prices.put for kind in KINDS}
     return {
         "cores": cores * 24 * prices.core_hour,
         "requests": sum(number / 1000 * each[kind] for kind, number in counts.items()),

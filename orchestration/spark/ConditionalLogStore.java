@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
@@ -15,15 +17,46 @@ import org.apache.hadoop.fs.Path;
  * one request, and the store is the judge. Delta's own store for S3 looks first and then writes, so that of two
  * processes that look at the same time the second overwrites the first one's commit.
  *
+ * It also refuses a commit that is not the next one behind what its writer knows (expect). A writer that stands still
+ * just before Delta looks at the table would otherwise, once it wakes, put what it has made of an older table behind
+ * the commits of those who took over.
+ *
  * It is compiled by Spark's own compiler when a session starts, which knows Java 5: no lambdas, no diamonds.
  */
 public class ConditionalLogStore extends S3SingleDriverLogStore {
+
+    private static final Pattern COMMIT = Pattern.compile("\\d{20}\\.json");
+
+    /** The numbers of the commits that tables may get next, by the place of the log; others are not looked at. */
+    private static final ConcurrentHashMap NEXT = new ConcurrentHashMap();
 
     public ConditionalLogStore(Configuration settings) {
         super(settings);
     }
 
+    /** The next commit of this table is this one, and each that is made here is followed by the next number. */
+    public static void expect(String table, long number) {
+        NEXT.put(placeOf(new Path(table, "_delta_log")), Long.valueOf(number));
+    }
+
+    /** Any commit of this table may be made again. */
+    public static void forget(String table) {
+        NEXT.remove(placeOf(new Path(table, "_delta_log")));
+    }
+
+    private static String placeOf(Path path) {
+        return path.toUri().getAuthority() + path.toUri().getPath();
+    }
+
     public void write(Path path, Iterator actions, Boolean overwrite, Configuration settings) throws IOException {
+        String log = placeOf(path.getParent());
+        Long next = (Long) NEXT.get(log);
+        if (!COMMIT.matcher(path.getName()).matches()) {
+            next = null;
+        }
+        if (next != null && Long.parseLong(path.getName().substring(0, 20)) != next.longValue()) {
+            throw new FileAlreadyExistsException(path + ": its writer knows of no commit behind " + next);
+        }
         StringBuilder lines = new StringBuilder();
         while (actions.hasNext()) {
             lines.append((String) actions.next()).append('\n');
@@ -49,6 +82,9 @@ public class ConditionalLogStore extends S3SingleDriverLogStore {
                 taken.initCause(refused);
                 throw taken;
             }
+        }
+        if (next != null) {
+            NEXT.replace(log, next, Long.valueOf(next.longValue() + 1));
         }
     }
 

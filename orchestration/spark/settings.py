@@ -63,6 +63,21 @@ _OF_WORKERS: Final = {
 """For whatever runs Python."""
 
 
+_COPIED: Final = tuple(
+    f"spark.hadoop.fs.{name}"
+    for name in (
+        *("s3a.access.key", "s3a.secret.key", "s3a.session.token"),
+        *(
+            "s3.awsAccessKeyId",
+            "s3.awsSecretAccessKey",
+            "s3n.awsAccessKeyId",
+            "s3n.awsSecretAccessKey",
+        ),
+    )
+)
+"""Where Spark puts the credentials of a store that its driver has in the environment."""
+
+
 def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings by name; ``WEIR_SPARK_MASTER``, ``_DRIVER_MEMORY`` and ``_UI`` override the local defaults.
 
@@ -105,18 +120,22 @@ def session_config(environment: Mapping[str, str]) -> dict[str, str]:
     if "WEIR_SPARK_MASTER" in environment:
         del settings["spark.sql.shuffle.partitions"]
         del settings["spark.sql.sources.parallelPartitionDiscovery.parallelism"]
-    return settings | _of_place(settings)
+    return settings | _of_place(settings, environment)
 
 
-def _of_place(settings: Mapping[str, str]) -> dict[str, str]:
+def _of_place(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
     """What follows from where the session's tasks run."""
     if is_on_this_machine(settings):
         # Everything is on this machine: no name of it needs to resolve, and no other can reach it.
         return {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    of_cluster = dict(_OF_SMALL_HEAPS)
+    if environment.get("AWS_ACCESS_KEY_ID"):
+        # Spark would copy them from the environment into what it sends to executors with each task.
+        of_cluster |= dict.fromkeys(_COPIED, "")
     if settings["spark.master"].startswith("yarn"):
         # The folder that an executor of YARN's has for temporary files has too long a name for a socket in it.
-        return {**_OF_SMALL_HEAPS, sockets.SETTING: sockets.SHORT}
-    return dict(_OF_SMALL_HEAPS)
+        of_cluster[sockets.SETTING] = sockets.SHORT
+    return of_cluster
 
 
 def _master(environment: Mapping[str, str]) -> str:

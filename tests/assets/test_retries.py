@@ -29,11 +29,6 @@ FAILED = WarehouseFailed("silver.shop", "s3://lake", "the store answers 503")
 MISDECLARED = FeedMisdeclared("shop.yaml", "tables", "there is no key")
 
 
-@pytest.fixture(autouse=True)
-def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retries, "WAITS", (0.0, 0.0, 0.0))
-
-
 def tries(faults: Sequence[Exception], *, is_generator: bool) -> tuple[bool, int]:
     """Whether a step succeeds that meets these faults, one in each try, and how often it was tried."""
     left, count = [*faults], 0
@@ -77,6 +72,27 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(*, is_generator: bo
     assert tries([AWAY, MISDECLARED], is_generator=is_generator) == (False, 2)
     # Often enough.
     assert tries([AWAY] * 4, is_generator=is_generator) == (False, 4)
+
+
+def test_a_table_that_a_machine_has_is_waited_for_until_its_lease_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    context = dg.build_asset_context()
+    monkeypatch.setattr(retries, "WAITS", (3.0, 9.0, 27.0))
+
+    def wait(fault: Exception) -> float:
+        with pytest.raises(dg.RetryRequested) as raised:
+            retries.request_again(context, fault)
+        assert raised.value.seconds_to_wait is not None
+        return float(raised.value.seconds_to_wait)
+
+    assert wait(TableBusy("silver.shop")) == 3
+    held = TableBusy("gold.shop.a", "process 1 on etl-2 has it", 52.0)
+    assert wait(held) == 53
+    assert wait(TableBusy("gold.shop.a", "process 1 on etl-2 has it", 1.0)) == 3
+    with pytest.raises(TablesFailed) as raised:
+        table_faults.refuse("shop", {"a": held, "b": FAILED})
+    assert wait(raised.value) == 53
 
 
 @pytest.mark.parametrize("fault", [AWAY, FAILED, TableBusy("silver.shop"), WorkerLost()])

@@ -21,7 +21,7 @@ from tests.cluster.test_cluster import COMPARED, executors, has_worked
 from tests.journeys.deployed import DATABASE, bring, deployed
 from tests.services.kafka import Broker, Sent, running_broker
 from tests.services.postgres import INSTALL, Postgres, postgres, programs
-from tests.services.seaweed import Store, store
+from tests.services.seaweed import SECRET_KEY, Store, store
 from tests.services.spark_cluster import Cluster, running_cluster
 
 __all__ = ["postgres", "store"]
@@ -142,6 +142,7 @@ def test_the_daemon_brings_a_topic_to_gold_on_the_cluster_as_one_machine_does(
 @pytest.mark.skipif(not COMPARED, reason="two runs of the demo: make cluster-test has them")
 def test_the_demo_is_the_same_on_the_cluster(folder: Path, cluster: Cluster, store: Store) -> None:
     here = str(folder / "demo_here")
+    before = {one for started in executors(cluster) for one in started}
     for name, warehouse, more in (
         ("demo_here", here, store.environment()),
         ("demo_there", "s3://orchestrated/demo", on_the_cluster(cluster, folder, store)),
@@ -149,6 +150,9 @@ def test_the_demo_is_the_same_on_the_cluster(folder: Path, cluster: Cluster, sto
         words = ("demo", "--folder", str(folder / f"{name}_laid_out"))
         seconds = runs.start(folder, name, warehouse, more, *words).end()
         print(f"the demo into {warehouse.partition(':')[0]}: {seconds:.0f} s", flush=True)
+    # Most of the demo's windows are so small that no Spark is needed; what needs it ran on the cluster.
+    new = {one for started in executors(cluster) for one in started} - before
+    assert any(map(has_worked, new))
     names = sorted(
         str(one.parent.relative_to(Path(here, "gold")))
         for one in Path(here, "gold").glob("*/*/_delta_log")
@@ -160,6 +164,18 @@ def test_the_demo_is_the_same_on_the_cluster(folder: Path, cluster: Cluster, sto
             for warehouse in ("s3://orchestrated/demo", here)
         )
         assert found == expected, name
+
+
+def test_no_secret_is_in_what_the_hosts_keep(cluster: Cluster, folder: Path) -> None:
+    assert any(has_worked(one) for started in executors(cluster) for one in started)
+    looked_at = 0
+    for path in (folder / "hosts").rglob("*"):
+        # Its own file of settings is where a cluster has the secret from.
+        if path.is_file() and path.name != "spark-defaults.conf":
+            body, looked_at = path.read_bytes(), looked_at + 1
+            for secret in (GUARDED["spark.authenticate.secret"], SECRET_KEY):
+                assert secret.encode() not in body, path
+    assert looked_at > 10
 
 
 @pytest.mark.skipif(not COMPARED, reason="it waits for an answer: make cluster-test has it")

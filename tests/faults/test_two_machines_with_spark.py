@@ -155,6 +155,8 @@ def test_a_run_that_stood_still_or_died_while_another_took_over_doubles_and_lose
     fault = f"two runs of Spark's at one warehouse in S3: {fate}"
     record_property("faults", (fault, 1, lost, wrong))
     assert (lost, wrong) == (0, 0), first.said
+    if fate == "stop":
+        assert code == 0, first.said
 
 
 def wait_for_lease(site: Site, run: Run, warehouse: str, layer: str) -> None:

@@ -1,19 +1,28 @@
 """Secrets of the environment are in nothing that Weir prints or keeps, after commands that end well and that fail.
 
 Looked through are: what commands print, Dagster's history, the tables and everything else in the warehouse, metrics,
-and Spark's event log with its settings and plans.
+and Spark's event log with its settings and plans, which is what Dagster's and Spark's pages show. What is compressed is
+looked through as it was before: the cells of tables, Dagster's snapshots, what Spark hands to its tasks in an option.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
+import gzip
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from assets.silver.classified_windows import SMALL_RECORDS
@@ -37,6 +46,8 @@ tables: {people: {key: [id], columns: {id: int, name: string}, mask: {name: hash
 """
 PEOPLE = SMALL_RECORDS + 1_000
 """So many that Spark's tasks hash their names, and have the secret for that."""
+LONG = " of a very long line" * 80
+"""So long that Spark's tasks read their drops, too."""
 TOPIC = """\
 format: debezium
 landing: kafka://127.0.0.1:{port}/pets
@@ -54,6 +65,38 @@ def forms(secret: str) -> set[bytes]:
         # The first and last signs have bits of the neighbours in them.
         found.add(whole[-(-8 * shift // 6) : len(whole) - 4])
     return found
+
+
+CODED = re.compile(rb"[A-Za-z0-9+/]{64,}={0,2}")
+
+
+def inflated(data: bytes) -> bytes:
+    """What was compressed, or nothing."""
+    for inflate in (zlib.decompress, gzip.decompress):
+        with suppress(zlib.error, gzip.BadGzipFile, EOFError):
+            return inflate(data)
+    return b""
+
+
+def inside(body: bytes) -> Iterator[bytes]:
+    """All that a file holds: itself, and what in it is compressed or coded."""
+    yield body
+    yield inflated(body)
+    if body.startswith(b"PAR1"):
+        for column in pq.read_table(pa.BufferReader(body)).columns:
+            yield str(column.to_pylist()).encode()
+    if body.startswith(b"SQLite format 3"):
+        with closing(sqlite3.connect(":memory:")) as history:
+            history.deserialize(body)
+            for (table,) in history.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
+                for row in history.execute(f'SELECT * FROM "{table}"'):
+                    for cell in row:
+                        yield inflated(cell) if isinstance(cell, bytes) else str(cell).encode()
+    for coded in CODED.findall(body):
+        with suppress(binascii.Error):
+            decoded = base64.b64decode(coded)
+            yield decoded
+            yield inflated(decoded)
 
 
 @pytest.fixture
@@ -76,7 +119,9 @@ def told(store: Store, tmp_path: Path) -> dict[str, str]:
     (tmp_path / "feeds" / "topic.yaml").write_text(TOPIC.format(port=dead))
     (tmp_path / "feeds" / "crowd.yaml").write_text(CROWD)
     people = [
-        change("I", n, after={"id": str(n), "name": f"name {n}"}, table="people", minute=n % 50)
+        change(
+            "I", n, after={"id": str(n), "name": f"name {n}{LONG}"}, table="people", minute=n % 50
+        )
         for n in range(1, PEOPLE + 1)
     ]
     ada, bo = {"id": "1", "name": "Ada"}, {"id": "2", "name": "Bo"}
@@ -156,11 +201,34 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
     assert len(logs) == 3
     for part in ("history/", "events/", "s3://secret-tables/lake/gold/", "metrics/"):
         assert any(name.startswith(part) for name in found), part
+    looked_through = {name: b"\n".join(inside(body)) for name, body in found.items()}
+    # The masks of the feed, in Dagster's snapshots or Spark's plans; names that are not masked, in tables.
+    texts = {
+        part: b"\n".join(body for name, body in looked_through.items() if name.startswith(part))
+        for part in ("history/", "events/", "s3://secret-tables/lake/gold/")
+    }
+    assert b"silver__crowd" in texts["history/"]
+    assert b"crowd/2025-11-20/03/a.json" in texts["events/"], "Spark's tasks read no drop"
+    assert b"Ada" in texts["s3://secret-tables/lake/gold/"]
     for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS, MASK):
+        written = forms(secret)
         places = [
-            name for name, body in found.items() if any(form in body for form in forms(secret))
+            name for name, body in looked_through.items() if any(form in body for form in written)
         ]
         assert not places, f"{secret} is in {places}"
+
+
+def test_what_is_compressed_or_coded_is_looked_through(tmp_path: Path) -> None:
+    deep = base64.b64encode(zlib.compress(f"{WRONG} and more".encode() + os.urandom(99)))
+    pq.write_table(pa.table({"name": [f"a {WRONG}"]}), tmp_path / "a.parquet")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as history:
+        history.execute("CREATE TABLE snapshots (body BLOB)")
+        history.execute("INSERT INTO snapshots VALUES (?)", [zlib.compress(WRONG.encode())])
+        history.commit()
+    files = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    assert len(files) == 2
+    for body in (*files, b'{"plan": "' + deep + b'"}', gzip.compress(WRONG.encode())):
+        assert any(WRONG.encode() in part for part in inside(body))
 
 
 def test_a_secret_is_found_however_it_is_written() -> None:

@@ -150,6 +150,10 @@ class Feed:
         """True where a table masks columns: records of such a feed are shown to nobody who does not ask for them."""
         return any(table.masks for table in self.tables.values())
 
+    def without_secret(self) -> Feed:
+        """The same without the secret of its masks: for those who only read what was landed, wherever they are."""
+        return replace(self, mask_key=None)
+
     @property
     def reads_topics(self) -> bool:
         """True where the landing is a Kafka broker's topics and no place of objects."""

@@ -70,16 +70,16 @@ def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[s
         quoted(name): F.col(f"new.{quoted(name)}") for name in (*declared.columns, *OWN)
     }
     condition = " AND ".join(f"old.{quoted(name)} = new.{quoted(name)}" for name in own)
-    table.check_leases()
-    (
+    merge = (
         DeltaTable.forPath(table.spark, table.path)
         .alias("old")
         .merge(source.alias("new"), condition)
         .whenMatchedDelete("new.is_gone")
         .whenMatchedUpdate(set=values)
         .whenNotMatchedInsert("NOT new.is_gone", values)
-        .execute()
     )
+    with table.commits():
+        merge.execute()
 
 
 def above(kept: DataFrame, horizon: Horizon | None) -> DataFrame:

@@ -148,7 +148,6 @@ def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
     same = " AND ".join(f"old.{quoted(key)} <=> row.{quoted(key)}" for key in own)
     target = DeltaTable.forPath(rows.sparkSession, tombstones.path).alias("old")
     source = once.select(*(quoted(key) for key in own), POSITION).alias("row")
-    tombstones.check_leases()
-    target.merge(
-        source, f"{same} AND old.{POSITION} > row.{POSITION}"
-    ).whenMatchedDelete().execute()
+    merge = target.merge(source, f"{same} AND old.{POSITION} > row.{POSITION}")
+    with tombstones.commits():
+        merge.whenMatchedDelete().execute()

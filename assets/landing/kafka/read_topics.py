@@ -49,7 +49,7 @@ def read_ranges(
     ``progress``: a folder where tasks write how far they are, if they can see it. Lazy: see ``read_parts``.
     """
     parts = divided(ranges, 2 * spark.sparkContext.defaultParallelism)
-    return read_parts(spark, parts, partial(rows_of, feed, progress, SILENCE))
+    return read_parts(spark, parts, partial(rows_of, feed.without_secret(), progress, SILENCE))
 
 
 def read_here(feed: Feed, ranges: Sequence[Range], progress: str | None = None) -> pa.Table | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrameReader, Row, SparkSession
 
 from assets.columns.bronze import BRONZE
 from assets.landing.landings import open_landing
@@ -18,6 +21,7 @@ from assets.landing.spark_source import raise_clearly
 from tests.services.seaweed import Store
 from transforms.errors import UnknownHeader, UnreadableLanding
 from transforms.feed.feed import Feed, Table
+from transforms.feed.masks import MaskKey
 from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits
 
@@ -49,6 +53,24 @@ def rows_of(spark: SparkSession, given: Feed) -> list[Row]:
 
 def landed(name: str, size: int, window: str = "2026-11-20T00") -> LandedObject:
     return LandedObject(name, "1", size, datetime(2026, 11, 20, tzinfo=UTC), window)
+
+
+def test_the_plan_of_a_query_tells_tasks_what_to_read_and_no_secret(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, str] = {}
+    option = DataFrameReader.option
+
+    def noted(self: DataFrameReader, name: str, value: str) -> DataFrameReader:
+        options[name] = value
+        return option(self, name, value)
+
+    monkeypatch.setattr(DataFrameReader, "option", noted)
+    masked = replace(feed(tmp_path), mask_key=MaskKey("not-for-plans"))
+    read_objects(spark, masked, [landed("a.json", 3)])
+    plan = zlib.decompress(base64.b64decode(options["plan"]))
+    assert b"a.json" in plan
+    assert b"not-for-plans" not in plan
 
 
 def test_every_object_is_in_one_part_and_parts_are_even() -> None:

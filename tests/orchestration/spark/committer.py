@@ -15,6 +15,7 @@ from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from deltalake import CommitProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from py4j.protocol import Py4JJavaError
@@ -22,8 +23,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.delta import delta_rs
+from assets.delta import delta_rs, fences, leases
+from assets.delta.lake_table import LakeTable
 from assets.delta.store_faults import in_words
+from assets.locks import explaining_failures
 from orchestration.resources import lake_of
 from orchestration.spark.conditional_commits import SETTINGS, SOURCE
 from orchestration.spark.session import WeirSpark
@@ -157,6 +160,31 @@ def forestalled(
     return ended
 
 
+def behind_another(settings: dict[str, str], session: SparkSession) -> list[str]:
+    """Weir's own commit where another was made just after it had looked at its leases; and the next one."""
+    came: list[str] = []
+    rows = session.range(1).select(F.lit("asleep").alias("writer"), F.lit(0).alias("number"))
+
+    def looks(warehouse: str) -> None:
+        leases.check_leases(warehouse)
+        if not came:
+            came.append(append_by_delta_rs(settings, "before asleep"))
+
+    def commit() -> str:
+        try:
+            with explaining_failures(lake_of(WAREHOUSE), "table"):
+                LakeTable(lambda: session, TABLE, WAREHOUSE).append(rows.coalesce(1))
+        except TableBusy:
+            return BUSY
+        return DONE
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fences, "check_leases", looks)
+        ends = [commit(), commit()]
+    assert came == [DONE], came
+    return ends
+
+
 def race_of_commits(settings: dict[str, str], session: SparkSession) -> list[tuple[str, int, str]]:
     """What two sessions of Spark and one other library get, that commit to the table at once."""
     line = Barrier(3)
@@ -206,6 +234,7 @@ def main(endpoint: str) -> None:
         found["made"] = append_by_spark(spark, "made")
         found["once"] = forestalled(proxy, settings, spark, "once")
         found["again"] = forestalled(proxy, settings, again, "again")
+        found["behind another"] = behind_another(settings, spark)
         found["race"] = race_of_commits(settings, spark)
     print(json.dumps(found), flush=True)
     spark.stop()
