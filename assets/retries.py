@@ -68,14 +68,15 @@ def request_again(context: dg.AssetExecutionContext, fault: Exception) -> None:
     done = context.retry_number
     if not passes(fault) or done >= len(WAITS):
         return
-    wait = max(WAITS[done], _lease_ends_in(fault))
-    context.log.warning(f"{fault} Tried again in {wait:g} s ({done + 1} of {len(WAITS)}).")
-    raise dg.RetryRequested(len(WAITS), wait) from fault
+    seconds = wait(fault, done)
+    context.log.warning(f"{fault} Tried again in {seconds:g} s ({done + 1} of {len(WAITS)}).")
+    raise dg.RetryRequested(len(WAITS), seconds) from fault
 
 
-def _lease_ends_in(fault: BaseException | None) -> float:
-    """Seconds until a table is free of a machine that may be dead; 0 where none is waited for."""
+def wait(fault: BaseException | None, done: int) -> float:
+    """How many seconds a step waits after so many tries: at least until the lease of a dead machine would end."""
     if isinstance(fault, TablesFailed):
-        return _lease_ends_in(fault.__cause__)
-    # The one who has it may renew it just now, and a second is the store's own rounding.
-    return fault.seconds + 1 if isinstance(fault, TableBusy) and fault.seconds else 0.0
+        return wait(fault.__cause__, done)
+    # A second is the store's own rounding.
+    lease = fault.seconds + 1 if isinstance(fault, TableBusy) and fault.seconds else 0.0
+    return max(WAITS[done], lease)

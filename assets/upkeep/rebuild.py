@@ -115,8 +115,8 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     accounts = lake.table(Layer.ACCOUNTING, feed.name)
     if accounts.exists():
         with accounts.commits():
-            announced = {"declaration": F.lit(ANNOUNCED)}
-            DeltaTable.forPath(lake.spark, accounts.path).update(set=announced)
+            target = DeltaTable.forPath(lake.spark, accounts.path)
+            target.update(set={"declaration": F.lit(ANNOUNCED)})
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
         table = lake.table(layer, feed.name)
         if table.exists():

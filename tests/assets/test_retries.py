@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from assets import retries
 from assets.gold import table_faults
 from assets.landing.landings import open_landing
-from assets.retries import passes, retried
+from assets.retries import passes, retried, wait
 from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
 from transforms.errors import (
     FeedMisdeclared,
@@ -77,22 +77,14 @@ def test_what_passes_is_tried_again_and_what_does_not_is_not(*, is_generator: bo
 def test_a_table_that_a_machine_has_is_waited_for_until_its_lease_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    context = dg.build_asset_context()
     monkeypatch.setattr(retries, "WAITS", (3.0, 9.0, 27.0))
-
-    def wait(fault: Exception) -> float:
-        with pytest.raises(dg.RetryRequested) as raised:
-            retries.request_again(context, fault)
-        assert raised.value.seconds_to_wait is not None
-        return float(raised.value.seconds_to_wait)
-
-    assert wait(TableBusy("silver.shop")) == 3
+    assert [wait(TableBusy("silver.shop"), done) for done in range(3)] == [3, 9, 27]
     held = TableBusy("gold.shop.a", "process 1 on etl-2 has it", 52.0)
-    assert wait(held) == 53
-    assert wait(TableBusy("gold.shop.a", "process 1 on etl-2 has it", 1.0)) == 3
+    assert [wait(held, done) for done in range(3)] == [53, 53, 53]
+    assert wait(TableBusy("gold.shop.a", "process 1 on etl-2 has it", 1.0), 0) == 3
     with pytest.raises(TablesFailed) as raised:
         table_faults.refuse("shop", {"a": held, "b": FAILED})
-    assert wait(raised.value) == 53
+    assert wait(raised.value, 0) == 53
 
 
 @pytest.mark.parametrize("fault", [AWAY, FAILED, TableBusy("silver.shop"), WorkerLost()])

@@ -87,7 +87,8 @@ def inside(body: bytes) -> Iterator[bytes]:
             yield str(column.to_pylist()).encode()
     if body.startswith(b"SQLite format 3"):
         with closing(sqlite3.connect(":memory:")) as history:
-            history.deserialize(body)
+            # As one that keeps no log beside it: that is a file of its own, which is looked through, too.
+            history.deserialize(body[:18] + b"\1\1" + body[20:])
             for (table,) in history.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
                 for row in history.execute(f'SELECT * FROM "{table}"'):
                     for cell in row:
@@ -208,7 +209,7 @@ def test_no_secret_is_printed_or_kept(tmp_path: Path, store: Store, told: dict[s
         for part in ("history/", "events/", "s3://secret-tables/lake/gold/")
     }
     assert b"silver__crowd" in texts["history/"]
-    assert b"crowd/2025-11-20/03/a.json" in texts["events/"], "Spark's tasks read no drop"
+    assert b"BatchScan weir_records" in texts["events/"], "Spark's tasks read no drop"
     assert b"Ada" in texts["s3://secret-tables/lake/gold/"]
     for secret in (SECRET_KEY, WRONG, KAFKA, MAIL, HOOK, ADDRESS, MASK):
         written = forms(secret)
@@ -222,6 +223,7 @@ def test_what_is_compressed_or_coded_is_looked_through(tmp_path: Path) -> None:
     deep = base64.b64encode(zlib.compress(f"{WRONG} and more".encode() + os.urandom(99)))
     pq.write_table(pa.table({"name": [f"a {WRONG}"]}), tmp_path / "a.parquet")
     with closing(sqlite3.connect(tmp_path / "a.db")) as history:
+        history.execute("PRAGMA journal_mode = wal")
         history.execute("CREATE TABLE snapshots (body BLOB)")
         history.execute("INSERT INTO snapshots VALUES (?)", [zlib.compress(WRONG.encode())])
         history.commit()

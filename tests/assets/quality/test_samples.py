@@ -85,6 +85,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     assert len(again.samples["nothing_quarantined"].split("\n\n")[0].splitlines()) == 1
 
 
+@pytest.mark.usefixtures("spark")
 def test_only_open_records_are_shown(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
