@@ -6,6 +6,7 @@ read for silver. Not here: what becomes of the records (``classified_windows``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -49,12 +50,13 @@ class BronzeFiles:
         """How many bytes the files have."""
         return sum(size for _, size, _ in self.parts)
 
-    def records(self) -> int:
-        """How many records there are: the mark of an object without any is none."""
-        return sum(
-            pc.sum(pc.greater(self.files.read(name, size, ["line"])["line"], 0)).as_py() or 0
-            for name, size, _ in self.parts
-        )
+    def records(self) -> Counter[str]:
+        """How many records there are, by window: the mark of an object without any is none."""
+        found: Counter[str] = Counter()
+        for name, size, window in self.parts:
+            lines = self.files.read(name, size, ["line"])["line"]
+            found[window] += pc.sum(pc.greater(lines, 0)).as_py() or 0
+        return found
 
     def payload_bytes(self) -> int:
         """How many bytes all records have together; a file that repeats one record is much smaller than they are."""

@@ -87,7 +87,8 @@ def made(
     base_lake = judged_by or lake
     horizons = bases.horizons(base_lake, feed)
     bronze = BronzeFiles.of(lake, feed, windows)
-    landed = bronze.records()
+    of_windows = bronze.records()
+    landed = of_windows.total()
     accounts = Accounts()
     with raise_clearly():
         is_small = landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES
@@ -107,7 +108,7 @@ def made(
             kept: list[DataFrame] = []
         else:
             records = bronze.frame(lake.spark_planned_once)
-            rows, kept = spark_stages.classified(feed, records, landed, horizons)
+            rows, kept = spark_stages.classified(feed, records, of_windows, horizons)
             for text in spark_stages.texts_of(rows, ACCOUNT):
                 accounts.read(text)
         if accounts.left_out:

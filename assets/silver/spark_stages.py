@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from assets.arrow.in_spark import kept, staged, tasks_for
 from assets.arrow.silver import outcomes, pending_stages, silver_stages, transaction_commits
+from assets.arrow.silver.shards import SHARDS, Shards
 from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -25,40 +26,43 @@ _COMMITS = "transaction binary, commit array<bigint>"
 
 
 def classified(
-    feed: Feed, bronze: DataFrame, records: int, horizons: Mapping[str, Horizon]
+    feed: Feed, bronze: DataFrame, records: Mapping[str, int], horizons: Mapping[str, Horizon]
 ) -> tuple[DataFrame, list[DataFrame]]:
     """One row per outcome of the records of some windows (``OUTPUT_SCHEMA``), and the frames that are persisted for it.
 
     Args:
         feed: the feed with its recorded decisions.
         bronze: these windows' records.
-        records: how many they are.
+        records: how many they are, by window.
         horizons: of each gold table whose history is compacted.
     """
     persisted = []
-    tasks = tasks_for(bronze, records)
-    rows = _rows(feed, bronze, tasks, horizons)
+    tasks, shards = tasks_for(bronze, sum(records.values())), Shards.of(records)
+    rows = _rows(feed, bronze, tasks, horizons, shards)
     if FORMATS[feed.format].transactional:
         persisted.append(kept(rows))
         rows = _with_commits(persisted[0], tasks)
     # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
     whole = rows.withColumn("commit", F.coalesce("commit", F.array().cast("array<bigint>")))
-    shuffled = whole.repartition(tasks, "shard").sortWithinPartitions("sort_key")
+    # Side by side, and not by a hash: a task has rows of few windows, and writes a file for each of these.
+    task = F.floor(F.col("shard").cast("long") * tasks / SHARDS).cast("int")
+    shuffled = whole.repartitionById(tasks, task).sortWithinPartitions("sort_key")
     found = staged(shuffled, outcomes.Classify(feed, horizons), OUTPUT_SCHEMA)
     persisted.append(kept(found))
     return persisted[-1], persisted
 
 
-def _rows(feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon]) -> DataFrame:
+def _rows(
+    feed: Feed, bronze: DataFrame, tasks: int, horizons: Mapping[str, Horizon], shards: Shards
+) -> DataFrame:
     """The records as rows (``ROWS_SCHEMA``); where neighbours decide, they are brought together first."""
     surveyed, source = _surveyed(feed, bronze), FORMATS[feed.format]
     if source.resolver is None:
-        return staged(
-            bronze, silver_stages.DecodeRows(feed, source, surveyed, horizons), ROWS_SCHEMA
-        )
+        decode = silver_stages.DecodeRows(feed, source, surveyed, horizons, shards)
+        return staged(bronze, decode, ROWS_SCHEMA)
     pending = staged(bronze, pending_stages.DecodePending(feed, source, surveyed), PENDING_SCHEMA)
     groups = pending.repartition(tasks, "shard").sortWithinPartitions("group", "order")
-    return staged(groups, pending_stages.ResolveRows(feed, source, horizons), ROWS_SCHEMA)
+    return staged(groups, pending_stages.ResolveRows(feed, source, horizons, shards), ROWS_SCHEMA)
 
 
 def _surveyed(feed: Feed, bronze: DataFrame) -> silver_stages.Surveyed:

@@ -10,20 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
-from zlib import crc32
 
 import msgspec
 import pyarrow as pa
 
 from assets.arrow.record_batches import BATCH_BYTES
+from assets.arrow.silver.shards import Shards
 from assets.columns.silver import ROWS
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
 from transforms.silver.conforming.changes import Row
-
-SHARDS = 1 << 20
-"""Rows are shuffled to tasks by a number below this one."""
 
 _ROW_COST = 256
 _pack = msgspec.msgpack.Encoder().encode
@@ -32,8 +29,8 @@ _FIELDS: tuple[str, ...] = Row.__match_args__
 _cells = attrgetter(*_FIELDS)
 
 
-def row_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of bounded size.
+def row_batches(rows: Iterable[Row], shards: Shards) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of bounded size, each row with its shard.
 
     Every refused event of a record carries the whole record, and a record may have thousands of events.
     """
@@ -43,13 +40,13 @@ def row_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
         batch.append(row)
         size += _ROW_COST + (0 if row.payload is None else len(row.payload))
         if size >= BATCH_BYTES:
-            yield row_batch(batch)
+            yield row_batch(batch, shards)
             batch, size = [], 0
     if batch:
-        yield row_batch(batch)
+        yield row_batch(batch, shards)
 
 
-def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
+def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
     """The rows as a batch of ``ROWS``."""
     groups = [duplicates.group_key(row) for row in rows]
     waiting = [_is_part(row) for row in rows]
@@ -58,7 +55,7 @@ def row_batch(rows: Sequence[Row]) -> pa.RecordBatch:
         "sort_key": [
             duplicates.sort_key(row, group) for row, group in zip(rows, groups, strict=True)
         ],
-        "shard": [crc32(group) % SHARDS for group in groups],
+        "shard": [shards.shard(row.window, group) for row, group in zip(rows, groups, strict=True)],
         "row": [_pack(_cells(row)) for row in rows],
         "transaction": [
             _pack((row.window, row.transaction and row.transaction.id)) if is_part else None

@@ -16,7 +16,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from assets.arrow.record_batches import bounded, groups, place_of, with_clear_errors
-from assets.arrow.silver.packed_rows import SHARDS
+from assets.arrow.silver.shards import SHARDS, Shards
 from assets.arrow.silver.silver_stages import Batches, Surveyed, batches_of, decoder_of
 from assets.columns.silver import PENDING
 from assets.task_errors import failed_at
@@ -53,6 +53,7 @@ class ResolveRows:
     feed: Feed
     format: SourceFormat
     horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    shards: Shards = field(default_factory=Shards)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
@@ -64,7 +65,7 @@ class ResolveRows:
         with with_clear_errors(self.feed):
             for group in groups(self.feed, batches):
                 for rows in _resolved(self.feed, group, resolve, conform):
-                    yield from batches_of(self.feed, group[0][0], rows)
+                    yield from batches_of(self.feed, group[0][0], rows, self.shards)
 
 
 _GROUP_ROWS = 5_000

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from assets.arrow.record_batches import bounded, place_of, with_clear_errors
 from assets.arrow.silver.packed_rows import row_batches
+from assets.arrow.silver.shards import Shards
 from assets.task_errors import failed_at, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
@@ -37,6 +38,7 @@ class DecodeRows:
     format: SourceFormat
     surveyed: Surveyed = field(default_factory=dict)
     horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    shards: Shards = field(default_factory=Shards)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """Batches of ``ROWS`` from batches of bronze."""
@@ -45,9 +47,8 @@ class DecodeRows:
         conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
         with with_clear_errors(self.feed):
             for records in bounded(self.feed, batches):
-                yield from batches_of(
-                    self.feed, records[0], _rows(self.feed, records, decode, conform)
-                )
+                rows = _rows(self.feed, records, decode, conform)
+                yield from batches_of(self.feed, records[0], rows, self.shards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,10 @@ class Survey:
 _FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
 
 
-def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row]) -> Batches:
+def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row], shards: Shards) -> Batches:
     """The rows of some records as batches; an error names the ``first`` of these records."""
     with naming_place(place_of(feed, first)):
-        yield from row_batches(rows)
+        yield from row_batches(rows, shards)
 
 
 def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:

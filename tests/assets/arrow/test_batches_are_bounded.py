@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assets.arrow.record_batches import BATCH_BYTES
 from assets.arrow.silver.packed_rows import row_batches, unpacked
+from assets.arrow.silver.shards import Shards
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
 from tests.support import made_bronze
@@ -26,7 +27,7 @@ def test_rows_that_carry_their_record_are_cut_by_bytes() -> None:
     ]
     rows = conformer(FEED, describes_tables=False)(record, wrong)
     assert all(row.payload is MEGABYTE for row in rows)
-    batches = list(row_batches(rows))
+    batches = list(row_batches(rows, Shards()))
     assert len(batches) == 50 * len(MEGABYTE) // BATCH_BYTES + 1
     assert max(batch.nbytes for batch in batches) < BATCH_BYTES + 2 * len(MEGABYTE)
     again = [row for batch in batches for row in unpacked(batch)]
@@ -37,6 +38,6 @@ def test_what_records_take_is_known_from_files_that_are_much_smaller(lake: Lake)
     made_bronze.append(lake, FEED, ("2025-11-20T03", "a", "g", 4_000))
     made_bronze.append(lake, FEED, ("2025-11-20T03", "b", "g", 3), ("2025-11-20T04", "c", "g", 5))
     found = BronzeFiles.of(lake, FEED, ["2025-11-20T03"])
-    assert found.records() == 4_003
+    assert found.records() == {"2025-11-20T03": 4_003}
     assert found.payload_bytes() == 4_003 * len(b"{}")
     assert BronzeFiles.of(lake, FEED, []).payload_bytes() == 0

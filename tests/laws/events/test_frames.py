@@ -6,6 +6,7 @@ together, and with a survey of the window. Not here: that the results are right 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 
@@ -50,7 +51,8 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
     shuffled = pa.Table.from_batches(product.shuffled(rows, Random(SEED))).combine_chunks()
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert in_spark.tasks_for(bronze, rows.num_rows) > 1
-    frame, kept = spark_stages.classified(drawn.feed, bronze, rows.num_rows, horizons)
+    windows = Counter(rows["window"].to_pylist())
+    frame, kept = spark_stages.classified(drawn.feed, bronze, windows, horizons)
     accounts = Accounts()
     for text in spark_stages.texts_of(frame, ACCOUNT):
         accounts.read(text)

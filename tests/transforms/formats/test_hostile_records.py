@@ -20,6 +20,7 @@ import pytest
 from assets.arrow.record_batches import bounded
 from assets.arrow.silver import silver_stages
 from assets.arrow.silver.packed_rows import row_batch
+from assets.arrow.silver.shards import Shards
 from assets.bookkeeping import accounting
 from assets.silver import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
@@ -209,7 +210,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
             )
             events = [*decode(in_topic)]
             if source.resolver is None:
-                row_batch(conform(in_topic, events))  # type: ignore[arg-type]
+                row_batch(conform(in_topic, events), Shards())  # type: ignore[arg-type]
             assert events
             tried += 1
     assert tried > 100
