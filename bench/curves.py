@@ -66,11 +66,21 @@ def picture(runs: Sequence[Mapping[str, Any]]) -> str:
         y += 2 * LINE
         parts, y = _panel(title, together, y)
         drawn += parts
-    for sentence in dict.fromkeys(taken_on(run) for run in runs):
-        y += 2 * LINE
+    y += LINE
+    for sentence in dict.fromkeys(taken_on(_of_the_machine(run)) for run in runs):
+        y += LINE
         drawn.append(written(MARGIN, y, sentence, "quiet"))
     title = "What grows with what: seconds by size, one panel a curve"
     return page(WIDTH, y + MARGIN, title, drawn)
+
+
+def _of_the_machine(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A run's facts without those that differ from run to run on one machine: a curve may have several runs' points."""
+    facts = {name: fact for name, fact in run["machine"].items() if name not in _OF_ONE_RUN}
+    return {**run, "machine": facts}
+
+
+_OF_ONE_RUN = ("commit", "driver memory", "peak resident MB of Java")
 
 
 def _titles(name: str, others: Sequence[str]) -> Iterator[tuple[str, float]]:
@@ -106,13 +116,16 @@ def _panel(title: str, together: Sequence[Curve], y: int) -> tuple[list[str], in
     for size in sizes:
         drawn.append(stroke("rule", across(size), top, across(size), bottom))
         drawn.append(written(across(size), bottom + 16, f"{size:,.0f}", "quiet", "middle"))
-    for curve in together:
+    lowest = float("-inf")
+    # From the top down, so that a name goes below the one that it would cover.
+    for curve in sorted(together, key=lambda one: -one.points[-1][1]):
         kind = "own" if curve.name == SHOWN["weir"] else "other"
         places = [(across(size), up(second)) for size, second in curve.points]
         drawn += [stroke(f"{kind} curve", *one, *next_one) for one, next_one in pairwise(places)]
         drawn += [dot(kind, *place) for place in places]
         named = f"{curve.name}: {', '.join(_seconds(second) for _, second in curve.points)}"
-        drawn.append(written(places[-1][0] + 12, places[-1][1] + 4, named))
+        lowest = max(places[-1][1] + 4, lowest + LINE - 3)
+        drawn.append(written(places[-1][0] + 12, lowest, named))
     return drawn, bottom + 16
 
 

@@ -67,7 +67,8 @@ def taken_on(run: Mapping[str, Any]) -> str:
     facts = ", ".join(
         f"{name} {value}" for name, value in run["machine"].items() if value is not None
     )
-    return f"{facts}; each run {run['sizes']['repeats']} times."
+    repeats = run["sizes"]["repeats"]
+    return f"{facts}; each run {'once' if repeats == 1 else f'{repeats} times'}."
 
 
 def picture(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -142,7 +142,9 @@ def report(
             "of the week a run is at work": f"{needed.busy:.0%}",
         }
         requests = requests_of_a_day(source, found)
-        week |= {f"{kind} requests a day": f"{number:,.0f}" for kind, number in requests.items()}
+        # What a store does not count by itself is among the others.
+        counted = {kind: number for kind, number in requests.items() if number}
+        week |= {f"{kind} requests a day": f"{number:,.0f}" for kind, number in counted.items()}
         dollars = dollars_of_a_day(source, found, needed.cores, prices)
         week |= {f"dollars a day: {name}": f"{value:,.2f}" for name, value in dollars.items()}
         yield from _table("a week", "", week)
@@ -172,7 +174,8 @@ def _plain(found: Costs) -> dict[str, float]:
     plain = {
         one.name: float(getattr(found, one.name)) for one in fields(found) if one.name != "requests"
     }
-    for kind, (first, further) in found.requests.items():
+    counted = {kind: both for kind, both in found.requests.items() if any(both)}
+    for kind, (first, further) in counted.items():
         plain[f"{kind} requests, a window and a further table"] = first
         plain[f"{kind} requests of each further table"] = further
     return plain
