@@ -135,8 +135,9 @@ def week(source: Source, costs: Costs, cores: int, speedup: float) -> Week:
         lags.append((ended, free - ended))
     usual = max(lag for ended, lag in lags if ended < begins)
     after = [(ended, lag) for ended, lag in lags if ended >= begins]
-    late = [ended + lag for ended, lag in after if lag > usual]
-    never = after[-1][1] > usual
+    # A second is none: the days are alike, but for the last digits of a sum.
+    late = [ended + lag for ended, lag in after if lag > usual + 1]
+    never = after[-1][1] > usual + 1
     return Week(
         cores,
         usual,
