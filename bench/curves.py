@@ -67,7 +67,9 @@ def picture(runs: Sequence[Mapping[str, Any]]) -> str:
         parts, y = _panel(title, together, y)
         drawn += parts
     y += LINE
-    for sentence in dict.fromkeys(taken_on(_of_the_machine(run)) for run in runs):
+    names = [line["name"] for run in runs for line in run["lines"]]
+    shown = [run for run in runs if any([*_titles(one["name"], names)] for one in run["lines"])]
+    for sentence in dict.fromkeys(taken_on(_of_the_machine(run)) for run in shown):
         y += LINE
         drawn.append(written(MARGIN, y, sentence, "quiet"))
     title = "What grows with what: seconds by size, one panel a curve"
