@@ -184,8 +184,8 @@ class LakeTable:
         with self.commits():
             self.spark.sql(f"ALTER TABLE delta.{quoted(self.path)} SET TBLPROPERTIES ({listed})")
 
-    def delete(self, condition: str) -> None:
-        """Remove the rows of which the condition is true, in one commit; none where there are none."""
+    def delete(self, condition: str | Column | None = None) -> None:
+        """Remove the rows of which the condition is true, by default all, in one commit; none where there are none."""
         with self.commits():
             DeltaTable.forPath(self.spark, self.path).delete(condition)
 

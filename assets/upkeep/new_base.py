@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from delta.tables import DeltaTable
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -122,6 +121,4 @@ def remove_from_silver(history: TableHistory, horizon: Horizon) -> None:
     if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
         derive_windows.derive_alone(lake, feed, windows)
     silver = lake.table(Layer.SILVER, feed.name)
-    target = DeltaTable.forPath(lake.spark, silver.path)
-    with silver.commits():
-        target.delete(silver_rows.are_of(history.name) & covers(horizon))
+    silver.delete(silver_rows.are_of(history.name) & covers(horizon))

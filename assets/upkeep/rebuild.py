@@ -120,8 +120,7 @@ def _mark_unfinished(lake: Lake, feed: Feed) -> None:
     for layer in (Layer.PROGRESS, Layer.BASE, Layer.COMPACTED):
         table = lake.table(layer, feed.name)
         if table.exists():
-            with table.commits():
-                DeltaTable.forPath(lake.spark, table.path).delete()
+            table.delete()
 
 
 def rebuild_gold(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> Applied:
