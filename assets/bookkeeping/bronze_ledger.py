@@ -88,11 +88,20 @@ def noted(lake: Lake, feed: Feed) -> pa.Table:
     return trusted(written, bronze.id, bronze.version)[2]
 
 
-def catch_up(lake: Lake, feed: Feed) -> None:
-    """Add the commits that the ledger does not have yet; if another writer does so at the same time, leave it to it."""
+def catch_up(lake: Lake, feed: Feed) -> pa.Table:
+    """Add the commits that the ledger does not have yet; if another writer does so at the same time, leave it to it.
+
+    Returns what bronze holds now (``GROUPS``), so that the caller need not read it once more.
+    """
     found = held(lake, feed)
-    if found is None or not found.news.num_rows:
-        return
+    if found is None:
+        return GROUPS.empty_table()
+    if found.news.num_rows:
+        _note(lake, feed, found)
+    return found.rows
+
+
+def _note(lake: Lake, feed: Feed, found: BronzeContents) -> None:
     table = ledger_of(lake, feed)
     with suppress(TableBusy):
         if found.steps > STEPS:

@@ -54,10 +54,17 @@ def read_objects(
         rows: bronze as the caller has read it, where what was appended since must not count.
     """
     found = _rows(lake, feed) if rows is None else _grouped(rows, windows)
+    return objects_in(found, windows, names)
+
+
+def objects_in(
+    held: pa.Table, windows: Iterable[str] | None = None, names: Iterable[str] | None = None
+) -> list[ReadObject]:
+    """``read_objects`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
     for column, texts in (("window", windows), ("object", names)):
         if texts is not None:
-            found = found.filter(pc.is_in(found[column], pa.array([*texts], pa.string())))
-    return _objects(found)
+            held = held.filter(pc.is_in(held[column], pa.array([*texts], pa.string())))
+    return _objects(held)
 
 
 def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) -> list[ReadObject]:
@@ -65,10 +72,7 @@ def noted_objects(lake: Lake, feed: Feed, windows: Iterable[str] | None = None) 
 
     ``windows``: only those in these windows.
     """
-    found = bronze_ledger.noted(lake, feed)
-    if windows is not None:
-        found = found.filter(pc.is_in(found["window"], pa.array([*windows], pa.string())))
-    return _objects(found)
+    return objects_in(bronze_ledger.noted(lake, feed), windows)
 
 
 def _objects(rows: pa.Table) -> list[ReadObject]:
@@ -97,15 +101,16 @@ def _grouped(rows: DataFrame, windows: Sequence[str] | None) -> pa.Table:
 
 def read_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """How far bronze has each partition of the feed's topics, by the partition's name and its topic's id."""
-    return _offsets(_rows(lake, feed))
+    return offsets_in(_rows(lake, feed))
 
 
 def noted_offsets(lake: Lake, feed: Feed) -> dict[tuple[str, str], ReadUpTo]:
     """``read_offsets`` by the ledger alone (``bronze_ledger.noted``): a quick answer, perhaps not the newest."""
-    return _offsets(bronze_ledger.noted(lake, feed))
+    return offsets_in(bronze_ledger.noted(lake, feed))
 
 
-def _offsets(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
+def offsets_in(rows: pa.Table) -> dict[tuple[str, str], ReadUpTo]:
+    """``read_offsets`` of what the caller knows of bronze already (``bronze_ledger.catch_up``)."""
     last: dict[tuple[str, str], tuple[int, str]] = {}
     for row in rows.to_pylist():
         partition_key, reached = (
@@ -149,9 +154,12 @@ def amounts(feed: Feed, known: Iterable[ReadObject]) -> Counter[str]:
     return counts
 
 
-def other_windows(lake: Lake, feed: Feed) -> list[str]:
-    """At most one window of bronze, whose size (hour or day) is not the one that the feed declares."""
-    windows = _rows(lake, feed)["window"].unique().to_pylist()
+def other_windows(held: pa.Table, feed: Feed) -> list[str]:
+    """At most one window of bronze, whose size (hour or day) is not the one that the feed declares.
+
+    ``held``: what bronze holds (``bronze_ledger.catch_up``).
+    """
+    windows = held["window"].unique().to_pylist()
     return [window for window in windows if len(window) != WINDOW_LENGTHS[feed.window]][:1]
 
 

@@ -87,12 +87,12 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
     with writing(lake, Layer.BRONZE, feed.name):
         # What the ledger says is of this version, or of a later one.
         seen = bronze_ledger.version(lake, feed)
-        bronze_ledger.catch_up(lake, feed)
-        ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
+        held = bronze_ledger.catch_up(lake, feed)
+        ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
         transactional = FORMATS[feed.format].transactional
         found = arrivals(
             feed,
-            lambda names: ledger.read_objects(lake, feed, names=names),
+            lambda names: ledger.objects_in(held, names=names),
             windows,
             look_elsewhere=transactional,
         )

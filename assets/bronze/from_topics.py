@@ -70,12 +70,11 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         UnreadableLanding: the broker does not answer, or refuses.
     """
     with writing(lake, Layer.BRONZE, feed.name):
-        ledger.refuse_other_size(feed, ledger.other_windows(lake, feed))
         # Before the offsets are read: what they say is of this version, or of a later one.
         seen = bronze_ledger.version(lake, feed)
-        bronze_ledger.catch_up(lake, feed)
-        read = ledger.read_offsets(lake, feed)
-        found = topics.backlog(feed, topics.look(feed), read)
+        held = bronze_ledger.catch_up(lake, feed)
+        ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
+        found = topics.backlog(feed, topics.look(feed), ledger.offsets_in(held))
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, report) as folder:
                 _append(lake, feed, found.ranges, folder, seen)

@@ -77,10 +77,10 @@ def _pages(
 
 
 class Entry(NamedTuple):
-    """A file below a folder: its name there, and its path; of a link that leads out of the folder, where to."""
+    """A file below a folder: its name there, and the file; of a link that leads out of the folder, where to."""
 
     name: str
-    path: str
+    file: os.DirEntry[str]
     leads_to: str | None = None
 
 
@@ -101,8 +101,8 @@ def files(root: Path, days: Days | None) -> Iterator[Entry]:
             if entry.is_symlink():
                 leads_to = inside.leads_out(entry.path, real_root)
                 if leads_to is not None or not Path(entry.path).is_dir():
-                    yield Entry(name, entry.path, leads_to)
+                    yield Entry(name, entry, leads_to)
             elif not entry.is_dir():
-                yield Entry(name, entry.path)
+                yield Entry(name, entry)
             elif days is None or (day := day_of_folder(name + "/")) is None or day in days:
                 folders.append((name + "/", entry.path))

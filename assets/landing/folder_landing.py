@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 
 from assets.landing import day_listing, inside
@@ -35,15 +36,15 @@ class FolderLanding:
             fault = "it is no folder" if self._root.exists() else "there is no such folder"
             raise self._unreadable(self._root, fault, "Create it, or correct the feed's landing.")
         with self._faults_made_clear(self._root):
-            files = sorted(day_listing.files(self._root, days))
-        for name, path, leads_to in files:
+            files = sorted(day_listing.files(self._root, days), key=attrgetter("name"))
+        for name, file, leads_to in files:
             status = None
             if leads_to is not None:
                 self.left_out.add_link(inside.shown(name), leads_to)
                 continue
             if not (reason := self._reason_to_leave_out(name)):
-                with self._faults_made_clear(path):
-                    status = _status_of_file(path)
+                with self._faults_made_clear(file.path):
+                    status = _status_of_file(file)
             if status is None:
                 reason = reason or "no regular file, or a link to nothing"
                 self.left_out.add(inside.shown(name), reason)
@@ -90,10 +91,10 @@ class FolderLanding:
         return UnreadableLanding(self._feed.name, str(path), fault, remedy)
 
 
-def _status_of_file(path: str) -> os.stat_result | None:
-    """What the file system says of a file; None where the path is none."""
+def _status_of_file(file: os.DirEntry[str]) -> os.stat_result | None:
+    """What the file system says of a file; None where there is none by now."""
     try:
-        status = Path(path).stat()
+        status = file.stat()
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
             return None
