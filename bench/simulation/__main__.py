@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def report(
 ) -> Iterator[str]:
     """The answer as Markdown: costs, cores, money, walls, and how far the measured days are from what is computed."""
     yield from _table(
-        "unit cost", "value", {name: f"{value:.3g}" for name, value in _plain(found).items()}
+        "what one costs", "", {name: f"{value:.3g}" for name, value in _plain(found).items()}
     )
     busiest = max(arriving(source))
     parts = window_work(source, found, busiest).parts()
@@ -167,13 +167,25 @@ def _checked(runs: Sequence[Run], found: Costs) -> Iterator[str]:
         rows[day.name] = (
             f"{day.seconds:,.0f} s measured, {computed:,.0f} s computed: {computed / day.seconds:.2f} times"
         )
-    yield from _table("a measured day", "beside the computed one", rows)
+    yield from _table("a measured day", "computed for it, by what was measured", rows)
+
+
+_IN_WORDS = {
+    "cores": "cores of the machine that was measured",
+    "byte": "a byte from landing to silver, in seconds",
+    "check": "a record judged by checks, in seconds",
+    "change": "a change folded into gold by Spark, in seconds",
+    "row": "a row that gold holds already, in seconds for each window of its table",
+    "large": "a table that Spark writes in a window, in seconds",
+    "table": "a table with a few changes in a window, in seconds",
+    "window": "a run of one small window, in seconds",
+    "kept": "bytes that the warehouse keeps for each byte landed",
+}
+"""Every cost but the requests, with its unit."""
 
 
 def _plain(found: Costs) -> dict[str, float]:
-    plain = {
-        one.name: float(getattr(found, one.name)) for one in fields(found) if one.name != "requests"
-    }
+    plain = {text: float(getattr(found, name)) for name, text in _IN_WORDS.items()}
     counted = {kind: both for kind, both in found.requests.items() if any(both)}
     for kind, (first, further) in counted.items():
         plain[f"{kind} requests, a window and a further table"] = first
