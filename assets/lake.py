@@ -22,6 +22,8 @@ from assets.delta.lake_table import LakeTable
 from assets.delta.leases import SECONDS
 from assets.delta.local_table import LocalTable
 from assets.delta.small_table import SmallTable
+from assets.executors import choice
+from assets.executors.choice import Choice
 from assets.layers import Layer
 from transforms.errors import UnknownKey
 from transforms.feed.table_names import UNFIT
@@ -42,7 +44,7 @@ class Lake(dg.ConfigurableResource["Lake"]):
 
     ``largest_object``, ``largest_record``: in bytes; a larger one is quarantined. ``most_tables``: how many
     gold tables are made of a feed that only its stream describes. ``lease_seconds``: how long a lease on a table of an
-    object store lasts unless it is renewed.
+    object store lasts unless it is renewed. ``executor``, ``in_process_memory``: see ``executors.choice``.
     """
 
     warehouse: str
@@ -50,6 +52,8 @@ class Lake(dg.ConfigurableResource["Lake"]):
     largest_record: int = DEFAULTS.largest_record
     most_tables: int = 1_000
     lease_seconds: int = SECONDS
+    executor: str = choice.AUTO
+    in_process_memory: int = choice.MEMORY
     pyspark: dg.ResourceDependency[LazyPySparkResource]
 
     @property
@@ -69,6 +73,11 @@ class Lake(dg.ConfigurableResource["Lake"]):
         return _planned_once(self.spark)
 
     @property
+    def choice(self) -> Choice:
+        """Which executor does a piece of work."""
+        return Choice(self.executor, self.in_process_memory)
+
+    @property
     def limits(self) -> Limits:
         """How large an object of a landing may be, and a record of it."""
         return Limits(self.largest_object, self.largest_record)
@@ -82,7 +91,15 @@ class Lake(dg.ConfigurableResource["Lake"]):
             largest_record=self.largest_record,
             most_tables=self.most_tables,
             lease_seconds=self.lease_seconds,
+            executor=self.executor,
+            in_process_memory=self.in_process_memory,
         )
+
+    def by(self, executor: str, memory: int | None = None) -> Self:
+        """This lake with another executor, and with so many bytes of memory for work in this process."""
+        made = self.with_warehouse(self.warehouse)
+        bytes_of = self.in_process_memory if memory is None else memory
+        return made.model_copy(update={"executor": executor, "in_process_memory": bytes_of})
 
     def table(self, layer: Layer, feed: str, table: str | None = None) -> LakeTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""

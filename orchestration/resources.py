@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assets.delta.leases import SECONDS, is_on_store
+from assets.executors import choice
 from assets.lake import Lake
 from orchestration.spark import archive
 from orchestration.spark.session import WeirSpark
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 OBJECT, RECORD = "WEIR_LARGEST_OBJECT", "WEIR_LARGEST_RECORD"
 LEASE = "WEIR_LEASE_SECONDS"
+EXECUTOR, MEMORY = "WEIR_EXECUTOR", "WEIR_IN_PROCESS_MEMORY"
 FEWEST_SECONDS = 3
 LARGEST_CELL = 1 << 30
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -60,6 +62,8 @@ def lake_of(warehouse: str, environment: Mapping[str, str] | None = None) -> Lak
         largest_record=limits.largest_record,
         most_tables=number_of(values, MOST_TABLES, Lake.model_fields["most_tables"].default),
         lease_seconds=lease_seconds_of(values),
+        executor=executor_of(values),
+        in_process_memory=size_of(values, MEMORY, choice.MEMORY),
     )
 
 
@@ -88,6 +92,19 @@ def lease_seconds_of(environment: Mapping[str, str]) -> int:
         fault = f"a lease lasts {FEWEST_SECONDS} s at least: it is renewed while a third of it has gone by"
         raise SettingMisdeclared(LEASE, environment[LEASE], fault)
     return seconds
+
+
+def executor_of(environment: Mapping[str, str]) -> str:
+    """``WEIR_EXECUTOR``: who does the work; ``auto`` where nothing is said.
+
+    Raises:
+        SettingMisdeclared: there is no such executor.
+    """
+    text = environment.get(EXECUTOR, "").strip() or choice.AUTO
+    if text not in choice.EXECUTORS:
+        fault = f"there is no such executor; write one of {', '.join(choice.EXECUTORS)}"
+        raise SettingMisdeclared(EXECUTOR, environment[EXECUTOR], fault)
+    return text
 
 
 def number_of(environment: Mapping[str, str], name: str, default: int) -> int:

@@ -18,14 +18,22 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import digests
-from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, key_columns, tombstone_columns
-from assets.gold.apply import history
-from assets.gold.apply.gold_files import GoldFiles
+from assets.gold.apply import spark_versions
+from assets.gold.apply.stored_in_process import StoredInProcess
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep.expired_tombstones import is_expired
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
+from transforms.gold.columns import (
+    BEGAN_BY,
+    EVENT_AT,
+    EVENT_ID,
+    POSITION,
+    VALID_FROM,
+    key_columns,
+    tombstone_columns,
+)
 from transforms.horizons import Horizon
 
 SHOWN = 10
@@ -69,10 +77,10 @@ def compared(
         table: the declared table that it mirrors.
         horizon: tombstones and versions at or below it are not compared, for compaction has dropped some.
     """
-    if not table.history:
-        ours, theirs = (GoldFiles.of(lake, feed, table, name) for lake in both)
-        if ours.exists and theirs.exists and ours.is_small and theirs.is_small:
-            return here(ours, theirs, name, horizon)
+    ours, theirs = (StoredInProcess.of(lake, feed, table, name, horizon) for lake in both)
+    sizes = ours.size + theirs.size, ours.count + theirs.count
+    if ours.exists and theirs.exists and both[0].choice.fits_in_process(*sizes):
+        return in_process(ours, theirs, name, horizon)
     return by_spark(both, feed, name, table, horizon)
 
 
@@ -80,11 +88,18 @@ _Digests = Counter[tuple[str, str]]
 """How many rows there are of each key, as JSON, and digest."""
 
 
-def here(ours: GoldFiles, theirs: GoldFiles, name: str, horizon: Horizon | None) -> Certificate:
+def in_process(
+    ours: StoredInProcess, theirs: StoredInProcess, name: str, horizon: Horizon | None
+) -> Certificate:
     """Compare two tables in this process."""
     rows, proof_rows = (_rows(one) for one in (ours, theirs))
     tombstones, proof_tombstones = (_tombstones(one, horizon) for one in (ours, theirs))
-    found = sorted(_differing(rows, proof_rows) + _differing(tombstones, proof_tombstones), key=str)
+    pairs = [
+        (rows, proof_rows),
+        (tombstones, proof_tombstones),
+        (_versions(ours), _versions(theirs)),
+    ]
+    found = sorted((one for pair in pairs for one in _differing(*pair)), key=str)
     whole = sorted(rows.elements())
     return Certificate(
         *(name, len(whole), tombstones.total(), sha256(repr(whole).encode()).hexdigest()),
@@ -92,13 +107,13 @@ def here(ours: GoldFiles, theirs: GoldFiles, name: str, horizon: Horizon | None)
     )
 
 
-def _rows(files: GoldFiles) -> _Digests:
+def _rows(files: StoredInProcess) -> _Digests:
     own = key_columns(files.table)
     names = dict.fromkeys((*own, *files.table.columns, POSITION, EVENT_ID, EVENT_AT))
     return _digested(files.rows.select([*names]), own)
 
 
-def _tombstones(files: GoldFiles, horizon: Horizon | None) -> _Digests:
+def _tombstones(files: StoredInProcess, horizon: Horizon | None) -> _Digests:
     own = tombstone_columns(files.table)
     there = set(files.keys)
     places = [tuple(one) for one in files.tombstone_rows[POSITION].to_pylist()]
@@ -108,6 +123,11 @@ def _tombstones(files: GoldFiles, horizon: Horizon | None) -> _Digests:
     ]
     rows = files.tombstone_rows.filter(pa.array(left, pa.bool_()))
     return _digested(rows.select([*own, POSITION, EVENT_ID, EVENT_AT]), own)
+
+
+def _versions(files: StoredInProcess) -> _Digests:
+    own = (*files.table.key, VALID_FROM, BEGAN_BY)
+    return _digested(files.versions_above(), own)
 
 
 def _digested(rows: pa.Table, own: tuple[str, ...]) -> _Digests:
@@ -150,7 +170,7 @@ def by_spark(
     pairs = {"rows": (ours, theirs), "tombstones": (tombstones_ours, tombstones_theirs)}
     if table.history:
         versions, proof_versions = (
-            history.above(one.table(Layer.GOLD, feed.name, name + HISTORY).read(), horizon)
+            spark_versions.above(one.table(Layer.GOLD, feed.name, name + HISTORY).read(), horizon)
             for one in both
         )
         pairs["versions"] = (

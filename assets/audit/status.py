@@ -23,7 +23,6 @@ from assets.bookkeeping import (
 from assets.bookkeeping.quarantine.totals import totals
 from assets.bookkeeping.transactions import open_transactions
 from assets.bookkeeping.transactions.open_transactions import OpenTransaction
-from assets.columns.gold import EVENT_AT
 from assets.delta import delta_rs
 from assets.gold import gold_tables
 from assets.lake import Lake
@@ -31,6 +30,7 @@ from assets.layers import Layer
 from transforms.feed.feed import Feed
 from transforms.feed.table_names import TOMBSTONES
 from transforms.formats import FORMATS
+from transforms.gold.columns import EVENT_AT
 from transforms.silver.accounting import OUTCOMES
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from assets.bookkeeping import window_progress
-from assets.columns.gold import EVENT_ID, key_columns
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.layers import Layer
@@ -27,6 +26,7 @@ from expectations.validation_results import ResultPlace
 from transforms.change import CONTROL, HOLD
 from transforms.feed.checks import DeclaredExpectation, DeclaredSuite, SuiteLayer, check_names
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import EVENT_ID, key_columns
 
 NEWEST: Final = 48
 """So many windows of silver are read, the newest, as in a feed's report: what is asked does not grow with the lake."""

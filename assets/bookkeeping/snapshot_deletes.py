@@ -10,18 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from pyspark.sql import DataFrame
-
-from assets.columns.silver import CHANGE
-from assets.lake import Lake
 from transforms.feed.feed import Feed
-
-
-def scoped_by(lake: Lake, feed: Feed, declared: str, name: str) -> DataFrame | None:
-    """``scoped_rows`` as a frame; None without any."""
-    rows = scoped_rows(feed, declared, name)
-    cells = [tuple(row.get(field.name) for field in CHANGE.fields) for row in rows]
-    return lake.spark.createDataFrame(cells, CHANGE) if cells else None
 
 
 def scoped_rows(feed: Feed, declared: str, name: str) -> list[dict[str, Any]]:

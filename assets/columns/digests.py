@@ -9,17 +9,19 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.gold import (
-    EVENT_AT,
-    EVENT_ID,
-    POSITION,
-    key_columns,
-    newest_tombstones,
-    tombstone_columns,
-)
-from assets.columns.history import BEGAN_BY, OWN, VALID_FROM
+from assets.columns.gold import newest_tombstones
 from assets.columns.quoting import quoted
 from transforms.feed.feed import Table
+from transforms.gold.columns import (
+    BEGAN_BY,
+    EVENT_AT,
+    EVENT_ID,
+    OF_VERSION,
+    POSITION,
+    VALID_FROM,
+    key_columns,
+    tombstone_columns,
+)
 
 
 def of_rows(gold: DataFrame, table: Table) -> DataFrame:
@@ -44,7 +46,7 @@ def of_tombstones(tombstones: DataFrame, gold: DataFrame, table: Table) -> DataF
 def of_versions(history: DataFrame, table: Table) -> DataFrame:
     """One row per version of a table's history: ``key`` and ``digest`` as in ``of_rows``."""
     own = (*table.key, VALID_FROM, BEGAN_BY)
-    return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OWN))))
+    return _digested(history, own, list(dict.fromkeys((*own, *table.columns, *OF_VERSION))))
 
 
 def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect
+from assets.gold.range_deletes import RangeDeleteEffect
 from transforms.gold.change import Key
 from transforms.silver.conforming.discovered_tables import Stopped
 
@@ -36,7 +36,7 @@ class AppliedTable:
     rows: int
     tombstones: int
     repeats: int
-    scoped: tuple[ScopedDeleteEffect, ...] = ()
+    scoped: tuple[RangeDeleteEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Applied:
     ``ties``: keys with two events at one position. ``foreign_copies``: keys with several rows, which somebody else has
     written. ``rows``, ``tombstones``: the tables' sizes afterwards. ``rebuilt``: a table was made from all of silver
     again. ``waits_for``: windows to be derived under a changed declaration before gold can follow it. ``stopped``: gold
-    tables that stay as they were, each with the reason. ``late_keys``, ``tied_keys``, ``copied_keys``: some of the keys
-    that were counted so, where a small table was folded in this process.
+    tables that stay as they were, each with the reason. ``executors``: which of them did the work. ``late_keys``,
+    ``tied_keys``, ``copied_keys``: some of the keys that were counted so.
     """
 
     tables: tuple[AppliedTable, ...] = ()
@@ -68,6 +68,7 @@ class Applied:
     rebuilt: bool = False
     waits_for: tuple[str, ...] = ()
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
+    executors: tuple[str, ...] = ()
     late_keys: tuple[str, ...] = field(default=(), compare=False)
     tied_keys: tuple[str, ...] = field(default=(), compare=False)
     copied_keys: tuple[str, ...] = field(default=(), compare=False)
@@ -77,7 +78,7 @@ class Applied:
         sums = {
             name: getattr(self, name) + getattr(other, name)
             for name in self.__slots__
-            if name not in ("tables", "rebuilt", "waits_for", "stopped")
+            if name not in ("tables", "rebuilt", "waits_for", "stopped", "executors")
         }
         return replace(
             self,
@@ -85,5 +86,6 @@ class Applied:
             rebuilt=self.rebuilt or other.rebuilt,
             waits_for=tuple(sorted({*self.waits_for, *other.waits_for})),
             stopped={**self.stopped, **other.stopped},
+            executors=tuple(sorted({*self.executors, *other.executors})),
             **sums,
         )

@@ -11,8 +11,8 @@ from dataclasses import asdict
 
 import dagster as dg
 
+from assets.gold import range_deletes
 from assets.gold.applied import Applied
-from assets.gold.changes import scoped_delete_effects
 from assets.gold.changes.changes_by_window import first_and_last
 from assets.wording import counted
 from expectations import gold as rules
@@ -45,7 +45,7 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
         )
     )
     for one in done.tables:
-        for line in scoped_delete_effects.effect_lines(one.scoped):
+        for line in range_deletes.effect_lines(one.scoped):
             context.log.warning(f"gold.{feed.name}.{one.name}: {line}")
 
 

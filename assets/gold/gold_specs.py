@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import dagster as dg
 
 from assets.asset_keys import feed_key, gold_key
-from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from transforms.display.markdown import code
 from transforms.feed.feed import Feed, Table
 from transforms.feed.running import Described
 from transforms.feed.table_names import HISTORY, TOMBSTONES, gold_name
+from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION
 
 
 def specs_of(feed: Feed, table: Table) -> Iterator[dg.AssetSpec]:

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 from assets.bookkeeping import accounting
 from assets.columns import types
-from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
 from assets.gold.added_columns import ADDED
 from assets.gold.gold_table import GoldTable
 from assets.layers import Layer
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
+from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION, RESET, tombstone_columns
 
 _OWN = (POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"

@@ -6,15 +6,13 @@ here: which gold tables there are (``gold_tables``), and their columns (``assets
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from assets.columns.gold import key_columns
 from assets.columns.quoting import quoted
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
 from assets.gold.added_columns import ADDED
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import key_columns
 
 DECLARATION = "weir.declaration"
 """The property that holds the digest of the declaration that a table was made with."""
@@ -53,26 +51,15 @@ def has_whole_key(table: Table) -> str:
     return " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key_columns(table))
 
 
-def upgrade_properties(gold: LakeTable, table: Table, properties: Mapping[str, str]) -> None:
-    """Give a table that an earlier version of Weir made what it lacks; ``properties`` are those that it has."""
-    if CONSTRAINT not in properties:
-        require_whole_key(gold, table)
+def require_properties(gold: LakeTable, table: Table) -> None:
+    """Give a table that this process made what a large one has: it has outgrown this process."""
+    properties = gold.properties()
     if missing := {
         name: value
         for name, value in delta_properties(table).items()
         if properties.get(name) != value
     }:
         gold.set_properties(missing)
-
-
-def require_whole_key(gold: LakeTable, table: Table) -> None:
-    """Give a table that an earlier version of Weir made the constraint, and delete rows that it would refuse.
-
-    Such rows were made of control rows of silver, which name a table but no row of it.
-    """
-    whole = has_whole_key(table)
-    gold.delete(f"NOT ({whole})")
-    gold.add_constraint(WHOLE_KEY, whole)
 
 
 def end_change_feed(gold: LakeTable, table: Table) -> None:

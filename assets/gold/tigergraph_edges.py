@@ -12,13 +12,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import restarts
-from assets.columns.gold import EVENT_AT, newest_tombstones
+from assets.columns.gold import newest_tombstones
 from assets.columns.quoting import quoted
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
 from transforms.formats.tigergraph.tables import DISCRIMINATOR, ENDS, GLOBAL, MIRROR, UID, shared
+from transforms.gold.columns import EVENT_AT
 
 TOLERANCE = "1 HOUR"
 """A request may begin this long before others and end after them, so that its times say nothing."""

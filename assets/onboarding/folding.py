@@ -1,61 +1,56 @@
 """What the changes of a few records fold to, in this process and without any table: the rows that gold would have.
 
-The stages and the fold are those of every run (``silver/local_stages``, ``transforms/gold``); here they get all changes
-at once, from memory. Put here how the rows of silver are brought to the fold. Not here: where the records come from
-(``sampling``), and what a person is shown (``previewing``).
+The stages are those of every run; here they get all changes at once, from memory.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow.gold import read_changes
-from assets.arrow.gold.read_changes import SilverRow
 from assets.bookkeeping.transactions import open_events, transaction_states
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
-from assets.gold.changes import cross_stream_deletes
+from assets.executors.choice import IN_PROCESS, Choice
+from assets.executors.in_process import InProcess
+from assets.gold.folding import TableFold
+from assets.gold.plan import SEVERAL, TablePlan, may_cross
+from assets.gold.silver_in_process import Part, SilverInProcess
 from assets.silver import written_rows
+from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
+from transforms.change_kinds import ChangeKinds, ScopeShape
 from transforms.feed.feed import Feed, Table
 from transforms.formats import FORMATS
-from transforms.gold.change import Change, Key, Position
-from transforms.gold.fold import Fold
-from transforms.gold.key_changes import Links
-from transforms.gold.scopes import Scoped
-from transforms.gold.state import State
-from transforms.gold.table import folded_from_history
-from transforms.gold.table_changes import NewChanges
-from transforms.gold.transactions import at_commit
+from transforms.gold.change import Position
 
-_WHOSE = ("table", "effect")
+_ALL = "all"
+"""The one window that all records are taken for."""
 
 
-def tables_of(feed: Feed, rows: pa.Table) -> dict[str, tuple[Table, Mapping[Key, State]]]:
-    """What the keys of each gold table are after all changes of these rows, and how the table is declared."""
+@dataclass(frozen=True, slots=True)
+class FoldedTable:
+    """One gold table after all changes: how it is declared, and one row per key (``folded_rows.schema_of``)."""
+
+    table: Table
+    rows: pa.Table
+
+
+def tables_of(feed: Feed, rows: pa.Table) -> dict[str, FoldedTable]:
+    """What the keys of each gold table are after all changes of these rows."""
     if not rows.num_rows:
         return {}
-    silver = written_rows.as_arrow(rows, feed, SILVER_ARROW)
+    silver = InMemory({_ALL: written_rows.as_arrow(rows, feed, SILVER_ARROW)})
     complete = completed(rows) if FORMATS[feed.format].transactional else {}
-    every: dict[tuple[str, str], list[SilverRow]] = defaultdict(list)
-    for name in feed.tables.keys() & {*silver["declared"].to_pylist()}:
-        own = silver.filter(pc.equal(silver["declared"], name)).combine_chunks()
-        for batch in own.to_batches():
-            cells = zip(*(batch.column(one).to_pylist() for one in _WHOSE), strict=True)
-            changes = read_changes.silver_rows(batch, spelling.both(feed.tables[name]))
-            for row, (table, effect) in zip(changes, cells, strict=True):
-                placed = at_its_place(row, complete)
-                if effect not in (HOLD, *CONTROL) and placed is not None:
-                    every[name, table].append(placed)
+    released = {name: (commit, True) for name, commit in complete.items()}
     found = {}
-    for (name, gold), some in every.items():
-        declared = feed.tables[name]
-        found[gold] = declared, folded_whole(feed, declared, some, silver)
+    for name, table in silver.tables(feed):
+        plan = silver.plan_of(feed, table, name, {_ALL}, released)
+        folded = TableFold.of(InProcess(), plan, silver.of_table(plan)).from_history()
+        found[name] = FoldedTable(table, folded.rows)
     return found
 
 
@@ -66,77 +61,85 @@ def completed(rows: pa.Table) -> dict[str, Position]:
     return {one.id: tuple(one.commit) for one in states if one.commit is not None}
 
 
-def at_its_place(row: SilverRow, complete: Mapping[str, Position]) -> SilverRow | None:
-    """The row where it takes effect; None for one whose transaction is not complete."""
-    transaction = row.transaction
-    if transaction is None:
-        return row
-    commit = transaction["commit"] or complete.get(transaction["id"])
-    if commit is None:
-        return None
-    if not transaction["at_commit"]:
-        return row
-    change = at_commit(row.change, tuple(commit))
-    scoped = None if row.scoped is None else replace(row.scoped, change=change)
-    return row._replace(change=change, scoped=scoped)
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """Silver that is in memory, by window; each window stands for a file."""
 
+    windows: Mapping[str, pa.Table]
 
-@dataclass(frozen=True)
-class WholeTable:
-    """All changes of one table (``transforms.gold.table.Silver``)."""
+    def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
+        """See ``SilverFiles``."""
+        return self.windows[name].select([*columns])
 
-    changes: Mapping[Key, Sequence[SilverRow]]
+    def tables(self, feed: Feed) -> list[tuple[str, Table]]:
+        """The gold tables that have changes, each with the table of the feed that it mirrors."""
+        found: dict[str, Table] = {}
+        for rows in self.windows.values():
+            waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
+            counting = rows.filter(pc.invert(waits))
+            for name, declared in zip(
+                counting["table"].to_pylist(), counting["declared"].to_pylist(), strict=True
+            ):
+                if declared in feed.tables:
+                    found[name] = feed.tables[declared]
+        return [*found.items()]
 
-    def history(self, keys: Collection[Key] | None) -> Mapping[Key, Sequence[Change]]:
-        """Those of these keys alone, as the product's silver has it."""
-        return {
-            key: [one.change for one in some]
-            for key, some in self.changes.items()
-            if keys is None or key in keys
-        }
+    def of_table(self, plan: TablePlan) -> SilverInProcess:
+        """The changes of one table."""
+        parts = [Part(window, 0, rows.num_rows, window) for window, rows in self.windows.items()]
+        return SilverInProcess(plan, Choice(IN_PROCESS), self, parts, None, plan.horizon)
 
-    def base(self, keys: Collection[Key] | None) -> Mapping[Key, State]:
-        """Nothing is compacted."""
-        return {}
+    def plan_of(
+        self,
+        feed: Feed,
+        table: Table,
+        name: str,
+        windows: Collection[str],
+        released: Mapping[str, tuple[Position, bool]],
+    ) -> TablePlan:
+        """What the accounts would say of one table (``name``), by the rows themselves.
 
-    def streams(self, keys: Collection[Key] | None) -> Mapping[Key, Collection[str | None]]:
-        """Of which streams keys have changes."""
-        return {
-            key: {one.stream for one in some if not one.change.is_scoped}
-            for key, some in self.changes.items()
-        }
-
-    def links(self) -> Links:
-        """The keys that key changes link."""
-        return [
-            (one.change.moved_from or (), key)
-            for key, some in self.changes.items()
-            for one in some
-            if one.change.effect == "move"
-        ]
-
-
-def folded_whole(
-    feed: Feed, table: Table, rows: Sequence[SilverRow], silver: pa.Table
-) -> Mapping[Key, State]:
-    """What the keys of a table are after all of these rows of ``silver``, which has those of all tables."""
-    keyed: dict[Key, list[SilverRow]] = defaultdict(list)
-    scoped: list[Scoped] = []
-    for one in rows:
-        if one.key is not None:
-            keyed[one.key].append(one)
-        elif one.scoped is not None:
-            scoped.append(one.scoped)
-    moves = any(one.change.effect == "move" for one in rows)
-    new = NewChanges({}, scoped, moves=moves)
-    if FORMATS[feed.format].crosses_streams and any(one.stream is not None for one in scoped):
-        cross_stream = cross_stream_deletes.read_locally(
-            feed, table, scoped, [(silver.select(cross_stream_deletes.COLUMNS), True)]
+        Args:
+            feed: The feed.
+            table: The table of the feed.
+            name: The gold table.
+            windows: Those that the run brings.
+            released: See ``TablePlan``.
+        """
+        kinds = ChangeKinds()
+        streams: set[str] = set()
+        most_new = 0
+        for window, rows in self.windows.items():
+            mine = rows.filter(pc.fill_null(pc.equal(rows["table"], name), False))
+            if mine.num_rows:
+                kinds = _with_kinds(kinds, mine, spelling.both(table))
+            streams |= {one for one in rows["stream"].unique().to_pylist() if one is not None}
+            most_new += mine.num_rows if window in windows else 0
+        return TablePlan(
+            feed=feed,
+            table=table,
+            name=name,
+            windows=frozenset(windows),
+            kinds=kinds,
+            most_new=most_new,
+            released=released,
+            crosses=may_cross(feed, kinds) and len(streams) >= SEVERAL,
         )
-        if cross_stream is not None:
-            new = replace(
-                new,
-                crossing=cross_stream.crossing,
-                cross_stream_positions=cross_stream.cross_stream_positions,
-            )
-    return folded_from_history(Fold.of(table), new, WholeTable(keyed))
+
+
+def _with_kinds(known: ChangeKinds, rows: pa.Table, names: Mapping[str, str]) -> ChangeKinds:
+    """The kinds of change that there are, with those of these rows."""
+    effects = {*rows["effect"].unique().to_pylist()}
+    operations = rows["attribute_ops"].combine_chunks()
+    shapes = set(known.scopes)
+    scoped = rows.filter(pc.is_valid(rows["scope"])).combine_chunks()
+    for batch in scoped.to_batches():
+        scopes = map_columns.maps(batch["scope"], names)
+        for scope, stream in zip(scopes, batch["stream"].to_pylist(), strict=True):
+            shapes.add(ScopeShape(tuple(sorted(scope or ())), stream is not None))
+    return ChangeKinds(
+        depends=known.depends or "remove_if" in effects or any(map_columns.maps(operations)),
+        moves=known.moves or "move" in effects,
+        transactions=known.transactions or rows["transaction"].null_count < rows.num_rows,
+        scopes=tuple(sorted(shapes)),
+    )

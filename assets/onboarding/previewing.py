@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow import typed_values
 from assets.columns.bronze import BRONZE_ARROW
 from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
-from assets.onboarding.folding import tables_of
+from assets.onboarding.folding import FoldedTable, tables_of
 from assets.silver import local_stages
+from transforms.arrow import typed_values
 from transforms.feed.feed import Feed, Table
-from transforms.gold.change import Key
-from transforms.gold.state import State
+from transforms.gold.columns import EFFECT, PARTS
 from transforms.moments import moment_of
 from transforms.record import BronzeRecord
 from transforms.silver.accounting import Account, Accounts
@@ -83,7 +82,7 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
     return Preview(
         len(records),
         {name: sum(account[name] for account in of_windows) for name in names},
-        tuple(_table(name, *tables[name]) for name in sorted(tables)),
+        tuple(_table(name, tables[name]) for name in sorted(tables)),
         _refused(classified),
         _waiting(found, of_windows),
         stopped,
@@ -132,26 +131,14 @@ def _waiting(feed: Feed, accounts: Sequence[Account]) -> dict[str, int]:
     return dict(found)
 
 
-def _table(name: str, table: Table, states: Mapping[Key, State]) -> PreviewTable:
-    present = [
-        (key, state)
-        for key, state in sorted(states.items(), key=lambda pair: str(pair[0]))
-        if state.effect != "remove"
-        for _ in range(state.copies)
-    ]
-    at = {column: number for number, column in enumerate(table.identity)}
-    columns = {
-        column: typed_values.typed(
-            [
-                key[at[column]] if column in at else state.columns.get(column)
-                for key, state in present
-            ],
-            kind,
-        )
-        for column, kind in table.columns.items()
-    }
-    deleted = sum(state.effect == "remove" for state in states.values())
-    return PreviewTable(name, table, pa.table(columns), deleted)
+def _table(name: str, folded: FoldedTable) -> PreviewTable:
+    is_absent = pc.equal(folded.rows[EFFECT], "remove")
+    present = folded.rows.filter(pc.invert(is_absent))
+    keys = present[PARTS].to_pylist()
+    order = sorted(range(len(keys)), key=lambda at: str(keys[at]))
+    rows = typed_values.rows_at(present, order).select([*folded.table.columns])
+    deleted = folded.rows.filter(is_absent)[PARTS].to_pylist()
+    return PreviewTable(name, folded.table, rows, len({tuple(one) for one in deleted}))
 
 
 def _refused(classified: pa.Table) -> tuple[Refused, ...]:

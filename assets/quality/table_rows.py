@@ -14,18 +14,18 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from assets.arrow.in_spark import kept
-from assets.columns.gold import key_columns
 from assets.columns.quoting import quoted
 from assets.delta import delta_rs
 from assets.delta.local_table import MOST_BYTES, MOST_ROWS, LocalTable
 from assets.delta.table_files import Files
+from assets.executors.in_spark import kept
 from assets.lake import Lake
 from assets.layers import Layer
 from expectations.suites.asked import Rows
 from expectations.suites.declared import ONLY_PANDAS, ONLY_SPARK
 from transforms.feed.checks import DeclaredExpectation
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import key_columns
 
 OWN: Final = "_weir_"
 """What Weir's columns of gold begin with: they are in the frame where an expectation names them."""

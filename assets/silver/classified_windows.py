@@ -14,7 +14,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow import in_spark
 from assets.arrow.silver import covered_changes
 from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.columns.silver import (
@@ -22,6 +21,7 @@ from assets.columns.silver import (
     COVERED,
     OUTPUT_SCHEMA,
 )
+from assets.executors import in_spark
 from assets.lake import Lake
 from assets.silver import local_stages, spark_stages
 from assets.silver.bronze_files import BronzeFiles

@@ -14,10 +14,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.in_spark import kept, staged, tasks_for
 from assets.arrow.silver import outcomes, pending_stages, silver_stages, transaction_commits
 from assets.arrow.silver.shards import SHARDS, Shards
 from assets.columns.silver import OUTPUT_SCHEMA, PENDING_SCHEMA, ROWS_SCHEMA
+from assets.executors.in_spark import kept, staged, tasks_for
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon

@@ -19,7 +19,8 @@ from pyspark.sql import functions as F
 from assets.bookkeeping import decisions
 from assets.columns.horizons import covers
 from assets.gold import gold_tables, table_faults, table_properties
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.plan import plan_of
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
@@ -126,9 +127,9 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     if not (gold.exists() and tombstones.exists()):
         return None
     gold_tables.refuse_behind(lake, feed, table, name)
-    table_changes = TableChanges.read(lake, feed, table, name, [])
-    plan = horizon_plans.planned(lake, feed, name, table_changes)
-    return to_horizon(TableHistory(lake, feed, table_changes, name), plan, dry_run=dry_run)
+    silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
+    plan = horizon_plans.planned(lake, silver)
+    return to_horizon(TableHistory(lake, silver), plan, dry_run=dry_run)
 
 
 def to_horizon(history: TableHistory, plan: Plan, *, dry_run: bool) -> Compacted:
@@ -182,7 +183,7 @@ class _Folding:
 
 def _fold(history: TableHistory, plan: Plan, *, dry_run: bool) -> _Folding:
     """Make base rows of the changes up to the plan's new horizon, if it has one."""
-    changes, old = history.table_changes.changes, history.table_changes.base
+    changes, old = history.silver.rows, history.silver.base_rows
     if plan.new is None:
         return _Folding(0, changes.count(), 0 if old is None else old.count(), None)
     count, folded = _counts(changes, covers(plan.new))

@@ -10,12 +10,12 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.gold import POSITION, tombstone_columns
 from assets.columns.horizons import covers
 from assets.columns.quoting import quoted
 from assets.delta.lake_table import LakeTable
 from assets.lake import Lake
 from transforms.feed.feed import Table
+from transforms.gold.columns import POSITION, tombstone_columns
 from transforms.horizons import Horizon
 
 

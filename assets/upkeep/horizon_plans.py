@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping.compacted import bases
-from assets.gold.changes.streams import has_several_streams
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.plan import has_several_streams
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.upkeep.eligible_windows import eligible_windows
 from assets.upkeep.undecided import first_held, first_open, first_quarantined
@@ -39,7 +38,7 @@ class Plan:
     held_back_by: tuple[str, ...]
 
 
-def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> Plan:
+def planned(lake: Lake, silver: SilverBySpark) -> Plan:
     """Decide how far one gold table's history may be compacted now, and say what holds it back.
 
     The new horizon is the newest position in windows that are old enough, but no newer than what each stream has
@@ -47,23 +46,21 @@ def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> P
 
     Args:
         lake: the warehouse.
-        feed: the feed with its recorded decisions.
-        name: the gold table.
-        table_changes: its changes above the present horizon.
+        silver: the table's changes above the present horizon.
     """
-    old = bases.horizons(lake, feed).get(name)
-    if reason := _kept_for_ever(lake, feed, table_changes):
+    feed, name, old = silver.plan.feed, silver.plan.name, silver.plan.horizon
+    if reason := _kept_for_ever(lake, silver):
         return Plan(old, None, (reason,))
     eligible = eligible_windows(lake, feed, name)
     if eligible.last is None:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
     # The deletes that complete snapshots stand for are in no stream.
-    changes = table_changes.changes.where(~F.col("derived").eqNullSafe("epoch"))
+    changes = silver.rows.where(~F.col("derived").eqNullSafe("epoch"))
     for undecided, what in (
         (first_held(lake, feed, name), "a held delete"),
         (first_quarantined(lake, feed, name, old), "an event in quarantine"),
-        (first_open(lake, feed, name, table_changes), "a change whose transaction is open"),
+        (first_open(silver), "a change whose transaction is open"),
     ):
         if undecided is not None:
             changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
@@ -80,12 +77,10 @@ def planned(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> P
     return Plan(old, Horizon(position), tuple(reasons))
 
 
-def _kept_for_ever(lake: Lake, feed: Feed, table_changes: TableChanges) -> str | None:
+def _kept_for_ever(lake: Lake, silver: SilverBySpark) -> str | None:
     """Why this table's history is never compacted; None where it may be."""
-    if (
-        table_changes.change_kinds.transactions
-        and not table_changes.changes.where("transaction.at_commit").isEmpty()
-    ):
+    feed = silver.plan.feed
+    if silver.plan.kinds.transactions and not silver.rows.where("transaction.at_commit").isEmpty():
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return "changes that take effect at their commit, whose history is kept"
     if FORMATS[feed.format].crosses_streams and has_several_streams(lake, feed):

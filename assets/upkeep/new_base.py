@@ -17,10 +17,10 @@ from assets.bookkeeping.compacted.bases import NewBase
 from assets.columns import base_rows, digests, silver_rows
 from assets.columns.horizons import covers
 from assets.delta.lake_table import LakeTable
+from assets.executors.spark import InSpark
 from assets.gold.apply import spark_commits
-from assets.gold.changes import scoping
-from assets.gold.changes.table_changes import TableChanges
-from assets.gold.fold import spark_fold, whole_history
+from assets.gold.folding import TableFold
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -34,14 +34,22 @@ class TableHistory:
     """The history of one gold table (``name``): its base, where there is one, and its changes above it."""
 
     lake: Lake
-    feed: Feed
-    table_changes: TableChanges
-    name: str
+    silver: SilverBySpark
+
+    @property
+    def feed(self) -> Feed:
+        """The feed with its recorded decisions."""
+        return self.silver.plan.feed
+
+    @property
+    def name(self) -> str:
+        """The gold table's own name."""
+        return self.silver.plan.name
 
     @property
     def table(self) -> Table:
         """The declared table that gold mirrors."""
-        return self.table_changes.table
+        return self.silver.plan.table
 
     def gold(self, suffix: str = "") -> LakeTable:
         """The gold table, or one that lies beside it (``TOMBSTONES``, ``HISTORY``)."""
@@ -55,9 +63,12 @@ class TableHistory:
 
 def base_at(history: TableHistory, horizon: Horizon) -> DataFrame:
     """The table's base rows at a new horizon: the old base, and the changes between the two (``base_rows``)."""
-    changes = history.table_changes
-    covered = replace(changes, changes=changes.changes.where(covers(horizon)))
-    return base_rows.of_states(whole_history.to_base(history.feed, covered), history.name)
+    base = _fold(history, history.silver.up_to(horizon)).to_base()
+    return base_rows.of_states(base, history.name)
+
+
+def _fold(history: TableHistory, silver: SilverBySpark) -> TableFold[DataFrame]:
+    return TableFold.of(InSpark(history.lake.spark, history.feed), silver.plan, silver)
 
 
 def proved(history: TableHistory, base: DataFrame, horizon: Horizon) -> str:
@@ -67,12 +78,8 @@ def proved(history: TableHistory, base: DataFrame, horizon: Horizon) -> str:
         CompactionRefused: they differ. Nothing of the table has been changed.
     """
     lake, feed = history.lake, history.feed
-    newer = replace(
-        history.table_changes,
-        changes=history.table_changes.changes.where(~covers(horizon)),
-        base=base.select("key", "streams", "state"),
-    )
-    folded = spark_fold.folded(feed, newer, scoping.of_changes(feed, newer))
+    newer = history.silver.above(horizon, base.select("key", "streams", "state"))
+    folded = _fold(history, newer).from_history()
     rows = spark_commits.present(folded.rows, history.table)
     ours, theirs = (digests.of_rows(one, history.table) for one in (history.gold().read(), rows))
     digest = digests.of_table(ours).first()
@@ -90,7 +97,7 @@ def commit(history: TableHistory, base: DataFrame, horizon: Horizon) -> None:
     """Commit the new base; where a run brought older changes meanwhile, once more with them."""
     lake, feed, name = history.lake, history.feed, history.name
     # What the base was before is read before it is replaced.
-    old = history.table_changes.base
+    old = history.silver.base_rows
     before = None if old is None else old.localCheckpoint()
     earlier = bases.newest_window(lake, feed, name)
     while True:
@@ -104,7 +111,7 @@ def commit(history: TableHistory, base: DataFrame, horizon: Horizon) -> None:
         if known.where("NOT is_known").isEmpty():
             return
         # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
-        again = replace(history, table_changes=replace(history.table_changes, base=before))
+        again = replace(history, silver=replace(history.silver, base_rows=before))
         base = base_at(again, horizon)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from pyspark.sql import functions as F
 
 from assets.bookkeeping import dismissals
-from assets.bookkeeping.transactions.complete_transactions import released
 from assets.columns import silver_rows, transactions
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -58,15 +57,14 @@ def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) ->
     return position
 
 
-def first_open(lake: Lake, feed: Feed, name: str, table_changes: TableChanges) -> list[int] | None:
+def first_open(silver: SilverBySpark) -> list[int] | None:
     """The smallest position of a change whose transaction is not complete."""
-    if not table_changes.change_kinds.transactions:
+    plan = silver.plan
+    if not plan.kinds.transactions:
         return None
-    silver = lake.table(Layer.SILVER, feed.name).read()
-    waiting = transactions.waiting(silver.where(silver_rows.are_of(name)))
-    complete = released(lake, feed, [])
-    if complete is not None:
-        waiting = waiting.join(complete, on="id", how="left_anti")
+    waiting = transactions.waiting(silver.silver.where(silver_rows.are_of(plan.name)))
+    if plan.released:
+        waiting = waiting.where(~F.col("id").isin([*plan.released]))
     row = waiting.agg(F.min("position").alias("position")).first()
     assert row is not None  # an aggregate without groups has one row
     position: list[int] | None = row["position"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.gold import RESET
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import RESET
 
 
 class TablesDiffer(Exception):

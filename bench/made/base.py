@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from assets.bookkeeping.accounting import ACCOUNTING
-from assets.columns.gold import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION, RESET
 from assets.gold import table_properties
 from assets.gold.apply import spark_commits
 from assets.lake import Lake
@@ -22,6 +21,7 @@ from bench.made.silver_changes import shaped, snapshot, stream
 from transforms.feed.digest import feed_digest, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
+from transforms.gold.columns import EFFECT, EVENT_AT, EVENT_ID, MENTIONS, POSITION, RESET
 from transforms.silver.accounting import COUNTS
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.columns.gold import POSITION
 from assets.lake import Lake
 from assets.layers import Layer
 from bench.rivals import textbook
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import POSITION
 
 
 class ResultsDiffer(Exception):

@@ -14,10 +14,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from assets.columns import types
-from assets.columns.gold import EVENT_AT, EVENT_ID, POSITION
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import EVENT_AT, EVENT_ID, POSITION
 
 
 def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:

@@ -9,15 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import cos, log2, pi
 
+from assets.executors.choice import Choice
 from assets.gold.apply.apply_feed import TABLES_AT_ONCE
-from assets.gold.apply.local_apply import MOST_CHANGES
 from bench.simulation.costs import KINDS, Costs
 
 HOURS = 24 * 7
 HOUR = 3600.0
-SMALL_ROWS = 300_000
-"""About so many rows of a gold table of ten columns are the most that a run changes without Spark."""
-
 MOST_CORES = 2**14
 """With more, it is said that no number of cores is enough."""
 
@@ -91,7 +88,8 @@ class Work:
 def window_work(source: Source, costs: Costs, size: float) -> Work:
     """The work of one window of so many bytes."""
     changes = size / source.record
-    is_large = changes / source.tables > MOST_CHANGES or source.rows / source.tables > SMALL_ROWS
+    of_table = int(source.rows / source.tables), int(changes / source.tables)
+    is_large = not Choice().fits_in_process(0, *of_table)
     shared = {
         "bytes to silver": size * costs.byte,
         "checks": changes * costs.check,

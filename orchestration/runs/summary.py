@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from assets.asset_keys import table_name_of
-from assets.gold.changes.scoped_delete_effects import ScopedDeleteEffect, effect_lines
+from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
@@ -99,7 +99,7 @@ def show_checks(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
         sheet.line(f"error: {name} was left as it was, because of the failed check", "red")
 
 
-def _scoped(table: Mapping[str, object]) -> tuple[ScopedDeleteEffect, ...]:
+def _scoped(table: Mapping[str, object]) -> tuple[RangeDeleteEffect, ...]:
     changes = table["scoped"]
     assert isinstance(changes, list)
-    return tuple(ScopedDeleteEffect(**one) for one in changes)
+    return tuple(RangeDeleteEffect(**one) for one in changes)

@@ -9,17 +9,15 @@ import pytest
 from deltalake import write_deltalake
 
 from assets.bookkeeping import accounting, window_progress
-from assets.columns.gold import RESET
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold import table_properties
-from assets.gold.apply import local_apply
 from assets.lake import Lake
 from assets.layers import Layer
-from orchestration.cli import verify
-from orchestration.resources import lake_of
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES
+from transforms.gold.columns import RESET
 
 EARLIER = {
     "change_kinds": "traits",
@@ -77,11 +75,11 @@ def test_tables_of_an_earlier_version_are_brought_along(lake: Lake, folder: Path
     assert planning.due(lake, feed).windows == []
 
 
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_late_keys_are_found_in_files_that_have_no_texts_of_them(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
+    lake = lake.by(executor)
     columns = {"id": "int", "name": "string", "kind": "string"}
     feed = Feed(
         "zoo",
@@ -119,82 +117,3 @@ def without_reset(lake: Lake, feed: Feed) -> None:
         overwriting = rows.write.format("delta").mode("overwrite")
         overwriting.option("overwriteSchema", "true").save(table.path)
         assert RESET not in table.read().columns
-
-
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
-def test_gold_without_reset_positions_is_brought_onward(
-    lake: Lake,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    most_changes: int,
-) -> None:
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
-    columns = {"id": "int", "name": "string", "kind": "string"}
-    table = Table("pets", ("id",), columns, (*columns,))
-    feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table})
-
-    def born(at: int, number: int, name: str) -> str:
-        return change("I", at, after={"id": str(number), "name": name, "kind": "cat"})
-
-    def renamed(at: int, number: int, name: str) -> str:
-        return change("U", at, {"id": str(number)}, {"name": name})
-
-    def gone(at: int, number: int) -> str:
-        return change("D", at, {"id": str(number), "name": "x", "kind": "cat"})
-
-    lay(
-        folder,
-        "2025-11-20/03/a.json",
-        drop(
-            *(born(at, at, name) for at, name in enumerate(("Ada", "Bo", "Cleo", "Dan"), start=1)),
-            change("U", 20, {"id": "1"}, {"kind": "dog"}),
-            gone(21, 2),
-            gone(22, 3),
-            renamed(23, 4, "Don"),
-        ),
-    )
-    bring(lake, feed)
-    made = lake.table(Layer.GOLD, "zoo", "pets").properties()
-    without_reset(lake, feed)
-    assert lake.table(Layer.GOLD, "zoo", "pets").properties() == made
-
-    lay(
-        folder,
-        "2025-11-20/04/b.json",
-        drop(
-            # Late: between what the row was put by and its last change; before all of it; and before a delete.
-            *(renamed(10, 1, "Amy"), renamed(0, 4, "X"), renamed(11, 2, "Bob")),
-            # Repeats, of an insert and of a delete.
-            *(born(4, 4, "Dan"), gone(21, 2)),
-            # New: a key, one that is back, an update, and a delete.
-            *(born(30, 5, "Eve"), born(31, 3, "Cid"), renamed(32, 1, "Ann"), gone(33, 4)),
-        ),
-    )
-    bring(lake, feed)
-
-    def rows() -> dict[int, tuple[str, str]]:
-        found = lake.table(Layer.GOLD, "zoo", "pets").read().collect()
-        return {row["id"]: (row["name"], row["kind"]) for row in found}
-
-    assert rows() == {1: ("Ann", "dog"), 3: ("Cid", "cat"), 5: ("Eve", "cat")}
-    gold = lake.table(Layer.GOLD, "zoo", "pets")
-    resets = {row["id"]: row[RESET] for row in gold.read().collect()}
-    assert resets[3][-2] == 31
-    assert resets[5][-2] == 30
-    # A row that has not been put since has no reset position, so a late change folds it again from its history.
-    lay(
-        folder,
-        "2025-11-20/05/c.json",
-        drop(
-            renamed(24, 1, "Old"), change("U", 25, {"id": "1"}, {"kind": "owl"}), born(26, 2, "Ben")
-        ),
-    )
-    bring(lake, feed)
-    assert rows() == {**rows(), 1: ("Ann", "owl"), 2: ("Ben", "cat")}
-    assert set(rows()) == {1, 2, 3, 5}
-    lay(folder, "2025-11-20/06/d.json", drop(renamed(12, 2, "Bob"), renamed(13, 4, "Dot")))
-    before = gold.version()
-    bring(lake, feed)
-    assert gold.version() == before
-    assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=4) == 0

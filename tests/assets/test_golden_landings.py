@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from assets.arrow import in_spark
 from assets.columns.silver import CHANGE, QUARANTINE
+from assets.executors import in_spark
 from assets.lake import Lake
 from assets.landing import read_objects
 from assets.landing.landings import open_landing

@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.columns.gold import POSITION, RESET
 from assets.gold.applied import Applied
 from assets.layers import Layer
 from bench.lines import late_events
@@ -16,6 +15,7 @@ from bench.lines.wanted import wanted_lines
 from bench.made.restoring import Workspace
 from bench.sizes import Sizes
 from orchestration.resources import lake_of
+from transforms.gold.columns import POSITION, RESET
 
 SIZES = Sizes(rows=3_000, changes=300, tables=1, repeats=1)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.gold.apply import apply_feed, local_apply
-from assets.gold.fold import whole_images
+from assets.executors.choice import AUTO, SPARK
+from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.silver import classified_windows, derive_windows
 from assets.upkeep import compaction
@@ -68,9 +68,8 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     """
     feed = feed_of(landing)
     if way == "spark":
-        classified_windows.SMALL_RECORDS = local_apply.MOST_CHANGES = -1
-        whole_images.LEAST = 0
-    lake = small_work.tuned(lake_of(warehouse), [feed])
+        classified_windows.SMALL_RECORDS = -1
+    lake = small_work.tuned(lake_of(warehouse), [feed]).by(SPARK if way == "spark" else AUTO)
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark
     planning.due(lake, feed)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.plan import plan_of
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
@@ -17,9 +18,9 @@ from transforms.horizons import Horizon
 def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
-        table_changes = TableChanges.read(lake, feed, table, name, [])
+        silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
         plan = Plan(None, Horizon(horizon), ())
-        compaction.to_horizon(TableHistory(lake, feed, table_changes, name), plan, dry_run=False)
+        compaction.to_horizon(TableHistory(lake, silver), plan, dry_run=False)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import pytest
 
 from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine.opened import quarantine_of
-from assets.gold.apply import local_apply
+from assets.executors.choice import IN_PROCESS
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import mending
@@ -62,7 +62,7 @@ def decoder(feed: Feed, surveyed: object) -> Decode:
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     damageable = replace(model_format.FORMAT, decoder=decoder)
     monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), "model", damageable)
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", 10**9)
+    monkeypatch.setenv("WEIR_EXECUTOR", IN_PROCESS)
     monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
 
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets.arrow.gold.tally import Tally
 from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.gold.apply import apply_feed, local_apply
-from assets.gold.fold import whole_images
+from assets.executors.choice import IN_PROCESS, SPARK
+from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -50,8 +47,6 @@ HISTORIES = max(
 KEEP_HISTORY = ("account",)
 """Kinds whose history is not compacted: those with transactions."""
 HORIZON = (0, 1, 12)
-OF_WHOLE_IMAGES = "stock"
-"""The kind of which a run needs only the newest change of most keys."""
 EVERY = 10
 """One case in this many is compared at every position, since the oracle starts from the beginning for each of them."""
 
@@ -129,15 +124,14 @@ def test_gold_is_what_the_oracle_says_after_every_run(
     landing = tmp_path / "landing"
     # The fold in this process is tested over ten thousand histories in tests/laws/gold; here it works on real tables.
     histories = HISTORIES if is_spark else max(1, HISTORIES // 3)
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1 if is_spark else 10**9)
-    by_newest = decided_by_newest(monkeypatch)
     drawn = world(kind, landing, histories)
     feed = drawn.feed
     deliveries = sum(len(some) for of in drawn.delivered.values() for some in of.values())
     where = "by Spark" if is_spark else "in this process"
     label = f"{kind}: {histories:,} histories from seed {SEED}, {deliveries:,} deliveries, {where}"
     record_property("laws", label)
-    lake = lake_of(str(tmp_path / "grown"))
+    executor = SPARK if is_spark else IN_PROCESS
+    lake = lake_of(str(tmp_path / "grown")).by(executor)
     chance = Random(f"runs {kind} {where} {SEED}")
     order = chance.sample(WINDOWS, len(WINDOWS))
     torn, last = sorted(order[:2]), sorted(order[2:])
@@ -162,10 +156,6 @@ def test_gold_is_what_the_oracle_says_after_every_run(
         )
     assert commits(lake, feed) == before
 
-    if kind == OF_WHOLE_IMAGES and is_spark:
-        # For most keys the newest change decides the row; in each window there are some keys for which it does not.
-        assert len(by_newest) > 2
-        assert all(0 < one.needing_history < one.deliveries / 2 for one in by_newest)
     if kind == WITH_HISTORY:
         arrived = drawn.by_case(WITH_HISTORY, compacted)
         some = {case: arrived[case] for case in sorted(arrived)[::EVERY]}
@@ -173,7 +163,7 @@ def test_gold_is_what_the_oracle_says_after_every_run(
         compared = asof.assert_same_at_every_position(versions, some, model_histories.TABLES[kind])
         record_property("laws", f"{kind}: history as of {compared:,} positions")
 
-    rebuilt = lake_of(str(tmp_path / "rebuilt"))
+    rebuilt = lake_of(str(tmp_path / "rebuilt")).by(executor)
     run(rebuilt, feed, WINDOWS)
     for name in feed.tables:
         whole = drawn.expected(name, WINDOWS)
@@ -204,21 +194,6 @@ def agrees(
             drawn.expected(name, sorted(read), compacted),
             f"{name} after {windows}",
         )
-
-
-def decided_by_newest(monkeypatch: pytest.MonkeyPatch) -> list[Tally]:
-    """Let Spark decide keys by their newest changes wherever that is allowed; its counts are collected in the list."""
-    found: list[Tally] = []
-    decide = whole_images.by_newest
-
-    def decided(*args: Any) -> whole_images.ByNewest:
-        made = decide(*args)
-        found.append(replace(made.tally))
-        return made
-
-    monkeypatch.setattr(whole_images, "LEAST", 0)
-    monkeypatch.setattr(whole_images, "by_newest", decided)
-    return found
 
 
 def accounts_for_every_event(

@@ -5,9 +5,6 @@ older can matter: the **reset position**. A change that is newer than the last o
 reset position changes nothing, whatever it is and however often it comes: it is superseded, and silver is not looked
 at. Only a change between the two needs the key's history (docs/model.md). The history also tells whether an event came
 late. Only gold itself can tell what gold had, since silver of the run's windows may have been in gold before.
-
-Put here what decides whether a change counts, and whether history is needed. Not here: the fold itself (``fold``),
-comparing gold's row with a state (``current``), and how rows and history are read (``assets``).
 """
 
 from __future__ import annotations
@@ -16,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from transforms.gold.change import Change
-from transforms.gold.current import Current
 from transforms.gold.fold import Fold
 from transforms.gold.ordering import Counts, distinct
 from transforms.gold.state import ABSENT, Last, State
+from transforms.gold.stored_row import StoredRow
 
 
 @dataclass(slots=True)
@@ -39,7 +36,7 @@ class Outcome:
 
 
 def apply_new_changes(
-    fold: Fold, current: Current | None, deliveries: Iterable[Change], *, keeps_history: bool
+    fold: Fold, stored: StoredRow | None, deliveries: Iterable[Change], *, keeps_history: bool
 ) -> Outcome:
     """What new changes do to a key; they are sorted (``ordering.sort_key``).
 
@@ -47,7 +44,7 @@ def apply_new_changes(
     kept, or other keys' rows take values from it.
     """
     found = Outcome()
-    before = state = ABSENT if current is None else current.state
+    before = state = ABSENT if stored is None else stored.state
     last = before.last
     for change in distinct(deliveries, found.counts):
         if last is not None:
@@ -69,23 +66,21 @@ def apply_new_changes(
         if change.effect == "move":
             found.needs_history = True
         state = fold.step(state, change)
-    if not found.needs_history and (
-        state is not before or (current is not None and current.is_torn)
-    ):
+    if not found.needs_history and (state is not before or (stored is not None and stored.is_torn)):
         found.state = state
     return found
 
 
 def refold(
-    fold: Fold, current: Current | None, changes: Iterable[Change], before: State = ABSENT
+    fold: Fold, stored: StoredRow | None, changes: Iterable[Change], before: State = ABSENT
 ) -> tuple[State, bool]:
     """What a key is by all its changes, in their order, and whether an event came late: one that gold did not have.
 
     One came late where the changes up to gold's last one, and then that last one, make another row than gold has. A
     change that ties with the last one may be in gold or not: that counts as a tie, and not as late.
     """
-    last = None if current is None else current.state.last
-    if current is None or last is None:
+    last = None if stored is None else stored.state.last
+    if stored is None or last is None:
         return fold.after(changes, before), False
     state, up_to_last, expected = before, None, list[State]()
     for change in changes:
@@ -98,7 +93,7 @@ def refold(
     # Gold's last change may be missing from these changes: it is in the base row, or an earlier delivery has given it a
     # smaller position.
     expected = expected or [state if up_to_last is None else up_to_last]
-    return state, not any(current.has_row_of(fold, one) for one in expected)
+    return state, not any(stored.has_row_of(fold, one) for one in expected)
 
 
 def _is_known(last: Last, change: Change) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from assets.arrow.map_columns import map_array
 from assets.columns.silver import OUTPUT
+from transforms.arrow.map_columns import map_array
 from transforms.event import Transaction
 from transforms.silver.conforming.changes import Row
 

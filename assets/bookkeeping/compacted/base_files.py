@@ -1,14 +1,8 @@
-"""One gold table's base rows and horizon, read in this process.
-
-Put here what reads a small base without Spark. Not here: how bases are written, and larger ones, which Spark reads
-(``bases``).
-"""
+"""One gold table's base rows, read in this process; larger bases are Spark's work (``bases``)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -19,45 +13,29 @@ from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
+from transforms.arrow import map_columns
 from transforms.feed.feed import Feed, Table
-from transforms.gold.change import Key
-from transforms.gold.state import Last, State
-from transforms.horizons import Horizon
+from transforms.gold.stages import BASE_ROWS
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """The base of one gold table: by key its state at the horizon, and the streams that its changes came from.
+def read(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
+    """One row per key of one gold table (``name``) that is present at its horizon (``BASE_ROWS``), under gold's names.
 
-    No horizon and no rows where the table was never compacted.
+    None where there are more than fit into this process.
     """
-
-    horizon: Horizon | None = None
-    rows: Mapping[Key, tuple[State, Collection[str | None]]] = field(default_factory=dict)
-
-
-def size(lake: Lake, feed: Feed, name: str) -> int:
-    """How many bytes the base rows of one gold table have."""
-    return sum(size for _, size in _parts(lake, feed, name)[1])
-
-
-def read(lake: Lake, feed: Feed, table: Table, name: str) -> Base:
-    """The base of one gold table (``name``), with its columns under gold's names."""
     files, parts = _parts(lake, feed, name)
-    horizon: Horizon | None = None
-    rows: dict[Key, tuple[State, Collection[str | None]]] = {}
+    found = [BASE_ROWS.empty_table()]
     if files is None:
-        return Base()
+        return found[0]
+    if not lake.choice.fits_in_process(sum(size for _, size in parts), 0):
+        return None
     names = spelling.both(table)
     with naming_store_faults(f"base.{feed.name}", lake.warehouse):
-        for path, size_of in parts:
-            found = files.read(unquote(path), size_of, ["key", "streams", "state", "horizon"])
-            for row in found["horizon"].filter(pc.is_valid(found["horizon"])).to_pylist():
-                horizon = Horizon(tuple(row["position"]))
-            of_keys = found.filter(pc.is_valid(found["key"]))
-            for key, streams, state in _rows(of_keys, names):
-                rows[key] = (state, streams)
-    return Base(horizon, rows)
+        for path, size in parts:
+            rows = files.read(unquote(path), size, ["key", "streams", "state"])
+            of_keys = rows.filter(pc.is_valid(rows["key"])).combine_chunks()
+            found.append(_rows(of_keys, names))
+    return pa.concat_tables(found)
 
 
 def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[str, int]]]:
@@ -73,21 +51,22 @@ def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[
         return Files.of(table, path, lake.warehouse), [*parts]
 
 
-def _rows(
-    rows: pa.Table, names: Mapping[str, str]
-) -> Iterator[tuple[Key, frozenset[str | None], State]]:
-    def of(*path: str) -> list[Any]:
-        return list(pc.struct_field(rows["state"], list(path)).to_pylist())
-
-    # As numbers: Spark's times are without their zone here, and may be beyond what Python's can say.
-    moments = pc.struct_field(rows["state"], ["last", "event_at"]).cast(pa.timestamp("us"))
-    cells = zip(
-        *(rows["key"].to_pylist(), rows["streams"].to_pylist()),
-        *(of("effect"), of("columns"), of("copies")),
-        *(of("last", "position"), of("last", "event_id"), moments.cast(pa.int64()).to_pylist()),
-        strict=True,
+def _rows(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """The rows as ``BASE_ROWS``: a file of Spark's has times without their zone."""
+    states = rows["state"].combine_chunks()
+    state = BASE_ROWS.field("state").type
+    last = state.field("last").type
+    columns = pc.struct_field(states, "columns")
+    image = map_columns.map_array(map_columns.maps(columns, names), state.field("columns").type)
+    cells = [pc.struct_field(states, ["last", one.name]) for one in last]
+    lasts = pa.StructArray.from_arrays(
+        [cell.cast(one.type) for cell, one in zip(cells, last, strict=True)], fields=[*last]
     )
-    for key, streams, effect, columns, copies, position, event_id, at in cells:
-        last = Last(tuple(position), event_id, at, is_scoped=False)
-        image = {names.get(name, name): text for name, text in columns}
-        yield tuple(key), frozenset(streams), State(effect, image, copies, last, last.position)
+    made = {"columns": image, "last": lasts}
+    fields = [
+        made[one.name] if one.name in made else pc.struct_field(states, one.name).cast(one.type)
+        for one in state
+    ]
+    whole = pa.StructArray.from_arrays(fields, fields=[*state])
+    texts = BASE_ROWS.field("key").type
+    return pa.table([rows["key"].cast(texts), rows["streams"].cast(texts), whole], schema=BASE_ROWS)

@@ -9,27 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-from pyspark.sql import DataFrame
-
 from assets.bookkeeping import accounting, window_progress
 from assets.bookkeeping.transactions import open_events, transaction_states
 from assets.bookkeeping.transactions.landed_objects import _landed, unread
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
-
-
-def released(lake: Lake, feed: Feed, windows: Sequence[str]) -> DataFrame | None:
-    """One row per complete transaction (``id``, ``commit``, ``is_new``): what ``complete`` finds, as a frame."""
-    found = complete(lake, feed, windows)
-    if found is None:
-        return None
-    rows = [
-        {"id": name, "commit": list(commit), "is_new": is_new}
-        for name, (commit, is_new) in found.items()
-    ]
-    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
 
 
 def complete(
@@ -54,8 +39,3 @@ def complete(
     )
     known = {one.id for one in earlier if one.commit is not None}
     return {one.id: (one.commit, one.id not in known) for one in now if one.commit is not None}
-
-
-_RELEASED = pa.schema(
-    [("id", pa.string()), ("commit", pa.list_(pa.int64())), ("is_new", pa.bool_())]
-)

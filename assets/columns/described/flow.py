@@ -8,8 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
-from assets.columns.history import BEGAN_BY, ENDED_BY, FROM_AT, TO_AT, VALID_FROM, VALID_TO
+from transforms.gold.columns import (
+    BEGAN_BY,
+    COPY,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    FROM_AT,
+    KEY,
+    POSITION,
+    RESET,
+    TO_AT,
+    VALID_FROM,
+    VALID_TO,
+)
 
 Described = Mapping[str, str]
 """A sentence for each column."""

@@ -52,6 +52,8 @@ class ReadOnce(Lake):
             largest_object=lake.largest_object,
             largest_record=lake.largest_record,
             most_tables=lake.most_tables,
+            executor=lake.executor,
+            in_process_memory=lake.in_process_memory,
             pyspark=lake.pyspark,
         )
 

@@ -1,8 +1,7 @@
 """The two commits of an apply by Spark: changed keys, merged into gold and its tombstones, or both tables rewritten.
 
 Tombstones come first: a crash between the two commits leaves a row beside a newer tombstone, and the same run removes
-it when it is repeated. Put here how rows and tombstones are committed. Not here: what the keys are
-(``assets/gold/fold``), versions (``history``), and small tables (``gold_files``).
+it when it is repeated.
 """
 
 from __future__ import annotations
@@ -13,25 +12,21 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.gold.tally import Tally
-from assets.columns.gold import (
-    COPY,
-    EFFECT,
-    EVENT_AT,
-    EVENT_ID,
-    MENTIONS,
-    POSITION,
-    RESET,
-    key_columns,
-    tombstone_columns,
-)
 from assets.columns.quoting import quoted
 from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.delta_rs import CHANGE_FEED
 from assets.delta.lake_table import LakeTable
 from transforms.feed.feed import Table
-
-LAST_CHANGE = (POSITION, EVENT_ID, EVENT_AT, RESET)
+from transforms.gold.columns import (
+    COPY,
+    EFFECT,
+    LAST_CHANGE,
+    MENTIONS,
+    POSITION,
+    key_columns,
+    tombstone_columns,
+)
+from transforms.gold.metrics import FoldMetrics
 
 
 def create(
@@ -46,7 +41,7 @@ def create(
     Args:
         gold: The table of rows.
         tombstones: The table of deleted keys.
-        rows: What every key is now (``assets.arrow.gold.gold_columns``).
+        rows: What every key is now (``folded_rows.schema_of``).
         table: The declared table.
         properties: The properties that the table of rows is made with.
     """
@@ -55,49 +50,45 @@ def create(
 
 
 def put(
-    gold: LakeTable, tombstones: LakeTable, rows: DataFrame, table: Table, tally: Tally
+    gold: LakeTable, tombstones: LakeTable, rows: DataFrame, table: Table, metrics: FoldMetrics
 ) -> None:
     """Put what keys are now in place of what they were.
 
     Args:
         gold: The table of rows.
         tombstones: The table of deleted keys.
-        rows: What the changed keys are now (``assets.arrow.gold.gold_columns``).
+        rows: What the changed keys are now (``folded_rows.schema_of``).
         table: The declared table.
-        tally: The counts of the fold, by which commits that have nothing to do are left out.
+        metrics: The counts of the fold, by which commits that have nothing to do are left out.
     """
-    for one in (gold, tombstones):
-        if RESET not in one.read().columns:
-            # An earlier version of Weir made it.
-            one.add_columns({RESET: "array<bigint>"})
-    if tally.needs_tombstone_merge:
+    if metrics.needs_tombstone_merge:
         # Another delivery may have put a delete at an earlier position, or a late event may show that it met no row.
         own = tombstone_columns(table)
         whole = {quoted(name): F.col(f"new.{quoted(name)}") for name in (*own, *LAST_CHANGE)}
         every = F.lit(True)
-        absent = broadcast_if_small(_absent(rows, table), tally.absent)
+        absent = broadcast_if_small(_absent(rows, table), metrics.absent)
         tombstones.merge(absent, own, update=(every, whole), insert=(every, whole))
-    elif tally.absent:
+    elif metrics.absent:
         # Older tombstones of the same keys stay beside the new ones until compaction: the newest counts.
         tombstones.append(_absent(rows, table))
     own = key_columns(table)
     # Without a key, a row's copies are many rows.
-    known = broadcast_if_small(rows, tally.keys) if table.key else rows
+    known = broadcast_if_small(rows, metrics.keys) if table.key else rows
     is_followed = table.change_feed or gold.properties().get(CHANGE_FEED) == "true"
-    if not (tally.merged or is_followed):
+    if not (metrics.merged or is_followed):
         gold.replace_rows(known.select(*(quoted(name) for name in own)), present(rows, table))
     else:
-        _merge(gold, known, table, tally)
-    if tally.drops_tombstone:
+        _merge(gold, known, table, metrics)
+    if metrics.drops_tombstone:
         # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
         _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 
 
-def _merge(gold: LakeTable, rows: DataFrame, table: Table, tally: Tally) -> None:
+def _merge(gold: LakeTable, rows: DataFrame, table: Table, metrics: FoldMetrics) -> None:
     """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
     own = key_columns(table)
     values = {
-        quoted(name): F.col(f"new.{quoted(name)}") if not tally.merged else _merged(name)
+        quoted(name): F.col(f"new.{quoted(name)}") if not metrics.merged else _merged(name)
         for name in table.columns
         if name not in table.identity
     }

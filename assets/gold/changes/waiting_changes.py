@@ -15,36 +15,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.arrow import in_spark
-from assets.arrow.map_columns import map_array
 from assets.arrow.record_batches import with_clear_errors
-from assets.bookkeeping import accounting
 from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.columns.spelling import IMAGES
 from assets.delta import delta_rs
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.executors import in_spark
+from transforms.arrow.map_columns import map_array
 from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
-from transforms.formats import FORMATS
 from transforms.silver import waiting
 from transforms.silver.conforming.changes import Row
 
 _SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
-
-
-def there_are(lake: Lake, feed: Feed, table: Table, name: str) -> bool:
-    """Whether some window has waiting changes of a table that only the stream describes."""
-    if table.name in feed.tables or not FORMATS[feed.format].describes_tables:
-        return False
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows(["declared", "source_table", "changes", "derived"], {"table": [name]})
-    return any(
-        row["declared"] is None
-        and row["source_table"] == table.name
-        and row["changes"] + row["derived"] > 0
-        for row in rows
-    )
 
 
 def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFrame:

@@ -16,7 +16,6 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets import layers
-from assets.arrow.gold import history_columns
 from assets.bookkeeping import (
     accounting,
     bronze_ledger,
@@ -30,10 +29,10 @@ from assets.bookkeeping.quarantine import mended_records
 from assets.bookkeeping.transactions import landed_objects, open_events
 from assets.columns import base_rows, bronze, silver
 from assets.columns.described import accounts, flow
-from assets.gold.apply import gold_file_rows
 from assets.layers import Layer
 from docs.site.reference.markdown import code, page, prose, table
 from transforms.feed.feed import Table
+from transforms.gold import folded_rows
 
 INTRO = """Every table that Weir writes is a Delta table at `<warehouse>/<layer>/<feed>`, in gold at
 `<warehouse>/gold/<feed>/<table>`. [tables.md](../tables.md) says when each of them comes, and how to query them. Types
@@ -85,9 +84,9 @@ def of_layer(layer: Layer) -> Iterator[str]:
 
 def of_gold() -> Iterator[tuple[str, Schema, flow.Described]]:
     """The tables of gold, with Weir's own columns: those of a table without a key are among them."""
-    yield "", gold_file_rows.schema(_KEYLESS).remove(0), flow.GOLD
-    yield "__tombstones", gold_file_rows.tombstone_schema(_KEYLESS), flow.TOMBSTONES
-    yield "__history", history_columns.schema(_PLAIN).remove(0), flow.HISTORY
+    yield "", folded_rows.rows_schema(_KEYLESS).remove(0), flow.GOLD
+    yield "__tombstones", folded_rows.tombstones_schema(_KEYLESS), flow.TOMBSTONES
+    yield "__history", folded_rows.versions_schema(_PLAIN).remove(0), flow.HISTORY
 
 
 def columns(schema: Schema, described: flow.Described) -> str:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import yaml
 
 from assets.columns.described import flow
-from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 from assets.gold.gold_tables import mirrors
 from assets.lake import Lake
 from assets.layers import Layer
@@ -20,6 +19,7 @@ from orchestration.cli.options import Place
 from orchestration.console import put_file
 from transforms.feed.feed import Feed, Table, WindowSize
 from transforms.feed.table_names import HISTORY
+from transforms.gold.columns import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
 
 FRESHNESS: Final[dict[WindowSize, dict[str, dict[str, object]]]] = {
     "hour": {

@@ -14,12 +14,20 @@ from typing import Final
 
 from sqlglot import exp
 
-from assets.columns.gold import COPY, EVENT_AT, EVENT_ID, KEY, POSITION, RESET
-from assets.columns.history import BEGAN_BY, ENDED_BY
 from assets.wording import counted
 from orchestration.cli.sql.layouts import Answer
 from orchestration.cli.sql.table_names import names_in
 from transforms.feed.table_names import TOMBSTONES
+from transforms.gold.columns import (
+    BEGAN_BY,
+    COPY,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    KEY,
+    POSITION,
+    RESET,
+)
 
 OWN: Final = frozenset({POSITION, EVENT_ID, EVENT_AT, RESET, KEY, COPY})
 """Columns that Weir adds to gold's tables. Those of a history, and of a graph's keys, say what a row is, and stay."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, get_args
 
-from assets.columns import gold
 from assets.columns.silver import CHANGE
 from orchestration.feeds.faults import nearest
 from orchestration.feeds.misdeclared import Misdeclared
@@ -22,6 +21,7 @@ from transforms.feed.checks import (
     check_names,
 )
 from transforms.feed.feed import Feed, Table
+from transforms.gold import columns as gold
 
 SECTION: Final = "expectations"
 _SUITE: Final = ("table", "columns")

@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.arrow import canonical_texts, typed_values
 from assets.columns import types as columns
 from tests.transforms import drawn_documents, drawn_texts
+from transforms.arrow import canonical_texts, typed_values
 from transforms.types import judge_of
 
 KINDS = [*drawn_texts.SIMPLE, *drawn_documents.NESTED]

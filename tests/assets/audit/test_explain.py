@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from assets.audit import explain
-from assets.audit.explain_story import KeyStory
 from assets.bookkeeping import decisions
-from assets.gold.changes import silver_parts
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.explain import key_parts
@@ -66,13 +65,13 @@ def feed(lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Feed:
     return feed
 
 
-@pytest.mark.parametrize("most_bytes", [silver_parts.MOST_BYTES, -1], ids=["here", "by Spark"])
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
 def test_a_late_event_a_repeated_sum_and_a_scope_read_as_one_story(
-    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch, most_bytes: int
+    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
-    if most_bytes > 0:
+    if executor == IN_PROCESS:
         monkeypatch.setattr(Lake, "spark", property(lambda _: pytest.fail("Spark was asked")))
-    monkeypatch.setattr(silver_parts, "MOST_BYTES", most_bytes)
+    lake = lake.by(executor)
     found = explain.explained(lake, feed, VISITS, "visits", ["north", "7"])
     assert story("gold.zoo.visits", VISITS, found) == [
         "gold.zoo.visits, zoo = 'north', pet = '7'",
@@ -136,25 +135,12 @@ def test_spark_tells_of_every_key_what_this_process_tells(
         keys = [row["key"] for row in changes.select("key").distinct().orderBy("key").collect()]
         for key in keys[:2]:
             here, by_spark = (
-                _explained(lake, feed, table, key, monkeypatch, most_bytes)
-                for most_bytes in (silver_parts.MOST_BYTES, -1)
+                explain.explained(lake.by(one), feed, table, table.name, key)
+                for one in (IN_PROCESS, SPARK)
             )
             assert here == by_spark
             steps += len(here.steps)
     assert steps > 1
-
-
-def _explained(
-    lake: Lake,
-    feed: Feed,
-    table: Table,
-    key: list[str | None],
-    monkeypatch: pytest.MonkeyPatch,
-    most_bytes: int,
-) -> KeyStory:
-    with monkeypatch.context() as patched:
-        patched.setattr(silver_parts, "MOST_BYTES", most_bytes)
-        return explain.explained(lake, feed, table, table.name, key)
 
 
 def test_a_snapshot_that_is_complete_is_a_step_of_every_key(lake: Lake, folder: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 from assets.bronze import from_objects
 from assets.delta.lake_table import LakeTable
 from assets.delta.local_table import LocalTable
-from assets.gold.apply import apply_table, local_apply
+from assets.executors.choice import IN_PROCESS, SPARK
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -26,11 +27,11 @@ from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed
 
 
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
+    lake = lake.by(executor)
     inserts = [
         change("I", n, after={"id": str(n), "name": name}) for n, name in ((1, "Ada"), (2, "Bo"))
     ]
@@ -197,9 +198,9 @@ def interrupted(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
     ada, bo = {"id": "1", "name": "Ada"}, {"id": "2", "name": "Bo"}
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
@@ -208,13 +209,13 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     lay(folder, "2025-11-20/05/c.json", drop(change("I", 5, after=ada)))
     lay(folder, "2025-11-20/06/d.json", drop(change("D", 7, ada)))
     # By Spark, the second delete's tombstone comes beside the first one's.
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
+    lake = lake.by(SPARK)
     for hour in ("03", "04", "05", "06"):
         bring(lake, feed, [f"2025-11-20T{hour}"])
     tombstones = lake.table(Layer.GOLD, "zoo", "pets__tombstones")
     assert tombstones.count() == 2
     # It is late for the newer one alone.
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
+    lake = lake.by(executor)
     lay(folder, "2025-11-20/07/e.json", drop(change("I", 6, after=ada)))
     bring(lake, feed)
     assert names(lake, feed) == {2: "Bo"}
@@ -226,13 +227,13 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert 7 in left["_weir_position"]
 
 
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
     """As replicas tell it: another delivery of the delete stands earlier, and a row that it had hidden is there."""
     model_format.register(monkeypatch)
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
+    lake = lake.by(executor)
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
     def deliver(

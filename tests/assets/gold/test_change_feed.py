@@ -9,6 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from assets.delta.delta_rs import CHANGE_FEED
+from assets.executors.choice import SPARK
 from assets.gold.apply import apply_table
 from assets.gold.table_properties import CONSTRAINT
 from assets.lake import Lake
@@ -34,11 +35,9 @@ def feed(folder: Path) -> Feed:
     return Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
 
 
-def as_earlier_builds_made_it(lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+def as_earlier_builds_made_it(lake: Lake, feed: Feed) -> None:
     """A table that Spark made, with the feed that nobody had asked for."""
-    with monkeypatch.context() as patched:
-        patched.setattr("assets.gold.apply.local_apply.MOST_CHANGES", -1)
-        bring(lake, feed)
+    bring(lake.by(SPARK), feed)
     lake.table(Layer.GOLD, "zoo", "pets").set_properties({CHANGE_FEED: "true"})
 
 
@@ -48,9 +47,9 @@ def test_a_new_table_has_no_change_feed(lake: Lake, feed: Feed) -> None:
 
 
 def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_here(
-    lake: Lake, folder: Path, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, folder: Path, feed: Feed
 ) -> None:
-    as_earlier_builds_made_it(lake, feed, monkeypatch)
+    as_earlier_builds_made_it(lake, feed)
     lay(folder, "2025-11-20/04/b.json", drop(change("U", 4, {"id": "1"}, {"name": "Eve"})))
     bring(lake, feed)
     assert properties(lake)[CHANGE_FEED] == "true"
@@ -72,8 +71,7 @@ def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_her
     assert names(lake, feed) == {1: "Ivy"}
     # Spark goes on with it, too.
     lay(folder, "2025-11-20/06/d.json", drop(change("U", 6, {"id": "1"}, {"name": "Zoe"})))
-    monkeypatch.setattr("assets.gold.apply.local_apply.MOST_CHANGES", -1)
-    bring(lake, feed)
+    bring(lake.by(SPARK), feed)
     assert engine(lake) == "Spark"
     assert names(lake, feed) == {1: "Zoe"}
 
@@ -81,7 +79,7 @@ def test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_her
 def test_a_rebuild_ends_a_change_feed_that_is_not_asked_for(
     lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_earlier_builds_made_it(lake, feed, monkeypatch)
+    as_earlier_builds_made_it(lake, feed)
     apply_table.apply(lake, feed, PETS, ["2025-11-20T03"], full_rebuild=True)
     assert properties(lake).get(CHANGE_FEED) != "true"
     assert names(lake, feed) == {1: "Ada"}

@@ -16,7 +16,8 @@ from assets.bookkeeping import discovered_tables, window_progress
 from assets.bronze import from_objects
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.plan import plan_of
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -260,11 +261,9 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
     (table,) = discovered_tables.discovered(lake, feed).values()
-    table_changes = TableChanges.read(lake, feed, table, "pets", [])
+    silver = SilverBySpark.read(lake, plan_of(lake, feed, table, "pets", []))
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.to_horizon(
-        TableHistory(lake, feed, table_changes, "pets"), plan, dry_run=False
-    )
+    done = compaction.to_horizon(TableHistory(lake, silver), plan, dry_run=False)
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

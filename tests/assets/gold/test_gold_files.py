@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from assets.delta import local_table
-from assets.gold.apply import local_apply
-from assets.gold.fold import spark_fold
+from assets.executors.choice import AUTO, SPARK
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from tests.support.pet_feed import bring, change, drop, lay
@@ -24,24 +23,23 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
     lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_spark: list[int] = []
-    fold = spark_fold.folded
+    read = SilverBySpark.read
 
-    def folded(*given: Any) -> spark_fold.Folded:
+    def reads(*given: Any) -> SilverBySpark:
         by_spark.append(hour)
-        return fold(*given)
+        return read(*given)
 
-    monkeypatch.setattr(spark_fold, "folded", folded)
+    monkeypatch.setattr(SilverBySpark, "read", reads)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     # Of four windows the third is Spark's; before it and after it the table is written here.
-    for hour, most in ((3, 20_000), (4, 20_000), (5, -1), (6, 20_000)):
-        monkeypatch.setattr(local_apply, "MOST_CHANGES", most)
+    for hour, executor in ((3, AUTO), (4, AUTO), (5, SPARK), (6, AUTO)):
         said = {"id": str(hour), "at": f"2024-03-31 02:30:00.00000{hour}"}
         moved = {"id": "3", "at": f"2024-03-31 0{hour}:00:00"}
         some = [change("I", 10 * hour, after=said, table="visits")]
         if hour > 3:
             some.append(change("U", 10 * hour + 1, {"id": "3"}, moved, table="visits"))
         lay(folder, f"2025-11-20/{hour:02}/a.json", drop(*some))
-        bring(lake, feed)
+        bring(lake.by(executor), feed)
     assert by_spark == [5]
     rows = lake.table(Layer.GOLD, "zoo", "visits").read().select("id", "at").collect()
     assert sorted(map(tuple, rows)) == [
@@ -50,18 +48,17 @@ def test_times_without_a_zone_are_no_reason_to_ask_spark(
     ]
 
 
-@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_BYTES"])
-def test_a_table_beyond_either_limit_is_sparks_work(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+def test_a_table_beyond_the_memory_is_sparks_work(
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_spark: list[int] = []
-    fold = spark_fold.folded
+    read = SilverBySpark.read
 
-    def folded(*given: Any) -> spark_fold.Folded:
+    def reads(*given: Any) -> SilverBySpark:
         by_spark.append(hour)
-        return fold(*given)
+        return read(*given)
 
-    monkeypatch.setattr(spark_fold, "folded", folded)
+    monkeypatch.setattr(SilverBySpark, "read", reads)
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"visits": VISITS})
     for hour in (3, 4):
         said = {"id": str(hour), "at": "2024-03-31 02:30:00"}
@@ -72,6 +69,6 @@ def test_a_table_beyond_either_limit_is_sparks_work(
         )
         bring(lake, feed)
         # One row, of some hundred bytes, is beyond it from now on.
-        monkeypatch.setattr(local_table, limit, 0)
+        lake = lake.by(AUTO, memory=0)
     assert by_spark == [4]
     assert lake.table(Layer.GOLD, "zoo", "visits").count() == 2

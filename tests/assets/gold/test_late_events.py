@@ -10,8 +10,9 @@ from deltalake import DeltaTable
 
 from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.applied import Applied
-from assets.gold.apply import apply_table, local_apply
+from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -75,12 +76,12 @@ class Zoo:
         return done
 
 
-@pytest.fixture(params=[-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.fixture(params=[SPARK, IN_PROCESS])
 def zoo(
     request: pytest.FixtureRequest, lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Zoo:
     """Each way of an apply."""
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", request.param)
+    lake = lake.by(request.param)
     return Zoo(lake, folder, PETS)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from assets.bronze import from_objects
 from assets.gold.apply import apply_table
-from assets.gold.changes.scoped_delete_effects import effect_lines
+from assets.gold.range_deletes import effect_lines
 from assets.lake import Lake
 from assets.silver import derive_windows
 from tests.laws.drawn import model_format

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold import tigergraph_checks
-from assets.gold.apply import local_apply
-from assets.gold.changes.table_changes import TableChanges
 from assets.gold.gold_tables import mirrors
+from assets.gold.plan import plan_of
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import horizon_plans
@@ -78,11 +79,11 @@ def likes(ends: str, weight: int) -> tuple[object, ...]:
     return ("Person", ends[0], "Person", ends[1], "", weight)
 
 
-@pytest.mark.parametrize("most_changes", [-1, local_apply.MOST_CHANGES], ids=["by Spark", "here"])
+@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_deletes_reach_other_partitions_whatever_comes_when(
-    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_changes: int
+    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", most_changes)
+    lake = lake.by(executor)
     feed = declared(folder, LIKES)
     # a is of partition 1, b and c are of partition 2.
     lay(
@@ -132,8 +133,8 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
-        table_changes = TableChanges.read(lake, feed, table, name, [])
-        plan = horizon_plans.planned(lake, feed, name, table_changes)
+        silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
+        plan = horizon_plans.planned(lake, silver)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]
     assert verify.prove(lake, lake_of(str(tmp_path / "proof")), feed, seed=3) == 0

@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from assets.gold.apply import local_apply
-from assets.gold.fold import whole_images
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
@@ -118,14 +115,11 @@ def made_gold(folder: Path) -> Gold:
     """The tables in a warehouse in a folder: small ones written by delta-rs, large ones by Spark."""
     lake = lake_of(str(folder / "warehouse"))
     paths: dict[str, str] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, tables, most in (("small", SMALL, 10**6), ("large", LARGE, -1)):
-            patch.setattr(local_apply, "MOST_CHANGES", most)
-            patch.setattr(whole_images, "LEAST", 0)
-            landing = folder / "landing" / name
-            feed = Feed(name, "arcion_s3_json", str(landing), tables=tables)
-            two_windows(lake, feed, landing)
-            paths |= {table: lake.path(Layer.GOLD, name, table) for table in tables}
+    for name, tables, executor in (("small", SMALL, IN_PROCESS), ("large", LARGE, SPARK)):
+        landing = folder / "landing" / name
+        feed = Feed(name, "arcion_s3_json", str(landing), tables=tables)
+        two_windows(lake.by(executor), feed, landing)
+        paths |= {table: lake.path(Layer.GOLD, name, table) for table in tables}
     paths["kept__history"] = paths["kept"] + "__history"
     return Gold(lake.warehouse, paths)
 

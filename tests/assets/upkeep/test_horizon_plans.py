@@ -10,7 +10,8 @@ import pytest
 from deltalake import DeltaTable
 
 from assets.bookkeeping.transactions import landed_objects
-from assets.gold.changes.table_changes import TableChanges
+from assets.gold.plan import plan_of
+from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import violations
@@ -34,13 +35,14 @@ def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder:
     unfit = change("U", 11, {"id": "10"}, {"age": "old"})
     lay(folder, "2025-11-20/05/b.json", drop(unfit))
     bring(lake, feed)
-    past = TableChanges.read(lake, feed, table, "pets", [])
-    held = horizon_plans.planned(lake, feed, "pets", past)
+    past = SilverBySpark.read(lake, plan_of(lake, feed, table, "pets", []))
+    held = horizon_plans.planned(lake, past)
     assert held.new is not None
     assert held.new.position[-2:] == (10, 1)
     assert held.held_back_by[-1].startswith("an event in quarantine at position 0/1/7/11")
     dismissed = replace(feed, retention=replace(HOUR, dismissed=("2025-11-20T05",)))
-    free = horizon_plans.planned(lake, dismissed, "pets", past)
+    past = SilverBySpark.read(lake, plan_of(lake, dismissed, table, "pets", []))
+    free = horizon_plans.planned(lake, past)
     assert free.new is not None
     assert free.new.position[-2:] == (12, 1)
 

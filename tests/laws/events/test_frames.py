@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.arrow import in_spark
 from assets.columns.silver import ACCOUNT, OUTPUT
+from assets.executors import in_spark
 from assets.silver import local_stages, spark_stages
 from tests.laws.events import product
 from tests.laws.events.drawing import DRAWINGS

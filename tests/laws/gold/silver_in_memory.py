@@ -15,14 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.arrow.gold import read_changes
-from assets.arrow.gold.read_changes import SilverRow
-from assets.columns.silver import CHANGES
-from assets.silver import local_stages
+from assets.columns.silver import CHANGES, SILVER_ARROW
+from assets.silver import local_stages, written_rows
 from tests.laws.drawn import model_histories
 from tests.laws.oracle.oracle import Event
 from tests.transforms.formats.in_process import ARROW
-from transforms.change import CONTROL
 from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, state_of
 
@@ -31,30 +28,19 @@ LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
 @dataclass
 class Silver:
-    """The windows that were derived. What silver has of a window stays as it is, so that each is read once."""
+    """The windows that were derived: as the stages gave them, and as silver stores them (``stored``)."""
 
     feed: Feed
     windows: dict[str, pa.Table] = field(default_factory=dict)
-    _read: dict[tuple[str, str], list[SilverRow]] = field(default_factory=dict)
+    stored: dict[str, pa.Table] = field(default_factory=dict)
     _parts: dict[str, list[tuple[dict[str, Any], OpenEvent]]] = field(default_factory=dict)
 
     def derive(self, window: str, events: Iterable[Event]) -> None:
         """Have the window; a function of its own events: a second time would make the same."""
         if window not in self.windows:
             self.windows[window] = derived(self.feed, window, events)
-
-    def rows(self, window: str, name: str) -> list[SilverRow]:
-        """The table's changes in one window."""
-        if (window, name) not in self._read:
-            rows = self.windows[window]
-            mine = rows.filter(pc.equal(rows["table"], name)).combine_chunks()
-            self._read[window, name] = [
-                row
-                for batch in mine.to_batches()
-                for row in read_changes.silver_rows(batch)
-                if row.change.effect not in CONTROL
-            ]
-        return self._read[window, name]
+            rows = written_rows.as_arrow(self.windows[window], self.feed, SILVER_ARROW)
+            self.stored[window] = rows.combine_chunks()
 
     def released(
         self, every: Sequence[str], in_gold: Collection[str]

@@ -15,7 +15,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from assets import retries
-from assets.gold.apply import apply_feed, apply_table, local_apply
+from assets.executors.choice import SPARK
+from assets.gold.apply import apply_feed, apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
@@ -205,9 +206,8 @@ def test_a_large_table_that_fails_in_sparks_tasks_fails_alone(
     lake: Lake,
     feed: Feed,
     instance: dg.DagsterInstance,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(local_apply, "MOST_CHANGES", -1)
+    lake = lake.by(SPARK)
     run(lake, feed, instance)
     assert pet_feed.names(lake, feed) == pet_feed.names(lake, feed, "keepers") == {1: "Ada"}
     for file in Path(lake.path(Layer.GOLD, "zoo", "keepers")).glob("*.parquet"):

@@ -28,10 +28,9 @@ OF_TASKS = (
     "assets.landing.spark_source",
     "assets.landing.read_objects",
     "assets.landing.kafka.read_topics",
-    "assets.arrow.in_spark",
+    "assets.executors.in_spark",
     "assets.arrow.silver.silver_stages",
-    "assets.arrow.gold.gold_fold",
-    "assets.arrow.gold.history_fold",
+    "transforms.gold.stages",
     "transforms.formats",
 )
 """Modules of which Spark's tasks import something."""

@@ -1,6 +1,6 @@
 """What the changes of many scenarios fold to: the rows that gold would have of each.
 
-All is the product's own, in this process: up to silver as ``in_process`` has it, then the fold of ``transforms/gold``.
+All is the product's own, in this process: up to silver as ``in_process`` has it, then the stages of gold.
 What comes out is plain Python.
 """
 
@@ -14,15 +14,14 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from assets.arrow import typed_values
 from assets.columns.silver import OUTPUT
 from assets.onboarding.folding import tables_of
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.feed.feed import Feed, Table
-from transforms.gold.change import Key
-from transforms.gold.state import State
+from transforms.gold.columns import EFFECT
 
 
 @dataclass
@@ -40,30 +39,19 @@ def folded(feed: Feed, scenarios: Mapping[str, Scenario]) -> dict[str, Folded]:
     }
     for one in found.values():
         rows = pa.Table.from_pylist(one.rows, schema=OUTPUT)
-        for gold, (table, states) in tables_of(feed, rows).items():
-            if some := sorted(gold_rows(table, states), key=str):
+        for gold, made in tables_of(feed, rows).items():
+            if some := sorted(gold_rows(made.table, made.rows), key=str):
                 one.state[gold] = some
     return found
 
 
-def gold_rows(table: Table, states: Mapping[Key, State]) -> Iterator[dict[str, object]]:
-    """The rows that gold would have of these keys, one per copy, as JSON has them."""
-    present = [
-        (key, state)
-        for key, state in states.items()
-        if state.effect != "remove"
-        for _ in range(state.copies)
-    ]
-    at = {name: number for number, name in enumerate(table.identity)}
-    cells = {
-        name: typed_values.typed(
-            [key[at[name]] if name in at else state.columns.get(name) for key, state in present],
-            kind,
-        ).to_pylist(maps_as_pydicts="strict")
-        for name, kind in table.columns.items()
-    }
-    for values in zip(*cells.values(), strict=True):
-        yield {name: shown(value) for name, value in zip(cells, values, strict=True)}
+def gold_rows(table: Table, rows: pa.Table) -> Iterator[dict[str, object]]:
+    """Those of the rows that are present, one per copy, as JSON has them."""
+    present = rows
+    if EFFECT in rows.column_names:
+        present = rows.filter(pc.not_equal(rows[EFFECT], "remove"))
+    for row in present.select([*table.columns]).to_pylist(maps_as_pydicts="strict"):
+        yield {name: shown(value) for name, value in row.items()}
 
 
 def shown(value: object) -> object:

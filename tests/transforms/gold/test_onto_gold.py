@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from transforms.gold.change import Change, Image, Position
-from transforms.gold.current import Current
 from transforms.gold.delivery_counts import DeliveryCounts
 from transforms.gold.fold import Fold
 from transforms.gold.onto_gold import Outcome, apply_new_changes, refold
 from transforms.gold.ordering import sorted_distinct
 from transforms.gold.state import ABSENT, State, unread
+from transforms.gold.stored_row import StoredRow
 from transforms.horizons import Horizon
 
 FOLD = Fold({"id": "int", "name": "string", "visits": "int"}, ("id",), {}, has_key=True)
@@ -45,7 +45,7 @@ def stands(*changes: Change) -> State:
 
 def met(current: State, *changes: Change, keeps_history: bool = False) -> Outcome:
     """What these do to a key that gold has so."""
-    return apply_new_changes(FOLD, Current(current), changes, keeps_history=keeps_history)
+    return apply_new_changes(FOLD, StoredRow(current), changes, keeps_history=keeps_history)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_newer_changes_are_folded_onto_what_is_there() -> None:
 def test_a_row_that_its_tombstone_is_newer_than_goes_without_any_news() -> None:
     gone = stands(change("put", 2, WHOLE), change("remove", 5))
     found = apply_new_changes(
-        FOLD, Current(gone, is_torn=True), [change("remove", 5)], keeps_history=False
+        FOLD, StoredRow(gone, is_torn=True), [change("remove", 5)], keeps_history=False
     )
     assert found.state == gone
 
@@ -176,20 +176,20 @@ TIED = change("merge", 5, {"id": "1", "visits": "3"}, event="another")
 def test_an_event_is_late_where_what_stands_before_the_last_one_makes_another_row(
     before: list[Change], now: list[Change], came_late: bool
 ) -> None:
-    current = Current(stands(*before)) if before else None
+    current = StoredRow(stands(*before)) if before else None
     assert refold(FOLD, current, sorted_distinct(now)) == (stands(*now), came_late)
 
 
 def test_a_key_that_its_base_tells_has_nothing_late() -> None:
     base = stands(BORN, NAMED)
-    assert refold(FOLD, Current(base), [], base) == (base, False)
-    assert refold(FOLD, Current(base), [VISITED], base)[1] is False
+    assert refold(FOLD, StoredRow(base), [], base) == (base, False)
+    assert refold(FOLD, StoredRow(base), [VISITED], base)[1] is False
 
 
 def test_of_a_row_that_was_not_read_it_is_only_known_that_it_is_there() -> None:
     last = stands(BORN, NAMED).last
     assert last is not None
-    current = Current(unread(is_present=True, last=last))
+    current = StoredRow(unread(is_present=True, last=last))
     assert not current.says(FOLD, stands(BORN, NAMED))
     assert current.has_row_of(FOLD, stands(BORN, NAMED))
     assert not current.has_row_of(FOLD, stands(BORN, change("remove", 9)))
@@ -214,7 +214,7 @@ def test_a_reset_position_below_the_horizon_is_as_good_as_none(
     mine: Position | None, theirs: Position | None, horizon: Position | None, *, is_said: bool
 ) -> None:
     row = stands(BORN, NAMED)
-    current = Current(replace(row, reset=mine))
+    current = StoredRow(replace(row, reset=mine))
     cut = None if horizon is None else Horizon(horizon)
     assert current.says(FOLD, replace(row, reset=theirs), cut) is is_said
 

@@ -1,0 +1,94 @@
+"""The verbs that both executors have, and what a stage is to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from transforms.gold.change import Key
+
+Frame = TypeVar("Frame")
+"""A frame of one executor: an Arrow table, or one of Spark's."""
+
+
+class Stage(Protocol):
+    """A plain callable from Arrow batches to Arrow batches, made from frozen values; ``schema``: what comes out."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """What the stage makes of the batches."""
+
+
+class Executor(Protocol[Frame]):
+    """What a fold asks of whoever runs it.
+
+    Keys are lists of texts (``key``). Where a count is given, it says how many rows a frame has at most, so that Spark
+    can choose how to join or shuffle it.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a summary calls it."""
+
+    @property
+    def reads_values(self) -> bool:
+        """Whether stored rows are read with their values, also where no change depends on them."""
+
+    def frame_of(self, keys: Sequence[Key]) -> Frame:
+        """One row per key: ``key``."""
+
+    def union(self, frames: Sequence[Frame]) -> Frame:
+        """The rows of frames that have the same columns."""
+
+    def where(self, frame: Frame, column: str, value: str) -> Frame:
+        """The rows that have this value in the column."""
+
+    def new(self, frame: Frame) -> Frame:
+        """The rows with ``is_new``."""
+
+    def select(self, frame: Frame, columns: dict[str, str]) -> Frame:
+        """These columns, each under a new name."""
+
+    def distinct(self, frame: Frame) -> Frame:
+        """Each of the rows once."""
+
+    def among(self, frame: Frame, keys: Frame, on: str, count: int | None) -> Frame:
+        """The rows whose column ``on`` is that of some row of ``keys``."""
+
+    def without(self, frame: Frame, keys: Frame, on: str) -> Frame:
+        """The rows whose column ``on`` is that of no row of ``keys``."""
+
+    def grouped(self, frame: Frame, roots: Frame | None) -> Frame:
+        """The rows with the ``group`` of their ``key``: its ``root`` where ``roots`` has one, else the key itself."""
+
+    def shaped(self, frame: Frame, what: int | None = None) -> Frame:
+        """The rows with exactly the columns ``FOLD_ROWS``; ``what``: of this kind."""
+
+    def together(self, frame: Frame, most: int | None) -> Frame:
+        """The rows with those of each group together, in the order of ``what`` and ``position``.
+
+        ``most``: how many changes there may be; None where that is not known.
+        """
+
+    def sorted(self, frame: Frame, by: Sequence[str], within: Sequence[str]) -> Frame:
+        """The rows with those that agree in the columns ``by`` together, in the order of ``within``."""
+
+    def filled(self, frame: Frame, column: str) -> Frame:
+        """The rows that have bytes in the column."""
+
+    def empty(self, frame: Frame, column: str) -> Frame:
+        """The rows that have no bytes in the column."""
+
+    def staged(self, frame: Frame, stage: Stage) -> Frame:
+        """What a stage makes of the rows, as they come."""
+
+    def kept(self, frame: Frame) -> Frame:
+        """The frame, computed once: it does not read tables again, whatever is committed to them."""
+
+    def collected(self, frame: Frame) -> pa.Table:
+        """The rows in this process; they are few."""

@@ -1,0 +1,135 @@
+"""Stages in this process, over Arrow tables: for tables and windows that fit, without Java."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.executors.choice import IN_PROCESS
+from assets.executors.executor import Stage
+from transforms.arrow import typed_values
+from transforms.gold import fold_rows
+from transforms.gold.change import Key
+from transforms.gold.fold_rows import TEXTS, cells, list_array
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """See ``Executor``: frames are Arrow tables."""
+
+    @property
+    def name(self) -> str:
+        """See ``Executor``."""
+        return IN_PROCESS
+
+    @property
+    def reads_values(self) -> bool:
+        """See ``Executor``: a table is rewritten whole."""
+        return True
+
+    def frame_of(self, keys: Sequence[Key]) -> pa.Table:
+        """See ``Executor``."""
+        return pa.table({"key": list_array(keys, TEXTS)})
+
+    def union(self, frames: Sequence[pa.Table]) -> pa.Table:
+        """See ``Executor``."""
+        return pa.concat_tables(frames)
+
+    def where(self, frame: pa.Table, column: str, value: str) -> pa.Table:
+        """See ``Executor``."""
+        return frame.filter(pc.equal(frame[column], value))
+
+    def new(self, frame: pa.Table) -> pa.Table:
+        """See ``Executor``."""
+        return frame.filter(frame["is_new"])
+
+    def select(self, frame: pa.Table, columns: dict[str, str]) -> pa.Table:
+        """See ``Executor``."""
+        return frame.select([*columns]).rename_columns([*columns.values()])
+
+    def distinct(self, frame: pa.Table) -> pa.Table:
+        """See ``Executor``: of rows that have a single column of keys."""
+        (name,) = frame.column_names
+        return pa.table({name: list_array([*dict.fromkeys(values_of(frame, name))], TEXTS)})
+
+    def among(self, frame: pa.Table, keys: pa.Table, on: str, count: int | None) -> pa.Table:
+        """See ``Executor``."""
+        return _of(frame, keys, on, is_wanted=True)
+
+    def without(self, frame: pa.Table, keys: pa.Table, on: str) -> pa.Table:
+        """See ``Executor``."""
+        return _of(frame, keys, on, is_wanted=False)
+
+    def grouped(self, frame: pa.Table, roots: pa.Table | None) -> pa.Table:
+        """See ``Executor``."""
+        groups = frame["key"]
+        if roots is not None and roots.num_rows:
+            pairs = zip(values_of(roots, "key"), values_of(roots, "root"), strict=True)
+            found = dict(pairs)
+            groups = list_array([found.get(key, key) for key in values_of(frame, "key")], TEXTS)
+        if "group" in frame.column_names:
+            return frame.set_column(frame.column_names.index("group"), "group", groups)
+        return frame.append_column("group", groups)
+
+    def shaped(self, frame: pa.Table, what: int | None = None) -> pa.Table:
+        """See ``Executor``."""
+        found: dict[str, Any] = {name: frame[name] for name in frame.column_names}
+        if what is not None:
+            found["what"] = pa.repeat(pa.scalar(what, pa.int32()), frame.num_rows)
+        return fold_rows.shaped(found, frame.num_rows)
+
+    def together(self, frame: pa.Table, most: int | None) -> pa.Table:
+        """See ``Executor``: groups come in the order in which they are met first."""
+        numbers: dict[Any, int] = {}
+        groups = [numbers.setdefault(one, len(numbers)) for one in values_of(frame, "group")]
+        positions = values_of(frame, "position")
+        order = sorted(
+            zip(groups, frame["what"].to_pylist(), positions, range(frame.num_rows), strict=True)
+        )
+        return typed_values.rows_at(frame, map(itemgetter(3), order))
+
+    def sorted(self, frame: pa.Table, by: Sequence[str], within: Sequence[str]) -> pa.Table:
+        """See ``Executor``."""
+        cells = (values_of(frame, name) for name in (*by, *within))
+        order = sorted(zip(*cells, range(frame.num_rows), strict=True))
+        return typed_values.rows_at(frame, [one[-1] for one in order])
+
+    def filled(self, frame: pa.Table, column: str) -> pa.Table:
+        """See ``Executor``."""
+        return frame.filter(pc.greater(pc.binary_length(frame[column]), 0))
+
+    def empty(self, frame: pa.Table, column: str) -> pa.Table:
+        """See ``Executor``."""
+        return frame.filter(pc.equal(pc.binary_length(frame[column]), 0))
+
+    def staged(self, frame: pa.Table, stage: Stage) -> pa.Table:
+        """See ``Executor``."""
+        batches = frame.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+        return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
+
+    def kept(self, frame: pa.Table) -> pa.Table:
+        """See ``Executor``."""
+        return frame
+
+    def collected(self, frame: pa.Table) -> pa.Table:
+        """See ``Executor``."""
+        return frame
+
+
+BATCH_ROWS: Final = 10_000
+
+
+def values_of(frame: pa.Table, name: str) -> list[Any]:
+    """A column's values, lists as tuples."""
+    return [value for chunk in frame[name].chunks for value in cells(chunk)]
+
+
+def _of(frame: pa.Table, keys: pa.Table, on: str, *, is_wanted: bool) -> pa.Table:
+    wanted = {*values_of(keys, on)}
+    kept = [(value in wanted) is is_wanted for value in values_of(frame, on)]
+    return frame.filter(pa.array(kept, pa.bool_()))

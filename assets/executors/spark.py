@@ -1,0 +1,139 @@
+"""Stages in Spark's tasks: for tables and windows of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import ArrayType, BooleanType, MapType, StructField
+
+from assets.delta.broadcasting import broadcast_if_small
+from assets.executors import in_spark
+from assets.executors.choice import SPARK
+from assets.executors.executor import Stage
+from transforms.feed.feed import Feed
+from transforms.gold.change import Key
+from transforms.gold.fold_rows import FOLD_ROWS
+
+_FOLD_ROWS: Final = from_arrow_schema(FOLD_ROWS)
+_SHARD: Final = "shard"
+
+
+@dataclass(frozen=True, slots=True)
+class InSpark:
+    """See ``Executor``: frames are Spark's. ``feed``: whose name an error in a task has."""
+
+    session: SparkSession
+    feed: Feed
+
+    @property
+    def name(self) -> str:
+        """See ``Executor``."""
+        return SPARK
+
+    @property
+    def reads_values(self) -> bool:
+        """See ``Executor``: a commit leaves the columns alone that no change mentions."""
+        return False
+
+    def frame_of(self, keys: Sequence[Key]) -> DataFrame:
+        """See ``Executor``."""
+        return self.session.createDataFrame([([*key],) for key in keys], "key array<string>")
+
+    def union(self, frames: Sequence[DataFrame]) -> DataFrame:
+        """See ``Executor``."""
+        return reduce(DataFrame.unionByName, frames)
+
+    def where(self, frame: DataFrame, column: str, value: str) -> DataFrame:
+        """See ``Executor``."""
+        return frame.where(F.col(column) == value)
+
+    def new(self, frame: DataFrame) -> DataFrame:
+        """See ``Executor``."""
+        return frame.where("is_new")
+
+    def select(self, frame: DataFrame, columns: dict[str, str]) -> DataFrame:
+        """See ``Executor``."""
+        return frame.select(*[F.col(old).alias(new) for old, new in columns.items()])
+
+    def distinct(self, frame: DataFrame) -> DataFrame:
+        """See ``Executor``."""
+        return frame.distinct()
+
+    def among(self, frame: DataFrame, keys: DataFrame, on: str, count: int | None) -> DataFrame:
+        """See ``Executor``."""
+        named = keys if count is None else broadcast_if_small(keys, count)
+        return frame.join(named, on=on, how="left_semi")
+
+    def without(self, frame: DataFrame, keys: DataFrame, on: str) -> DataFrame:
+        """See ``Executor``."""
+        return frame.join(keys, on=on, how="left_anti")
+
+    def grouped(self, frame: DataFrame, roots: DataFrame | None) -> DataFrame:
+        """See ``Executor``."""
+        if roots is None:
+            return frame.withColumn("group", F.col("key"))
+        named = frame.drop("group").join(roots, on="key", how="left")
+        whole = named.withColumn("group", F.coalesce("root", "key")).drop("root")
+        return whole.select(*dict.fromkeys((*frame.columns, "group")))
+
+    def shaped(self, frame: DataFrame, what: int | None = None) -> DataFrame:
+        """See ``Executor``."""
+        return shaped(frame if what is None else frame.withColumn("what", F.lit(what)))
+
+    def together(self, frame: DataFrame, most: int | None) -> DataFrame:
+        """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
+        tasks = () if most is None else (in_spark.tasks_for(frame, most),)
+        # Numbers are sorted much faster than lists of texts; groups with the same number are then sorted by themselves.
+        sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
+        return sharded.sortWithinPartitions(_SHARD, "group", "what", "position").drop(_SHARD)
+
+    def sorted(self, frame: DataFrame, by: Sequence[str], within: Sequence[str]) -> DataFrame:
+        """See ``Executor``."""
+        return frame.repartition(*by).sortWithinPartitions(*by, *within)
+
+    def filled(self, frame: DataFrame, column: str) -> DataFrame:
+        """See ``Executor``."""
+        return frame.where(F.length(column) > 0)
+
+    def empty(self, frame: DataFrame, column: str) -> DataFrame:
+        """See ``Executor``."""
+        return frame.where(F.length(column) == 0)
+
+    def staged(self, frame: DataFrame, stage: Stage) -> DataFrame:
+        """See ``Executor``."""
+        return in_spark.staged(frame, stage, from_arrow_schema(stage.schema), self.feed)
+
+    def kept(self, frame: DataFrame) -> DataFrame:
+        """See ``Executor``."""
+        return frame.localCheckpoint()
+
+    def collected(self, frame: DataFrame) -> pa.Table:
+        """See ``Executor``."""
+        return frame.toArrow()
+
+
+def shaped(rows: DataFrame) -> DataFrame:
+    """The rows with exactly the columns that the tasks read (``FOLD_ROWS``): lists and maps empty and never null."""
+    found = []
+    for one in _FOLD_ROWS.fields:
+        there = [F.col(one.name)] if one.name in rows.columns else []
+        nothing = _nothing(one).cast(one.dataType)
+        found.append(F.coalesce(*there, nothing).cast(one.dataType).alias(one.name))
+    return rows.select(*found)
+
+
+def _nothing(field: StructField) -> Column:
+    """The value of a column that a kind of row does not have."""
+    if isinstance(field.dataType, ArrayType):
+        return F.array()
+    if isinstance(field.dataType, MapType):
+        return F.create_map()
+    is_boolean = isinstance(field.dataType, BooleanType)
+    return F.lit({"stable_prefix": 0, "copies": 0}.get(field.name, False if is_boolean else None))

@@ -1,0 +1,175 @@
+"""One gold table's silver and base rows, read by Spark: for tables and windows of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.bookkeeping.compacted import bases
+from assets.columns import silver_rows, spelling, transactions
+from assets.columns.horizons import covers
+from assets.columns.silver import CHANGE
+from assets.delta.broadcasting import broadcast_if_small
+from assets.executors.spark import shaped
+from assets.gold.changes import waiting_changes
+from assets.gold.plan import TablePlan
+from assets.gold.range_deletes import READ
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.gold import key_changes
+from transforms.gold.fold_rows import BASE
+from transforms.gold.fold_rows import CHANGE as OF_CHANGE
+from transforms.horizons import Horizon
+
+
+# Without slots: what several steps need is computed once and kept in the instance.
+@dataclass(frozen=True)
+class SilverBySpark:
+    """All changes of one gold table in silver; see ``folding.Silver``.
+
+    ``silver``: all rows of the feed. ``rows``: one row per change of the table that counts, ``is_new`` where the run
+    brings or releases it. ``base_rows``: what the keys were where the table's history was cut (``key``, ``streams``,
+    ``state``); None where nothing is compacted.
+    """
+
+    plan: TablePlan
+    silver: DataFrame
+    rows: DataFrame
+    base_rows: DataFrame | None = None
+
+    @classmethod
+    def read(cls, lake: Lake, plan: TablePlan) -> Self:
+        """Read the rows of silver that count for the table; those are new that the windows bring or release.
+
+        Changes at or below the table's horizon are left out: its base rows stand for them.
+        """
+        feed, table, name = plan.feed, plan.table, plan.name
+        silver = silver_rows.with_key_text(lake.table(Layer.SILVER, feed.name).read())
+        rows = silver.where(silver_rows.are_of(name, table.name))
+        if plan.waits:
+            rows = rows.unionByName(waiting_changes.conformed(silver, feed, table, name))
+        if plan.kinds.transactions:
+            rows = transactions.visible(rows, _released(lake, plan))
+        else:
+            rows = rows.withColumn("is_new", F.lit(False))
+        rows = rows.withColumn("is_new", F.col("is_new") | _is_own(plan))
+        if plan.complete_snapshots:
+            # Gold is made from all of silver for every epoch, so that these deletes are never new.
+            cells = [
+                tuple(one.get(field.name) for field in CHANGE.fields)
+                for one in plan.complete_snapshots
+            ]
+            epochs = lake.spark.createDataFrame(cells, CHANGE)
+            rows = rows.unionByName(epochs.withColumn("is_new", F.lit(False)))
+        if table.spelled:
+            rows = spelling.in_gold(rows, table)
+        if plan.horizon is not None:
+            rows = rows.where(~covers(plan.horizon))
+        base = None if plan.horizon is None else bases.rows(lake, feed, table, name)
+        return cls(plan, silver, rows, base)
+
+    def up_to(self, horizon: Horizon) -> Self:
+        """The same without the changes above a horizon."""
+        return replace(self, rows=self.rows.where(covers(horizon)))
+
+    def above(self, horizon: Horizon, base: DataFrame) -> Self:
+        """The same without the changes at or below a horizon, for which base rows stand."""
+        return replace(self, rows=self.rows.where(~covers(horizon)), base_rows=base)
+
+    @property
+    def of_keys(self) -> DataFrame:
+        """The changes of single keys."""
+        return self.rows.where(F.col("scope").isNull())
+
+    def new_changes(self) -> DataFrame:
+        """See ``folding.Silver``."""
+        return _changes(self.of_keys.where("is_new"))
+
+    def changes(self, few: DataFrame | None, count: int) -> DataFrame:
+        """See ``folding.Silver``."""
+        if few is None or count > silver_rows.MOST_KEYS:
+            return _changes(self.of_keys)
+        texts = few.select(silver_rows.key_text(F.col("key")).alias("text")).collect()
+        return _changes(self.of_keys.where(silver_rows.may_be_of([row["text"] for row in texts])))
+
+    def range_deletes(self) -> pa.Table:
+        """See ``folding.Silver``."""
+        return self.rows.where(F.col("scope").isNotNull()).select(*READ).toArrow()
+
+    def everywhere(self) -> DataFrame:
+        """See ``folding.Silver``."""
+        is_known = F.col("window").isin(sorted(self.plan.brought_before))
+        return self.silver.select(
+            *("declared", "effect", "operation", "after", "event_id", "stream", "position"),
+            (~is_known).alias("is_new"),
+            (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
+            F.unix_micros("event_at").alias("event_at"),
+            # Never null: see fold_rows.FOLD_ROWS.
+            F.coalesce("key", F.array().cast("array<string>")).alias("key"),
+        )
+
+    def base(self) -> DataFrame | None:
+        """See ``folding.Silver``."""
+        if self.base_rows is None:
+            return None
+        last = "state.last"
+        return shaped(
+            self.base_rows.select(
+                F.lit(BASE).alias("what"),
+                *("key", "streams", "state.copies"),
+                F.col("state.columns").alias("after"),
+                *(f"{last}.position", f"{last}.event_id"),
+                F.unix_micros(f"{last}.event_at").alias("event_at"),
+            )
+        )
+
+    @cached_property
+    def _roots(self) -> DataFrame:
+        linked = self.of_keys.where(F.col("effect") == "move").select("moved_from", "key")
+        links = [(tuple(row["moved_from"]), tuple(row["key"])) for row in linked.collect()]
+        roots = [(list(key), list(root)) for key, root in key_changes.groups(links).items()]
+        frame = linked.sparkSession.createDataFrame(roots, "key array<string>, root array<string>")
+        return broadcast_if_small(frame, len(roots))
+
+    def roots(self) -> DataFrame:
+        """See ``folding.Silver``."""
+        return self._roots
+
+
+def _changes(rows: DataFrame) -> DataFrame:
+    """One row per change of a single key."""
+    return shaped(
+        rows.select(
+            F.lit(OF_CHANGE).alias("what"),
+            *("key", "is_new", "effect", "position", "stable_prefix", "event_id"),
+            F.unix_micros("event_at").alias("event_at"),
+            *("before", "after", "attribute_ops", "moved_from", "stream"),
+            F.col("scope").isNotNull().alias("is_scoped"),
+            (F.col("derived").isNotNull() | F.col("scope").isNotNull()).alias("is_derived"),
+        )
+    )
+
+
+def _is_own(plan: TablePlan) -> Column:
+    return F.col("window").isin(sorted(plan.windows))
+
+
+def _released(lake: Lake, plan: TablePlan) -> DataFrame | None:
+    """One row per complete transaction that no window holds whole: ``id``, ``commit``, ``is_new``."""
+    if plan.released is None:
+        return None
+    rows = [
+        {"id": name, "commit": list(commit), "is_new": is_new}
+        for name, (commit, is_new) in plan.released.items()
+    ]
+    return lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=_RELEASED))
+
+
+_RELEASED = pa.schema(
+    [("id", pa.string()), ("commit", pa.list_(pa.int64())), ("is_new", pa.bool_())]
+)

@@ -1,0 +1,305 @@
+"""One gold table's silver, base rows and stored rows, read in this process: for tables and windows that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping.compacted import base_files
+from assets.columns import spelling
+from assets.columns.silver import SILVER_ARROW
+from assets.delta.table_files import Files
+from assets.executors.choice import Choice
+from assets.executors.in_process import InProcess, values_of
+from assets.gold.changes import waiting_changes
+from assets.gold.changes.kept_rows import KeptRows
+from assets.gold.plan import TablePlan
+from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
+from assets.lake import Lake
+from assets.layers import Layer
+from transforms.arrow import map_columns
+from transforms.change import CONTROL, HOLD
+from transforms.feed.feed import Feed
+from transforms.gold import fold_rows, key_changes
+from transforms.gold.fold_rows import NUMBERS, TEXTS, list_array, moments
+from transforms.horizons import Horizon
+from transforms.moments import microseconds_of
+
+_SIFTED = ("table", "declared")
+
+
+class TooLarge(Exception):
+    """What has to be read does not fit into this process."""
+
+
+class Part(NamedTuple):
+    """One file of silver: its path within the table, its bytes and rows, and the window that these are of."""
+
+    path: str
+    size: int
+    rows: int | None
+    window: str
+
+
+class SilverFiles(Protocol):
+    """What reads a file of silver."""
+
+    def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
+        """These columns of a file of so many bytes."""
+
+
+def parts_of(lake: Lake, feed: Feed) -> tuple[KeptRows, Sequence[Part]]:
+    """The files that the feed's silver has now, and what reads them; listed once for the tables of a step."""
+    found: tuple[KeptRows, Sequence[Part]] = lake.once(
+        ("silver's files", feed.name), lambda: _parts_of(lake, feed)
+    )
+    return found
+
+
+def _parts_of(lake: Lake, feed: Feed) -> tuple[KeptRows, Sequence[Part]]:
+    path = lake.path(Layer.SILVER, feed.name)
+    silver = lake.opened(Layer.SILVER, feed.name)
+    assert silver is not None  # silver comes first
+    listed = pa.table(silver.get_add_actions(flatten=True))
+    columns = ("path", "size_bytes", "num_records", "partition.window")
+    cells = zip(*(listed[name].to_pylist() for name in columns), strict=True)
+    return KeptRows(Files.of(silver, path, lake.warehouse)), [Part(*each) for each in cells]
+
+
+@dataclass(frozen=True)
+class SilverInProcess:
+    """One gold table's changes in silver, and what its keys were at the horizon; see ``folding.Silver``.
+
+    Without slots: what is read is kept.
+
+    Args:
+        plan: What is known of the table.
+        choice: What fits into this process.
+        files: What reads silver's files.
+        parts: Which files there are.
+        base_rows: The table's base rows (``key``, ``streams``, ``state``); None where nothing is compacted.
+        above: Changes at or below it are left out; the plan's own horizon, but for a compaction.
+        up_to: Only changes at or below it count; None for all.
+    """
+
+    plan: TablePlan
+    choice: Choice
+    files: SilverFiles
+    parts: Sequence[Part]
+    base_rows: pa.Table | None = None
+    above: Horizon | None = None
+    up_to: Horizon | None = None
+
+    @classmethod
+    def of(cls, lake: Lake, plan: TablePlan) -> SilverInProcess:
+        """What silver and the table's base have now.
+
+        Raises:
+            TooLarge: The base does not fit into this process.
+        """
+        files, parts = parts_of(lake, plan.feed)
+        base = None
+        if plan.horizon is not None:
+            base = base_files.read(lake, plan.feed, plan.table, plan.name)
+            if base is None:
+                raise TooLarge
+        return cls(plan, lake.choice, files, parts, base, plan.horizon)
+
+    @cached_property
+    def _of_windows(self) -> pa.Table:
+        """The rows that count of the run's own windows (``READ``)."""
+        return self._read([part for part in self.parts if part.window in self.plan.windows])
+
+    @cached_property
+    def every(self) -> pa.Table:
+        """The rows that count of all windows (``READ``).
+
+        Raises:
+            TooLarge: Silver does not fit into this process.
+        """
+        others = [part for part in self.parts if part.window not in self.plan.windows]
+        return pa.concat_tables([self._of_windows, self._read(others)])
+
+    def new_changes(self) -> pa.Table:
+        """See ``folding.Silver``."""
+        # A commit releases changes that may have come in any window.
+        rows = self.every if self.plan.releases else self._of_windows
+        return fold_rows.of_changes(_of_keys(rows.filter(rows["is_new"])))
+
+    def changes(self, few: pa.Table | None, count: int) -> pa.Table:
+        """See ``folding.Silver``."""
+        rows = _of_keys(self.every)
+        if few is not None:
+            rows = InProcess().among(rows, few, "key", count)
+        return fold_rows.of_changes(rows)
+
+    def range_deletes(self) -> pa.Table:
+        """The range deletes of the table that count, those of complete snapshots included (``READ``)."""
+        rows = self.every.filter(pc.is_valid(self.every["scope"]))
+        # Gold is made from all of silver for every epoch, so that these deletes are never new.
+        epochs = [
+            {**one, "is_new": False, "event_at": microseconds_of(one["event_at"])}
+            for one in self.plan.complete_snapshots
+        ]
+        return pa.concat_tables([rows, self._within(pa.Table.from_pylist(epochs, schema=_READ))])
+
+    def everywhere(self) -> pa.Table:
+        """The rows of all the feed's tables (``range_deletes.EVERYWHERE``), ``is_new`` where gold may lack them."""
+        found = [SILVER_ARROW.empty_table().select(EVERYWHERE).append_column(_IS_NEW, _trues(0))]
+        for part in self.parts:
+            rows = self.files.read(part.path, part.size, EVERYWHERE)
+            is_new = part.window not in self.plan.brought_before
+            marks = pa.repeat(pa.scalar(is_new), rows.num_rows)
+            found.append(rows.append_column(_IS_NEW, marks).cast(found[0].schema))
+        return with_derived(pa.concat_tables(found))
+
+    def base(self) -> pa.Table | None:
+        """See ``folding.Silver``."""
+        return None if self.base_rows is None else fold_rows.of_base(self.base_rows)
+
+    def roots(self) -> pa.Table:
+        """See ``folding.Silver``."""
+        moved = self.every.filter(pc.equal(self.every["effect"], "move"))
+        links = zip(values_of(moved, "moved_from"), values_of(moved, "key"), strict=True)
+        roots = key_changes.groups(links)
+        cells = {"key": [*roots], "root": [*roots.values()]}
+        return pa.table({name: list_array(some, TEXTS) for name, some in cells.items()})
+
+    def _read(self, parts: Sequence[Part]) -> pa.Table:
+        # A feed's silver has the changes of all its tables, so that only reading shows how many are this table's.
+        if not self.choice.fits_in_process(sum(part.size for part in parts), 0):
+            raise TooLarge
+        found = [_READ.empty_table()]
+        held = 0
+        for rows, window in self.rows_of(parts, _STORED):
+            if not rows.num_rows:
+                continue
+            visible = self._visible(rows, window)
+            held += visible.num_rows
+            if not self.choice.fits_in_process(0, 2 * held):
+                raise TooLarge
+            found.append(visible)
+        return pa.concat_tables(found)
+
+    def rows_of(
+        self, parts: Sequence[Part], wanted: Sequence[str]
+    ) -> Iterator[tuple[pa.Table, str]]:
+        """The table's rows in these files that count now or at their transaction's commit, with each file's window."""
+        names = [*dict.fromkeys((*_SIFTED, *wanted))]
+        for part in parts:
+            yield self._kept(self.files.read(part.path, part.size, names)), part.window
+            if self.plan.waits:
+                whole = self.files.read(part.path, part.size, SILVER_ARROW.names)
+                table, name = self.plan.table, self.plan.name
+                waiting = waiting_changes.waiting_rows(whole, table, name, part.window)
+                for batch in waiting_changes.Conform(self.plan.feed, table)(waiting):
+                    yield pa.Table.from_batches([batch]).select(names), part.window
+
+    def _kept(self, rows: pa.Table) -> pa.Table:
+        """The rows that are the table's, without control rows and held deletes."""
+        mine = pc.and_(
+            pc.equal(rows["table"], self.plan.name),
+            pc.equal(rows["declared"], self.plan.table.name),
+        )
+        waits = pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))
+        return rows.filter(pc.and_(pc.fill_null(mine, False), pc.invert(waits)))
+
+    def _visible(self, rows: pa.Table, window: str) -> pa.Table:
+        """The rows that count, each where it takes effect, under gold's names (``READ``)."""
+        count = rows.num_rows
+        is_own = pa.repeat(pa.scalar(window in self.plan.windows), count)
+        cells = {
+            "window": pa.repeat(pa.scalar(window), count),
+            "is_new": is_own,
+            **{name: rows[name] for name in _STORED},
+            "event_at": moments(rows["event_at"]),
+        }
+        found = pa.table([cells[one.name].cast(one.type) for one in _READ], schema=_READ)
+        if found["transaction"].null_count < count:
+            found = self._committed(found)
+        return self._within(in_gold(found, spelling.both(self.plan.table)))
+
+    def _committed(self, rows: pa.Table) -> pa.Table:
+        """The rows without those whose transaction is not complete; the others where they take effect."""
+        released = self.plan.released or {}
+        kept, is_new, positions, prefixes = [], [], [], []
+        cells = zip(
+            rows["transaction"].to_pylist(),
+            rows["is_new"].to_pylist(),
+            values_of(rows, "position"),
+            rows["stable_prefix"].to_pylist(),
+            strict=True,
+        )
+        for at, (transaction, is_own, position, prefix) in enumerate(cells):
+            commit: Sequence[int] = ()
+            is_released_now = False
+            if transaction is not None:
+                commit = transaction["commit"]
+                if commit is None:
+                    if transaction["id"] not in released:
+                        continue
+                    commit, is_released_now = released[transaction["id"]]
+                if not transaction["at_commit"]:
+                    commit = ()
+            kept.append(at)
+            is_new.append(is_own or is_released_now)
+            positions.append((*commit, *position))
+            prefixes.append(len(commit) + prefix)
+        changed = {
+            "is_new": pa.array(is_new, pa.bool_()),
+            "position": list_array(positions, NUMBERS),
+            "stable_prefix": pa.array(prefixes, pa.int32()),
+        }
+        return _replaced(rows.take(pa.array(kept, pa.int64())), changed)
+
+    def _within(self, rows: pa.Table) -> pa.Table:
+        """The rows without those that a horizon leaves out."""
+        if self.above is None and self.up_to is None:
+            return rows
+        places = zip(values_of(rows, "position"), rows["stable_prefix"].to_pylist(), strict=True)
+        wanted = [
+            (self.above is None or not self.above.covers(*place))
+            and (self.up_to is None or self.up_to.covers(*place))
+            for place in places
+        ]
+        return rows.filter(pa.array(wanted, pa.bool_()))
+
+
+_IS_NEW = pa.field("is_new", pa.bool_())
+_STORED = tuple(name for name in READ if name not in ("is_new", "window"))
+_OWN = {"is_new": _IS_NEW, "event_at": pa.field("event_at", pa.int64())}
+_READ = pa.schema([_OWN.get(name) or SILVER_ARROW.field(name) for name in READ])
+"""``READ``, with times in microseconds since 1970 (UTC)."""
+
+
+def _trues(count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(True), count)
+
+
+def _of_keys(rows: pa.Table) -> pa.Table:
+    """The changes of single keys."""
+    return rows.filter(pc.is_null(rows["scope"]))
+
+
+def in_gold(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Rows of silver with their columns under gold's names."""
+    if not names:
+        return rows
+    return _replaced(rows, {image: _renamed(rows[image], names) for image in spelling.IMAGES})
+
+
+def _renamed(column: pa.ChunkedArray, names: Mapping[str, str]) -> pa.Array:
+    images = map_columns.maps(column.combine_chunks(), names)
+    return map_columns.map_array(images, column.type)
+
+
+def _replaced(rows: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
+    for name, values in columns.items():
+        at = rows.schema.get_field_index(name)
+        rows = rows.set_column(at, rows.field(at), values.cast(rows.field(at).type))
+    return rows

@@ -1,0 +1,109 @@
+"""A law of speed: what a comparison of columns decides of a key is what the fold makes of it, counts included."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from assets.executors.in_process import InProcess
+from assets.gold.folding import TableFold
+from tests.laws.drawn import model_format, model_histories
+from tests.laws.gold.in_memory import Lake
+from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
+from transforms.feed.feed import Feed, Table
+from transforms.gold.columns import BLOB, KIND, MENTIONS
+from transforms.gold.folded_rows import CHANGED, COUNTED
+from transforms.gold.key_groups import FoldInput
+from transforms.gold.metrics import FoldMetrics
+from transforms.gold.stages import FromHistory, OntoGold
+
+MOST = {"stock": 0.5, "replica": 0.2}
+"""Kinds of which each change is for one row, and the least share of keys of which the newest change decides.
+
+Replicas agree only in a prefix of their positions, which is a matter for the fold.
+"""
+CHUNK = 250
+
+
+def drawn(kind: str, first: int, count: int) -> tuple[Lake, list[str]]:
+    shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
+    records: dict[str, list[model_histories.Event]] = {window: [] for window in WINDOWS}
+    for seed in range(first, first + count):
+        events = model_histories.history(kind, seed, f"{kind}-{seed}", 2 + seed % 9)
+        for at, some in model_histories.deliveries(events, seed, windows=len(WINDOWS)).items():
+            records[WINDOWS[at]] += some
+    tables = {
+        name: Table(name, one.key, one.columns, tuple(one.columns), defaults=one.defaults)
+        for name, one in shapes.items()
+    }
+    feed = Feed(f"laws_{kind}", "model", "/nowhere", tables=tables)
+    return Lake(feed, records), Random(f"{kind} {first}").sample(WINDOWS, len(WINDOWS))
+
+
+@pytest.mark.parametrize("kind", MOST)
+def test_the_newest_change_decides_what_the_fold_decides(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    model_format.register(monkeypatch)
+    decided = folded = 0
+    for first in range(SEED, SEED + max(CHUNK, HISTORIES // 4), CHUNK):
+        lake, order = drawn(kind, first, CHUNK)
+        for at in range(len(order)):
+            windows = order[max(0, at - 1) : at + 1]
+            for window in windows:
+                lake.silver.derive(window, lake.records[window])
+            for name, table in lake.feed.tables.items():
+                fold = lake.fold(name, table, windows, InProcess())
+                onto = replace(fold, stored=lake.gold[name].stored())
+                for rows, given, stage in inputs(onto):
+                    by_columns, by_fold = (
+                        result(stage(replace(given, by_newest=one)), rows) for one in (True, False)
+                    )
+                    assert by_columns == by_fold
+                    folded += len(by_fold[0])
+                    decided += sum(row[MENTIONS] is None for row in rows_of(stage, given, rows))
+            lake.run(windows)
+    assert folded * MOST[kind] < decided
+
+
+def inputs(
+    fold: TableFold[pa.Table],
+) -> Iterator[tuple[pa.Table, FoldInput, type[OntoGold] | type[FromHistory]]]:
+    """What the two stages get, for an apply and for a table that is made from all changes."""
+    given = replace(fold.given(full_rebuild=False), depends=False)
+    met, _ = fold.met(given)
+    yield InProcess().together(met, None), given, OntoGold
+    whole = replace(fold, stored=None)
+    given = replace(whole.given(full_rebuild=True), depends=True)
+    yield InProcess().together(whole.whole(given, None, 0), None), given, FromHistory
+
+
+def rows_of(
+    stage: type[OntoGold] | type[FromHistory], given: FoldInput, rows: pa.Table
+) -> list[dict[str, object]]:
+    made = InProcess().staged(rows, stage(replace(given, by_newest=True)))
+    return [row for row in made.to_pylist() if row[KIND] == CHANGED]
+
+
+def result(stage: OntoGold | FromHistory, rows: pa.Table) -> tuple[list[str], FoldMetrics]:
+    """What comes out, in no order, and what was counted."""
+    # Batches of few rows part keys as Spark's do.
+    batches = rows.combine_chunks().to_batches(max_chunksize=7)
+    made = pa.Table.from_batches([*stage(batches)], schema=stage.schema).to_pylist()
+    metrics = FoldMetrics()
+    for row in made:
+        if row[KIND] == COUNTED:
+            metrics.add(pickle.loads(row[BLOB]))
+    # An update of every column is a whole row, whichever way it was found out.
+    told = [
+        {name: value for name, value in row.items() if name not in (MENTIONS, BLOB)}
+        for row in made
+        if row[KIND] != COUNTED
+    ]
+    metrics.tied_keys.clear()
+    return sorted(map(repr, told)), metrics

@@ -1,0 +1,31 @@
+"""Weir's own columns of gold, of its tombstones and of its versions, and the columns that identify a row."""
+
+from __future__ import annotations
+
+from transforms.feed.feed import Table
+
+POSITION, EVENT_ID, EVENT_AT = "_weir_position", "_weir_event_id", "_weir_event_at"
+RESET = "_weir_reset_position"
+"""The position of the newest change below which nothing older can matter (``transforms/gold/onto_gold.py``)."""
+LAST_CHANGE = (POSITION, EVENT_ID, EVENT_AT, RESET)
+"""The columns of a row or a tombstone that say which change of the key was the last."""
+KEY, COPY = "_weir_key", "_weir_copy"
+EFFECT, MENTIONS = "_weir_effect", "_weir_mentions"
+KIND, PARTS, BLOB = "_weir_kind", "_weir_parts", "_weir_blob"
+"""On the way to gold: what a row is (``transforms/gold/folded_rows.py``), its key as texts, and pickled values."""
+
+VALID_FROM, VALID_TO = "_weir_valid_from", "_weir_valid_to"
+FROM_AT, TO_AT = "_weir_valid_from_at", "_weir_valid_to_at"
+BEGAN_BY, ENDED_BY = "_weir_began_by", "_weir_ended_by"
+OF_VERSION = (VALID_FROM, VALID_TO, FROM_AT, TO_AT, BEGAN_BY, ENDED_BY)
+"""Positions, times (UTC) and identities of the changes that began and ended a version; null while it has not ended."""
+
+
+def key_columns(table: Table) -> tuple[str, ...]:
+    """The columns that identify a row of gold: the key, or in a table without one its values and the copy's number."""
+    return table.key or (KEY, COPY)
+
+
+def tombstone_columns(table: Table) -> tuple[str, ...]:
+    """The columns that identify the key of a tombstone."""
+    return table.key or (KEY,)

@@ -1,0 +1,313 @@
+"""The rows that an executor brings together by key for the fold of a gold table, and how each is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from transforms.arrow import canonical_texts, map_columns
+from transforms.feed.feed import Table
+from transforms.gold.change import Change, Image, Key, Position
+from transforms.gold.columns import (
+    BEGAN_BY,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    FROM_AT,
+    KEY,
+    POSITION,
+    RESET,
+    TO_AT,
+    VALID_FROM,
+    VALID_TO,
+)
+from transforms.gold.history import Version
+from transforms.gold.state import Last
+
+GOLD, TOMBSTONE, VERSION, BASE, CARRIED, PLACE, CHANGE = range(7)
+"""What a row is (``what``).
+
+``GOLD``, ``TOMBSTONE``, ``VERSION``: a row of gold, a tombstone, a version of a row. ``BASE``: a base row. ``CARRIED``:
+a key that an earlier stage asks the history of, with what that stage has made of gold's row and tombstone, if it has
+read them. ``PLACE``: a position of a change in another stream than its own: ``stream`` and ``position`` are those of
+the other stream, ``event_id`` is the change's. ``CHANGE``: a change. Rows that are folded together are sorted by this
+number, so that changes come last.
+"""
+
+TEXTS: Final = pa.list_(pa.field("element", pa.string()))
+NUMBERS: Final = pa.list_(pa.field("element", pa.int64()))
+IMAGE: Final = pa.map_(pa.string(), pa.string())
+
+FOLD_ROWS: Final = pa.schema(
+    [
+        *[("group", TEXTS), ("what", pa.int32()), ("key", TEXTS), ("is_new", pa.bool_())],
+        *[("effect", pa.string()), ("position", NUMBERS), ("stable_prefix", pa.int32())],
+        *[("event_id", pa.string()), ("event_at", pa.int64())],
+        *[("before", IMAGE), ("after", IMAGE), ("attribute_ops", IMAGE)],
+        *[("moved_from", TEXTS), ("is_scoped", pa.bool_()), ("is_derived", pa.bool_())],
+        *[("stream", pa.string()), ("reset", NUMBERS), ("copies", pa.int64())],
+        *[("streams", TEXTS), ("carried", pa.binary())],
+        *[("ended_by", pa.string()), ("ended_at", pa.int64())],
+    ]
+)
+"""One row per row of gold, tombstone, version, base row, carried key, place and change of a key.
+
+Times are microseconds since 1970 (UTC). ``group``: of a key that key changes link with others one of their keys, else
+the key. ``after``: in rows of gold and base rows the values, where they are asked for. ``position``, ``event_id``,
+``event_at``: in a version those of the change that began it; ``reset``, ``ended_by``, ``ended_at``: those of the change
+that ended it.
+
+Lists and maps are empty where there is nothing, and never null: while Spark fills a batch, it counts the batch's bytes
+after every row, and for a column of lists goes each time through all rows since the last one that has a list. For
+170,000 rows that took 10 s with nulls, and takes 0.1 s without.
+"""
+
+
+class FoldRow(NamedTuple):
+    """One row of a key, read from ``FOLD_ROWS``.
+
+    ``what`` says which kind of row it is. ``change``: the change that it is; for a row of gold, a tombstone, a version
+    or a base row, one at the position of the change that made it.
+    """
+
+    key: Key
+    what: int
+    is_new: bool
+    stream: str | None
+    change: Change
+    reset: Position | None
+    copies: int
+    streams: Sequence[str]
+    carried: bytes | None
+    ended_by: str | None
+    ended_at: int | None
+
+
+def fold_rows(
+    batches: Iterable[pa.RecordBatch], respelled: Callable[[Image], Image] | None, *, grouped: bool
+) -> Iterator[tuple[Key, FoldRow]]:
+    """Each row with its group, or with its key where keys are not ``grouped``."""
+    names = [name for name in FOLD_ROWS.names if name != "group"]
+    for batch in batches:
+        columns = [cells(batch.column(name)) for name in names]
+        groups = cells(batch.column("group")) if grouped else repeat(None)
+        # The columns in their order; a column that no row of the batch fills repeats one value, and costs nothing.
+        for group, row in zip(groups, zip(*columns, strict=False), strict=False):
+            what, key, is_new, effect, position, stable, event_id, at, *rest = row
+            old, new, of_columns, moved_from, is_scoped, is_derived, stream, reset, *others = rest
+            if respelled is not None and what in (GOLD, VERSION):
+                new = respelled(new)
+            change = Change(
+                *(effect, position, stable, event_id, at, old, new, of_columns),
+                moved_from or None,
+                is_scoped,
+                is_derived,
+                stream=stream,
+            )
+            row_of_key = FoldRow(key, what, is_new, stream, change, reset or None, *others)
+            yield (key if group is None else group), row_of_key
+
+
+def cells(column: pa.Array) -> Iterable[Any]:
+    """A column's values: dicts for maps, tuples for lists, neither of them ever null."""
+    if pa.types.is_map(column.type):
+        return map_columns.maps(column) if len(column.keys) else repeat(_NOTHING, len(column))
+    if pa.types.is_list(column.type):
+        return map_columns.tuples(column) if len(column.values) else repeat((), len(column))
+    if column.null_count == len(column):
+        return repeat(None, len(column))
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+_NOTHING: Final[Mapping[str, str | None]] = {}
+
+
+def last_of(row: FoldRow) -> Last:
+    """The change that made a row of gold, a tombstone, a base row, or that began a version."""
+    change = row.change
+    return Last(change.position, change.event_id, change.event_at, is_scoped=False)
+
+
+def version_of(row: FoldRow) -> Version:
+    """The version that a row of kind ``VERSION`` is."""
+    by, at = row.ended_by or "", row.ended_at
+    ended = None if row.reset is None else Last(row.reset, by, at, is_scoped=False)
+    return Version(row.change.after, last_of(row), ended)
+
+
+def shaped(found: Mapping[str, pa.Array | pa.ChunkedArray], count: int) -> pa.Table:
+    """So many rows with exactly the columns ``FOLD_ROWS``, from those of them that are ``found``."""
+    return pa.table(
+        [
+            _nothing(one, count) if one.name not in found else _never_null(found[one.name], one)
+            for one in FOLD_ROWS
+        ],
+        schema=FOLD_ROWS,
+    )
+
+
+def of_changes(rows: pa.Table) -> pa.Table:
+    """One row per change of a single key, from rows of silver that count, with ``is_new``."""
+    scoped = pc.is_valid(rows["scope"])
+    names = (
+        *("key", "is_new", "effect", "position", "stable_prefix", "event_id", "before", "after"),
+        *("attribute_ops", "moved_from", "stream"),
+    )
+    found = {
+        **{name: rows[name] for name in names},
+        "what": _all(CHANGE, rows.num_rows),
+        "event_at": moments(rows["event_at"]),
+        "is_scoped": scoped,
+        "is_derived": pc.or_(pc.is_valid(rows["derived"]), scoped),
+    }
+    return shaped(found, rows.num_rows)
+
+
+def of_stored(table: Table, rows: pa.Table, what: int, *, with_values: bool) -> pa.Table:
+    """One row per row of gold, or per tombstone: its key as canonical texts, and its last change.
+
+    Args:
+        table: The declared table.
+        rows: With the columns of gold, or of tombstones.
+        what: Which of both (``GOLD``, ``TOMBSTONE``).
+        with_values: Whether the row's values are wanted, too (``after``).
+    """
+    found = {
+        "what": _all(what, rows.num_rows),
+        "key": key_texts(table, rows),
+        "position": rows[POSITION],
+        "event_id": rows[EVENT_ID],
+        "event_at": moments(rows[EVENT_AT]),
+        "reset": rows[RESET],
+    }
+    if with_values:
+        found["after"] = _images(table, rows)
+    return shaped(found, rows.num_rows)
+
+
+def of_versions(table: Table, rows: pa.Table) -> pa.Table:
+    """One row per version of a table of versions."""
+    found = {
+        "what": _all(VERSION, rows.num_rows),
+        "key": key_texts(table, rows),
+        "position": rows[VALID_FROM],
+        "event_id": rows[BEGAN_BY],
+        "event_at": moments(rows[FROM_AT]),
+        "reset": rows[VALID_TO],
+        "ended_by": rows[ENDED_BY],
+        "ended_at": moments(rows[TO_AT]),
+        "after": _images(table, rows),
+    }
+    return shaped(found, rows.num_rows)
+
+
+def of_base(rows: pa.Table) -> pa.Table:
+    """One row per base row (``key``, ``streams``, ``state``), with the last change that it stands for."""
+    state = rows["state"].combine_chunks()
+    found = {
+        "what": _all(BASE, rows.num_rows),
+        "key": rows["key"],
+        "streams": rows["streams"],
+        "copies": pc.struct_field(state, "copies"),
+        "after": pc.struct_field(state, "columns"),
+        "position": pc.struct_field(state, ["last", "position"]),
+        "event_id": pc.struct_field(state, ["last", "event_id"]),
+        "event_at": moments(pc.struct_field(state, ["last", "event_at"])),
+    }
+    return shaped(found, rows.num_rows)
+
+
+def key_texts(table: Table, rows: pa.Table) -> pa.Array:
+    """The key of each row of gold, or of each tombstone or version, as canonical texts."""
+    return list_array(keys_of(table, rows), TEXTS)
+
+
+def keys_of(table: Table, rows: pa.Table) -> list[Key]:
+    """``key_texts`` as tuples."""
+    if not table.key:
+        return [canonical_texts.key_of_text(text) for text in rows[KEY].to_pylist()]
+    parts = [canonical_texts.texts(rows[name], table.columns[name]) for name in table.key]
+    return [*zip(*parts, strict=True)]
+
+
+def list_array(values: Sequence[Sequence[Any]], kind: pa.DataType) -> pa.Array:
+    """Lists as one array: from a flat list, which is the fast way."""
+    offsets, end = [0], 0
+    for one in values:
+        end += len(one)
+        offsets.append(end)
+    flat = pa.array([*chain.from_iterable(values)], kind.value_type)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat, type=kind)
+
+
+def _images(table: Table, rows: pa.Table) -> pa.Array:
+    """The values of each row as canonical texts."""
+    names = [*table.columns]
+    texts = [canonical_texts.texts(rows[name], table.columns[name]) for name in names]
+    count = rows.num_rows
+    return pa.MapArray.from_arrays(
+        pa.array(range(0, count * len(names) + 1, len(names) or 1), pa.int32()),
+        pa.array(names * count, pa.string()),
+        pa.array([*chain.from_iterable(zip(*texts, strict=True))], pa.string()),
+        type=IMAGE,
+    )
+
+
+def moments(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Times as microseconds since 1970 (UTC); those of Spark's files may be without their zone."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    return column
+
+
+def _all(value: int, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, pa.int32()), count)
+
+
+def _never_null(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
+    """The column in its type, lists and maps of it empty instead of null."""
+    if column.type != field.type:
+        column = column.cast(field.type)
+    is_nested = pa.types.is_list(field.type) or pa.types.is_map(field.type)
+    if not is_nested or not column.null_count:
+        return column
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    there = whole.is_valid()
+    # What is below a null counts for nothing: its length is taken as 0.
+    lengths = pc.subtract(whole.offsets[1:], whole.offsets[:-1])
+    lengths = pc.if_else(there, lengths, pa.scalar(0, pa.int32()))
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
+    kept = whole.drop_null()
+    if pa.types.is_map(field.type):
+        start, end = _ends(kept)
+        parts = (kept.keys[start:end], kept.items[start:end])
+        return pa.MapArray.from_arrays(offsets, *parts, type=field.type)
+    return pa.ListArray.from_arrays(offsets, kept.flatten(), type=field.type)
+
+
+def _ends(column: pa.MapArray) -> tuple[int, int]:
+    """Where the entries of a column of maps begin and end."""
+    if not len(column):
+        return 0, 0
+    return column.offsets[0].as_py(), column.offsets[-1].as_py()
+
+
+def _nothing(field: pa.Field, count: int) -> pa.Array:
+    """The values of a column that a kind of row does not have."""
+    kind = field.type
+    if pa.types.is_list(kind) or pa.types.is_map(kind):
+        offsets = pa.repeat(pa.scalar(0, pa.int32()), count + 1)
+        if pa.types.is_map(kind):
+            none = pa.array([], pa.string())
+            return pa.MapArray.from_arrays(offsets, none, none, type=kind)
+        return pa.ListArray.from_arrays(offsets, pa.array([], kind.value_type), type=kind)
+    if pa.types.is_boolean(kind):
+        return pa.repeat(pa.scalar(False), count)
+    if field.name in ("stable_prefix", "copies"):
+        return pa.repeat(pa.scalar(0, kind), count)
+    return pa.nulls(count, kind)

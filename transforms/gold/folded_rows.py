@@ -1,0 +1,239 @@
+"""What the stages of gold make, in batches: keys that changed, keys whose history is needed, versions, and counts."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from transforms.arrow import canonical_texts, typed_values
+from transforms.feed.feed import Table
+from transforms.gold.change import Key
+from transforms.gold.columns import (
+    BEGAN_BY,
+    BLOB,
+    COPY,
+    EFFECT,
+    ENDED_BY,
+    EVENT_AT,
+    EVENT_ID,
+    FROM_AT,
+    KEY,
+    KIND,
+    LAST_CHANGE,
+    MENTIONS,
+    PARTS,
+    POSITION,
+    RESET,
+    TO_AT,
+    VALID_FROM,
+    VALID_TO,
+)
+from transforms.gold.fold_rows import NUMBERS, TEXTS
+from transforms.gold.history import Version
+from transforms.gold.key_groups import KeyGroup
+from transforms.gold.metrics import FoldMetrics
+from transforms.gold.state import State
+
+CHANGED, NEEDS_HISTORY, COUNTED, VERSION = "changed", "needs_history", "counted", "version"
+"""What a row is: a row that gold has to take, a key whose history has to be read, a task's counts (``FoldMetrics``), or
+a version of a key's row."""
+
+_MOMENT: Final = pa.timestamp("us", "UTC")
+_FIRST: Final = {KIND: pa.string(), PARTS: TEXTS, BLOB: pa.binary()}
+_OF_COPY: Final = {KEY: pa.string(), COPY: pa.int64()}
+_OF_LAST: Final = {POSITION: NUMBERS, EVENT_ID: pa.string(), EVENT_AT: _MOMENT, RESET: NUMBERS}
+_HOW: Final = {EFFECT: pa.string(), MENTIONS: TEXTS}
+_OF_VERSION: Final = {
+    **{VALID_FROM: NUMBERS, VALID_TO: NUMBERS, FROM_AT: _MOMENT, TO_AT: _MOMENT},
+    **{BEGAN_BY: pa.string(), ENDED_BY: pa.string()},
+}
+_BATCH_ROWS = 10_000
+
+
+def schema_of(table: Table) -> pa.Schema:
+    """The columns of what comes out: Weir's own around the declared ones."""
+    own = {} if table.key else _OF_COPY
+    of_version = _OF_VERSION if table.history else {}
+    found = {**_FIRST, **_declared(table), **own, **_OF_LAST, **_HOW, **of_version}
+    return pa.schema([*found.items()])
+
+
+def rows_schema(table: Table) -> pa.Schema:
+    """The columns of a gold table: those that are declared, then Weir's own."""
+    own = {} if table.key else _OF_COPY
+    return pa.schema([*{**_declared(table), **own, **_OF_LAST}.items()])
+
+
+def tombstones_schema(table: Table) -> pa.Schema:
+    """The columns of its tombstones: the key, or what stands for it, and which change was the last."""
+    columns = rows_schema(table)
+    return pa.schema([columns.field(name) for name in (*(table.key or (KEY,)), *LAST_CHANGE)])
+
+
+def versions_schema(table: Table) -> pa.Schema:
+    """The columns of its table of versions: the declared ones, then Weir's own."""
+    return pa.schema([*{**_declared(table), **_OF_VERSION}.items()])
+
+
+def _declared(table: Table) -> dict[str, pa.DataType]:
+    return {name: typed_values.arrow_type(kind) for name, kind in table.columns.items()}
+
+
+class FoldedRows:
+    """What comes out of one task; batches are taken out when there is much, and at the end."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._schema = schema_of(table)
+        self._at = {name: number for number, name in enumerate(table.identity)}
+        self._values = frozenset(table.columns).difference(table.identity)
+        self._states: list[tuple[Key, int, str, State]] = []
+        self._others: list[tuple[str, Key | None, bytes]] = []
+        self._versions: list[tuple[Key, Version]] = []
+        self._decided: list[pa.RecordBatch] = []
+
+    def put(
+        self, key: Key, state: State, one: KeyGroup, metrics: FoldMetrics, *, full_rebuild: bool
+    ) -> None:
+        """A key has changed; in a table without a key, each copy is a row, and so is each copy that is gone.
+
+        Args:
+            key: The key.
+            state: What it is now.
+            one: What is known of it.
+            metrics: The counts that the row goes into.
+            full_rebuild: Whether the table is made from all changes.
+        """
+        metrics.keys += 1
+        metrics.absent += state.effect == "remove"
+        effect = state.effect
+        if effect == "merge" and self._values <= state.columns.keys():
+            # A merge of every column keeps no old value: the commit need not read the row.
+            effect = "put"
+        metrics.merged += effect == "merge"
+        last, known = state.last, None if one.stored is None else one.stored.state.last
+        assert last is not None  # some change counted
+        if known is not None and last[:2] <= known[:2]:
+            metrics.needs_tombstone_merge += state.effect == "remove"
+            metrics.drops_tombstone += state.effect != "remove" and last[:2] < known[:2]
+        if last.is_scoped and (full_rebuild or one.copies):
+            counts = metrics.removed if state.effect == "remove" else metrics.changed
+            counts[last.event_id] += 1
+        if self._table.key:
+            self._states.append((key, 1, effect, state))
+            return
+        for copy in range(1, max(state.copies, one.copies, 1) + 1):
+            self._states.append((key, copy, "put" if copy <= state.copies else "remove", state))
+
+    def version(self, key: Key, version: Version) -> None:
+        """One version of a key's row, in a table that keeps them."""
+        self._versions.append((key, version))
+
+    def ask(self, one: KeyGroup, metrics: FoldMetrics) -> None:
+        """A key's whole history has to be read; what gold has of it is passed on."""
+        metrics.needing_history += 1
+        self._others.append((NEEDS_HISTORY, one.key, pickle.dumps((one.stored, one.copies))))
+
+    def decide(self, batch: pa.RecordBatch) -> None:
+        """Rows of keys that changed, whole and counted already."""
+        self._decided.append(batch)
+
+    def decided(self) -> Iterator[pa.RecordBatch]:
+        """Those rows."""
+        found, self._decided = self._decided, []
+        yield from found
+
+    def full(self) -> Iterator[pa.RecordBatch]:
+        """The rows there are, if there are enough for a batch."""
+        if len(self._states) + len(self._others) + len(self._versions) >= _BATCH_ROWS:
+            yield from self._batches()
+
+    def rest(self, metrics: FoldMetrics) -> Iterator[pa.RecordBatch]:
+        """The rows that are left, and the counts."""
+        self._others.append((COUNTED, None, pickle.dumps(metrics)))
+        yield from self._batches()
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self._versions:
+            yield self._of_versions()
+        yield self._batch()
+
+    def _of_versions(self) -> pa.RecordBatch:
+        some, table = self._versions, self._table
+        self._versions = []
+        arrays = {
+            **_cells_of_versions(table, some),
+            KIND: [VERSION] * len(some),
+            PARTS: [key for key, _ in some],
+        }
+        none = [None] * len(some)
+        return pa.RecordBatch.from_arrays(
+            [_array(arrays.get(one.name, none), one.type) for one in self._schema],
+            schema=self._schema,
+        )
+
+    def _batch(self) -> pa.RecordBatch:
+        states, others, table = self._states, self._others, self._table
+        self._states, self._others = [], []
+        none = [None] * len(others)
+        no_version = [None] * (len(states) + len(others))
+        arrays: dict[str, Sequence[Any] | pa.Array] = {
+            KIND: [CHANGED] * len(states) + [kind for kind, _, _ in others],
+            PARTS: [key for key, _, _, _ in states] + [key for _, key, _ in others],
+            BLOB: [None] * len(states) + [blob for _, _, blob in others],
+            EFFECT: [effect for _, _, effect, _ in states] + none,
+            MENTIONS: [
+                None if effect == "remove" else [*state.columns] for _, _, effect, state in states
+            ]
+            + none,
+            POSITION: [state.last and state.last.position for _, _, _, state in states] + none,
+            EVENT_ID: [state.last and state.last.event_id for _, _, _, state in states] + none,
+            EVENT_AT: [state.last and state.last.event_at for _, _, _, state in states] + none,
+            RESET: [state.reset for _, _, _, state in states] + none,
+        }
+        if not table.key:
+            texts = {key: canonical_texts.key_text(key) for key, _, _, _ in states}
+            arrays[KEY] = [texts[key] for key, _, _, _ in states] + none
+            arrays[COPY] = [copy for _, copy, _, _ in states] + none
+        for name, kind in table.columns.items():
+            at = self._at.get(name)
+            cells = [
+                state.columns.get(name) if at is None else key[at] for key, _, _, state in states
+            ]
+            arrays[name] = typed_values.typed([*cells, *none], kind)
+        return pa.RecordBatch.from_arrays(
+            [_array(arrays.get(one.name, no_version), one.type) for one in self._schema],
+            schema=self._schema,
+        )
+
+
+def _cells_of_versions(
+    table: Table, versions: Sequence[tuple[Key, Version]]
+) -> dict[str, Sequence[Any] | pa.Array]:
+    """The values of each column, one per version; times are in microseconds since 1970 (UTC)."""
+    found: dict[str, Sequence[Any] | pa.Array] = {
+        VALID_FROM: [one.began.position for _, one in versions],
+        VALID_TO: [one.ended and one.ended.position for _, one in versions],
+        FROM_AT: [one.began.event_at for _, one in versions],
+        TO_AT: [one.ended and one.ended.event_at for _, one in versions],
+        BEGAN_BY: [one.began.event_id for _, one in versions],
+        ENDED_BY: [one.ended and one.ended.event_id for _, one in versions],
+    }
+    places = {name: number for number, name in enumerate(table.identity)}
+    for name, kind in table.columns.items():
+        at = places.get(name)
+        of_column = [one.columns.get(name) if at is None else key[at] for key, one in versions]
+        found[name] = typed_values.typed(of_column, kind)
+    return found
+
+
+def _array(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
+    """One column's values as an array; times come in microseconds since 1970."""
+    if isinstance(values, pa.Array):
+        return values
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    return pa.array(values, kind)

@@ -1,0 +1,215 @@
+"""One key of a gold table in a run: what is stored of it, its base row, and all its changes in their order."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from transforms.feed.feed import Table
+from transforms.gold import key_changes, read_changes
+from transforms.gold.change import Change, Key
+from transforms.gold.delivery_counts import DeliveryCounts
+from transforms.gold.fold import Fold
+from transforms.gold.fold_rows import (
+    BASE,
+    CARRIED,
+    CHANGE,
+    GOLD,
+    PLACE,
+    VERSION,
+    FoldRow,
+    fold_rows,
+    last_of,
+    version_of,
+)
+from transforms.gold.history import Version
+from transforms.gold.ordering import Counts, distinct, merge_sorted
+from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.state import ABSENT, State, unread
+from transforms.gold.stored_row import StoredRow
+from transforms.gold.streams.crossing import Crossing, CrossStreamPosition
+from transforms.horizons import Horizon
+
+
+class KeyGroup(NamedTuple):
+    """All that is known of one key in a run.
+
+    ``stored``: what gold has of it, in ``copies`` rows. ``base``, ``base_streams``: what it was at the horizon, and
+    the streams of the changes up to there. ``changes``: each with its stream, and whether the run brings it; in the
+    order of their positions. They come once, and have to be taken before the next key is asked for: a hot key may have
+    more changes than fit into memory. ``cross_stream_positions``: positions of changes in other streams, by event;
+    ``is_placed``: the run has brought one of these. ``is_asked``: an earlier stage asks for the key's history.
+    ``versions``: those in the table of versions.
+    """
+
+    key: Key
+    stored: StoredRow | None
+    copies: int
+    base: State
+    base_streams: frozenset[str | None]
+    changes: Iterator[tuple[Change, str | None, bool]]
+    cross_stream_positions: Mapping[str, Sequence[CrossStreamPosition]]
+    is_placed: bool
+    is_asked: bool
+    versions: Sequence[Version]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldInput:
+    """What the stages have to know of one table.
+
+    ``scoped``: its scoped changes. ``depends``: changes depend on what the row was, so that gold's values are read.
+    ``keeps_history``: events below the reset position matter, too. ``moves``: keys of one ``group`` may be linked by
+    key changes. ``full_rebuild``: the table is made from all changes. ``crossing``: where scoped changes are in other
+    streams; None where they reach none. ``horizon``: up to where the table's history is in its base; None where nothing
+    is compacted. ``by_newest``: each change is for one row, and none depends on what the row was, so that a key's
+    newest change may decide it (``newest``).
+    """
+
+    table: Table
+    scoped: Sequence[Scoped] = ()
+    depends: bool = False
+    keeps_history: bool = False
+    moves: bool = False
+    full_rebuild: bool = False
+    crossing: Crossing | None = None
+    horizon: Horizon | None = None
+    by_newest: bool = False
+
+
+def linked_key_groups(
+    given: FoldInput, batches: Iterable[pa.RecordBatch]
+) -> Iterator[Iterator[KeyGroup]]:
+    """The keys of each group, with all their rows; where keys are not linked, each is a group of its own."""
+    rows = fold_rows(batches, read_changes.respelling(given.table), grouped=given.moves)
+    for _, some in groupby(rows, key=lambda one: one[0]):
+        if not given.moves:
+            yield iter([_key_group(given, (row for _, row in some))])
+            continue
+        of_keys: dict[Key, list[FoldRow]] = {}
+        for _, row in some:
+            of_keys.setdefault(row.key, []).append(row)
+        yield (_key_group(given, each) for each in of_keys.values())
+
+
+def _key_group(given: FoldInput, rows: Iterable[FoldRow]) -> KeyGroup:
+    """What one key's rows say; changes come last, and are read only as they are taken."""
+    before: list[FoldRow] = []
+    base, streams = ABSENT, frozenset[str | None]()
+    first: list[FoldRow] = []
+    key: Key = ()
+    carried: tuple[StoredRow | None, int] | None = None
+    cross_stream_positions: dict[str, list[CrossStreamPosition]] = {}
+    is_placed = is_asked = False
+    versions: list[Version] = []
+    rest = iter(rows)
+    for row in rest:
+        key = row.key
+        if row.what == CHANGE:
+            first.append(row)
+            break
+        if row.what == PLACE:
+            there = CrossStreamPosition(row.stream or "", row.change.position)
+            cross_stream_positions.setdefault(row.change.event_id, []).append(there)
+            is_placed = is_placed or row.is_new
+        elif row.what == BASE:
+            last = last_of(row)
+            base = State("put", row.change.after, row.copies, last, last.position)
+            streams = frozenset(row.streams)
+        elif row.what == CARRIED:
+            is_asked = True
+            carried = None if row.carried is None else pickle.loads(row.carried)
+        elif row.what == VERSION:
+            versions.append(version_of(row))
+        else:
+            before.append(row)
+    if carried is None:
+        copies = sum(one.what == GOLD for one in before)
+        carried = _stored(given, before, copies), copies
+    changes = ((row.change, row.stream, row.is_new) for row in chain(first, rest))
+    return KeyGroup(
+        *(key, *carried, base, streams, changes),
+        cross_stream_positions=cross_stream_positions,
+        is_placed=is_placed,
+        is_asked=is_asked,
+        versions=versions,
+    )
+
+
+def _stored(given: FoldInput, before: Sequence[FoldRow], copies: int) -> StoredRow | None:
+    """What gold has of the key, by its rows and tombstones: the newest of them counts."""
+    if not before:
+        return None
+    # At the same position a row comes after its tombstone: removes are applied first.
+    newest = max(
+        before, key=lambda one: (one.change.position, one.what == GOLD, one.change.event_id)
+    )
+    row = next((one for one in before if one.what == GOLD), None)
+    last = last_of(newest)
+    if row is None or row.change.position < last.position:
+        return StoredRow(State("remove", {}, 0, last, newest.reset), is_torn=row is not None)
+    if not given.table.key:
+        return StoredRow(State("put", {}, copies, last, newest.reset))
+    if given.depends:
+        return StoredRow(State("put", row.change.after, 1, last, newest.reset))
+    return StoredRow(unread(is_present=True, last=last, reset=newest.reset))
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedChanges:
+    """One key: what is known of it, and its changes in order; where a change moves a row here, with that row's values.
+
+    The changes can be taken once; ``deliveries``, ``counts`` and ``streams`` are complete when all of them have been
+    taken.
+    """
+
+    key: KeyGroup
+    changes: Iterator[Change]
+    deliveries: DeliveryCounts
+    counts: Counts
+    streams: set[str | None]
+
+
+def ordered_changes(
+    given: FoldInput, fold: Fold, scopes: Scopes, key_groups: Sequence[KeyGroup]
+) -> list[OrderedChanges]:
+    """The ordered changes of some keys that key changes link, or of a single key."""
+    found = [_ordered_changes(given, one, scopes) for one in key_groups]
+    if not given.moves:
+        return found
+    before = {one.key.key: one.key.base for one in found if one.key.base is not ABSENT}
+    own = {one.key.key: [*one.changes] for one in found}
+    resolved = key_changes.resolved(fold, own, before)
+    return [replace(one, changes=iter(resolved[one.key.key])) for one in found]
+
+
+def _ordered_changes(given: FoldInput, one: KeyGroup, scopes: Scopes) -> OrderedChanges:
+    deliveries = DeliveryCounts(None if one.stored is None else one.stored.state.last)
+    counts, streams = Counts(), set(one.base_streams)
+
+    def own_changes() -> Iterator[Change]:
+        for change, stream, is_new in one.changes:
+            if not change.is_scoped:
+                streams.add(stream)
+            deliveries.add(change, is_new=is_new)
+            yield change
+
+    own: Iterable[Change] = own_changes()
+    matching = [*scopes.matching(one.key)]
+    if any(scoped.stream is not None for scoped in matching):
+        # Whether they are for the key depends on the streams of all its changes.
+        own = [*own]
+    scoped = [*scopes.of(one.key, streams)]
+    if given.crossing is not None:
+        own = [*own]
+        scoped += given.crossing.for_key(matching, own, one.cross_stream_positions)
+    for change in scoped:
+        deliveries.add(change, is_new=not change.is_past)
+    return OrderedChanges(
+        one, distinct(merge_sorted(own, scoped), counts), deliveries, counts, streams
+    )

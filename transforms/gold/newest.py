@@ -1,0 +1,380 @@
+"""Keys whose newest change alone decides what they are, picked out by comparing columns, a batch at a time.
+
+Most sources send whole rows. Where all new changes of a key are newer than what gold has of it, and the newest gives
+the whole row, the others do not matter. Where all of them are older than gold's reset position, or the newest is gold's
+own last change, the row stays as it is. All other keys go to the fold (``stages``). The result is the same as if all
+went there, only sooner: a law holds the two equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from transforms.arrow import typed_values
+from transforms.feed.feed import Table
+from transforms.gold.columns import (
+    EFFECT,
+    EVENT_AT,
+    EVENT_ID,
+    KIND,
+    PARTS,
+    POSITION,
+    RESET,
+)
+from transforms.gold.fold_rows import CHANGE, GOLD, TOMBSTONE
+from transforms.gold.folded_rows import CHANGED, schema_of
+from transforms.gold.metrics import FoldMetrics
+
+HOT = 50_000
+"""A key of so many rows is not held whole: the fold takes them as they come."""
+
+Places = np.ndarray[Any, Any]
+"""Numbers or truths, one per row or per key."""
+
+
+def whole_keys(
+    batches: Iterable[pa.RecordBatch], parts: int
+) -> Iterator[pa.RecordBatch | Iterator[pa.RecordBatch]]:
+    """The rows in batches that part no key; a key with very many rows comes as an iterator, to be taken at once.
+
+    ``parts``: how many parts a key has. The rows of a key come one after the other.
+    """
+    rest = iter(batches)
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in rest:
+        if not batch.num_rows:
+            continue
+        begin = _last_key_begins(batch, parts)
+        continues = bool(held) and _is_one_key(held[-1], batch, parts)
+        if begin == 0 and (continues or not held):
+            held.append(batch)
+            count += batch.num_rows
+            if count > HOT:
+                left: list[pa.RecordBatch] = []
+                yield _of_one_key(held, rest, parts, left)
+                held, count = left, sum(one.num_rows for one in left)
+            continue
+        yield _together([*held, batch.slice(0, begin)])
+        held, count = [batch.slice(begin)], batch.num_rows - begin
+    if held:
+        yield _together(held)
+
+
+def _of_one_key(
+    held: list[pa.RecordBatch],
+    rest: Iterator[pa.RecordBatch],
+    parts: int,
+    left: list[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
+    """All rows of the key that is ``held``; what comes behind them in the last batch is ``left``."""
+    yield from held
+    for batch in rest:
+        if not batch.num_rows:
+            continue
+        ends = _keys_end(batch, parts)
+        if not _is_one_key(held[-1], batch, parts):
+            left.append(batch)
+            return
+        first = int(ends[0]) + 1
+        yield batch.slice(0, first)
+        if first < batch.num_rows:
+            left.append(batch.slice(first))
+            return
+
+
+def _together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    (whole,) = pa.Table.from_batches(batches).combine_chunks().to_batches() or [batches[0]]
+    return whole
+
+
+def _parts_of(batch: pa.RecordBatch, parts: int) -> list[pa.Array] | None:
+    """The key's parts, an array each; None where a part is null, or the keys have not as many."""
+    values = batch.column("key").flatten()
+    if values.null_count or len(values) != parts * batch.num_rows:
+        return None
+    if parts == 1:
+        return [values]
+    return [values.take(pa.array(np.arange(at, len(values), parts))) for at in range(parts)]
+
+
+def _keys_end(batch: pa.RecordBatch, parts: int) -> Places:
+    """The number of the last row of each key."""
+    count = batch.num_rows
+    columns = _parts_of(batch, parts)
+    if columns is None:
+        keys = batch.column("key").to_pylist()
+        differs = np.array([one != two for one, two in pairwise(keys)], bool)
+    else:
+        differs = np.zeros(count - 1, bool)
+        for one in columns:
+            differs |= pc.not_equal(one[1:], one[:-1]).to_numpy(zero_copy_only=False)
+    return np.append(np.flatnonzero(differs), count - 1)
+
+
+def _last_key_begins(batch: pa.RecordBatch, parts: int) -> int:
+    ends = _keys_end(batch, parts)
+    return 0 if len(ends) == 1 else int(ends[-2]) + 1
+
+
+def _is_one_key(before: pa.RecordBatch, after: pa.RecordBatch, parts: int) -> bool:
+    """Whether the last row of one batch and the first of the other are of one key."""
+    one, other = before.column("key")[-1].as_py(), after.column("key")[0].as_py()
+    return bool(one == other)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """The keys of a batch: their first and last rows, and the first row of each that is a change."""
+
+    first: Places
+    last: Places
+    change: Places
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """Decides keys by their newest changes.
+
+    ``full_rebuild``: all changes are folded, whatever gold has. ``metrics``: where decided keys are counted.
+    """
+
+    table: Table
+    metrics: FoldMetrics
+    full_rebuild: bool
+
+    def __call__(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch]:
+        """The keys that changed (``schema_of``), and the rows of those that the fold has to decide.
+
+        The batch holds all rows of its keys, each key's in the order of ``what`` and ``position``.
+        """
+        places = _places_of(batch)
+        if places is None or _parts_of(batch, len(self.table.key)) is None:
+            return None, batch
+        what = batch.column("what").to_numpy()
+        last = _keys_end(batch, len(self.table.key))
+        first = np.append(0, last[:-1] + 1)
+        is_change = (what == CHANGE).astype(np.int64)
+        # Changes come last among the rows of a key.
+        changes = np.add.reduceat(is_change, first)
+        keys = _Keys(first, last, last - changes + 1)
+        outcome = _Outcome.of(self.table, batch, places, keys, full_rebuild=self.full_rebuild)
+        self._count(batch, keys, outcome)
+        is_unsure = ~(outcome.newer | outcome.older | outcome.same) & (changes > 0)
+        rest = np.repeat(is_unsure, last - first + 1)
+        made = self._changed(batch, last[outcome.newer]) if outcome.newer.any() else None
+        return made, batch.filter(pa.array(rest))
+
+    def _count(self, batch: pa.RecordBatch, keys: _Keys, outcome: _Outcome) -> None:
+        """Count as the fold would."""
+        is_event = _truths(batch, "is_new") & ~_truths(batch, "is_derived")
+        is_event &= batch.column("what").to_numpy() == CHANGE
+        events = np.add.reduceat(is_event.astype(np.int64), keys.first)
+        metrics, decided = self.metrics, outcome.newer | outcome.older | outcome.same
+        metrics.deliveries += int(events[decided].sum())
+        metrics.keys += int(outcome.newer.sum())
+        metrics.absent += int((outcome.newer & outcome.removes).sum())
+        newest = is_event[keys.last][outcome.same]
+        # The newest is a repeat of what gold has, and the ones before it are superseded by it.
+        metrics.repeats += int(newest.sum())
+        metrics.superseded += int(events[outcome.older].sum())
+        metrics.superseded += int(events[outcome.same].sum() - newest.sum())
+
+    def _changed(self, batch: pa.RecordBatch, rows: Places) -> pa.RecordBatch:
+        """One row per key that has changed, from its newest change."""
+        whole = batch.take(pa.array(rows))
+        table, count = self.table, len(rows)
+        effect = pc.if_else(pc.equal(whole.column("effect"), "remove"), "remove", "put")
+        images = _images_of(table, whole, effect)
+        parts = _parts_of(whole, len(table.key))
+        assert parts is not None  # looked at before
+        keys = dict(zip(table.key, parts, strict=True))
+        found: dict[str, pa.Array] = {
+            KIND: pa.repeat(CHANGED, count),
+            PARTS: whole.column("key"),
+            POSITION: whole.column("position"),
+            EVENT_ID: whole.column("event_id"),
+            EVENT_AT: whole.column("event_at").cast(pa.timestamp("us", "UTC")),
+            # The change gives the whole row: nothing older can matter.
+            RESET: whole.column("position"),
+            EFFECT: effect,
+        }
+        for name, kind in table.columns.items():
+            found[name] = typed_values.typed_array(keys.get(name, images.get(name)), kind)
+        schema = schema_of(table)
+        cells = [
+            found[one.name] if one.name in found else pa.nulls(count, one.type) for one in schema
+        ]
+        return pa.RecordBatch.from_arrays(
+            [cell.cast(one.type) for cell, one in zip(cells, schema, strict=True)], schema=schema
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What becomes of each key; at most one of the first three is true, and none where the fold has to decide.
+
+    ``newer``: all changes are newer than what gold has; ``older``: all are older; ``same``: the newest is what gold
+    has. ``removes``: the newest change is a delete.
+    """
+
+    newer: Places
+    older: Places
+    same: Places
+    removes: Places
+
+    @classmethod
+    def of(
+        cls, table: Table, batch: pa.RecordBatch, places: Places, keys: _Keys, *, full_rebuild: bool
+    ) -> _Outcome:
+        what = batch.column("what").to_numpy()
+        count = len(what)
+        has_changes = keys.change <= keys.last
+        change = np.minimum(keys.change, keys.last)
+        is_change = what == CHANGE
+        width = places.shape[1]
+        sizes = np.diff(batch.column("position").offsets.to_numpy())
+        # Of a position of another length only as much is compared as it has: a matter for the fold.
+        is_odd = sizes != width
+        is_odd |= is_change & (batch.column("stable_prefix").to_numpy() != sizes)
+        # Two rows of a kind with one position: the order within it is the fold's.
+        is_tied = np.zeros(count, bool)
+        is_tied[1:] = (places[1:] == places[:-1]).all(axis=1) & (what[1:] == what[:-1])
+        is_tied[keys.first] = False
+        mixed = _any(is_odd | is_tied, keys)
+        effect = batch.column("effect")
+        removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
+        puts = pc.fill_null(pc.equal(effect, "put"), False).to_numpy(zero_copy_only=False)
+        is_whole = removes | puts | _merges_all(table, batch)
+        newest_is_whole = is_whole[keys.last]
+        if full_rebuild:
+            others = _any(~is_change, keys)
+            newer = has_changes & newest_is_whole & ~mixed & ~others
+            nothing = np.zeros(len(newer), bool)
+            return cls(newer, nothing, nothing, removes[keys.last])
+        rows = np.add.reduceat((what == GOLD).astype(np.int64), keys.first)
+        stones = np.add.reduceat((what == TOMBSTONE).astype(np.int64), keys.first)
+        strange = _any(~is_change & (what != GOLD) & (what != TOMBSTONE), keys)
+        # Rows come before tombstones, and each kind in the order of its positions.
+        row = keys.first
+        stone = np.maximum(change - 1, keys.first)
+        stone = np.where(has_changes, stone, keys.last)
+        has_stored = (rows + stones) > 0
+        row_is_newer = (stones == 0) | _less(places[stone], places[row])
+        # Several rows were written by somebody else, and a row beside a newer tombstone is left by a crash.
+        clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
+        stored = np.where(rows > 0, row, stone)
+        newer = newest_is_whole & (~has_stored | _less(places[stored], places[change]))
+        resets, has_reset = _resets_of(batch, width)
+        reset, has_reset = resets[stored], has_reset[stored] & has_stored
+        newest = places[keys.last]
+        older = has_reset & _less(newest, reset)
+        event_id = batch.column("event_id")
+        is_event = pc.equal(
+            event_id.take(pa.array(keys.last)), event_id.take(pa.array(stored))
+        ).to_numpy(zero_copy_only=False)
+        last = places[stored]
+        same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
+        return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
+
+
+def _any(rows: Places, keys: _Keys) -> Places:
+    """Of each key whether it is true of any of its rows."""
+    found: Places = np.logical_or.reduceat(rows, keys.first)
+    return found
+
+
+def _less(ones: Places, others: Places) -> Places:
+    """Of each pair of positions whether the one is smaller, number by number."""
+    less = np.zeros(len(ones), bool)
+    equal = np.ones(len(ones), bool)
+    for at in range(ones.shape[1]):
+        less |= equal & (ones[:, at] < others[:, at])
+        equal &= ones[:, at] == others[:, at]
+    return less
+
+
+def _places_of(batch: pa.RecordBatch) -> Places | None:
+    """The positions as rows of numbers, as long as the first one; None where there is none."""
+    return _matrix(batch.column("position"), None)
+
+
+def _resets_of(batch: pa.RecordBatch, width: int) -> tuple[Places, Places]:
+    """The reset positions as rows of numbers, and of each whether it has so many."""
+    column = batch.column("reset")
+    has = np.diff(column.offsets.to_numpy()) == width
+    found = _matrix(column, width)
+    assert found is not None
+    return found, has
+
+
+def _matrix(column: pa.ListArray, width: int | None) -> Places | None:
+    offsets = column.offsets.to_numpy()
+    sizes = np.diff(offsets)
+    width = int(sizes[0]) if width is None else width
+    if not width:
+        return None
+    values = column.values.to_numpy()
+    found: Places = np.zeros((len(sizes), width), np.int64)
+    if (sizes == width).all():
+        found[:] = values[offsets[0] : offsets[-1]].reshape(-1, width)
+        return found
+    fits = np.flatnonzero(sizes == width)
+    if len(fits):
+        found[fits] = values[offsets[fits][:, None] + np.arange(width)]
+    return found
+
+
+def _truths(batch: pa.RecordBatch, name: str) -> Places:
+    found: Places = batch.column(name).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _merges_all(table: Table, batch: pa.RecordBatch) -> Places:
+    """Of each row whether it is a merge that mentions every column that is no part of the key, and combines none."""
+    wanted = [name for name in table.columns if name not in table.key]
+    merges = pc.fill_null(pc.equal(batch.column("effect"), "merge"), False)
+    found: Places = merges.to_numpy(zero_copy_only=False)
+    if not found.any():
+        return found
+    plain = np.diff(batch.column("attribute_ops").offsets.to_numpy()) == 0
+    images = batch.column("after")
+    offsets = images.offsets.to_numpy()
+    names = images.keys[offsets[0] : offsets[-1]]
+    is_wanted = pc.is_in(names, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)
+    so_far = np.append(0, np.cumsum(is_wanted))
+    mentioned = so_far[offsets[1:] - offsets[0]] - so_far[offsets[:-1] - offsets[0]]
+    found = found & plain & (mentioned == len(wanted))
+    return found
+
+
+def _images_of(table: Table, rows: pa.RecordBatch, effect: pa.Array) -> dict[str, pa.Array]:
+    """The texts of each column that is no part of the key; null where the row is removed."""
+    images = rows.column("after")
+    offsets = images.offsets.to_numpy()
+    names = images.keys[offsets[0] : offsets[-1]]
+    items = images.items[offsets[0] : offsets[-1]]
+    is_there = pc.equal(effect, "put")
+    wanted = [name for name in table.columns if name not in table.key]
+    owners = np.repeat(np.arange(rows.num_rows), np.diff(offsets))
+    found = {}
+    for name in wanted:
+        at = np.flatnonzero(pc.equal(names, name).to_numpy(zero_copy_only=False))
+        if len(at) == rows.num_rows:
+            texts = items.take(pa.array(at))
+        else:
+            index = np.full(rows.num_rows, -1)
+            index[owners[at]] = at
+            mask = index < 0
+            texts = items.take(pa.array(index, mask=mask))
+        found[name] = pc.if_else(is_there, texts, pa.scalar(None, pa.string()))
+    return found

@@ -1,0 +1,266 @@
+"""The stages of gold: from the rows of keys, sorted so that a key's are together, to what each key is now.
+
+A stage is a plain callable from Arrow batches to Arrow batches. An executor runs it, in this process or in Spark's
+tasks, and nothing here knows which of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, tee
+from typing import NamedTuple, Self
+
+import pyarrow as pa
+
+from transforms.gold.change import Change
+from transforms.gold.fold import Fold
+from transforms.gold.fold_rows import IMAGE, NUMBERS, TEXTS
+from transforms.gold.folded_rows import FoldedRows, schema_of
+from transforms.gold.history import Version, are_same, has_late_version, versions
+from transforms.gold.key_groups import (
+    FoldInput,
+    KeyGroup,
+    OrderedChanges,
+    linked_key_groups,
+    ordered_changes,
+)
+from transforms.gold.metrics import FoldMetrics
+from transforms.gold.newest import Newest, whole_keys
+from transforms.gold.onto_gold import apply_new_changes, refold
+from transforms.gold.ordering import merge_sorted
+from transforms.gold.scopes import Scoped, Scopes
+from transforms.gold.state import Last, State
+
+_LAST = pa.struct(
+    [
+        *[("position", NUMBERS), ("event_id", pa.string())],
+        *[("event_at", pa.timestamp("us", "UTC")), ("is_scoped", pa.bool_())],
+    ]
+)
+_STATE = pa.struct(
+    [("effect", pa.string()), ("columns", IMAGE), ("copies", pa.int64()), ("last", _LAST)]
+)
+BASE_ROWS = pa.schema([("key", TEXTS), ("streams", TEXTS), ("state", _STATE)])
+"""One row per key that is present: the columns of ``assets.columns.base_rows.BASE`` that are about the key."""
+
+_BATCH_ROWS = 10_000
+
+
+class Task(NamedTuple):
+    """What a task holds for all keys of one table; ``out`` and ``metrics`` fill up as it goes on."""
+
+    fold: Fold
+    scopes: Scopes
+    out: FoldedRows
+    metrics: FoldMetrics
+
+    @classmethod
+    def of(cls, given: FoldInput) -> Self:
+        """What a task begins with, for one table."""
+        fold = Fold.of(given.table)
+        scopes = Scopes(given.scoped, fold.identity)
+        return cls(fold, scopes, FoldedRows(given.table), FoldMetrics())
+
+
+def _undecided(
+    given: FoldInput, task: Task, batches: Iterable[pa.RecordBatch]
+) -> Iterator[Iterable[pa.RecordBatch]]:
+    """The rows of the keys that their newest changes alone do not decide, all of a key together."""
+    if not given.by_newest:
+        yield batches
+        return
+    newest = Newest(given.table, task.metrics, given.full_rebuild)
+    for some in whole_keys(batches, len(given.table.key)):
+        if not isinstance(some, pa.RecordBatch):
+            yield some
+            continue
+        made, rest = newest(some)
+        if made is not None:
+            task.out.decide(made)
+        yield [rest]
+
+
+@dataclass(frozen=True, slots=True)
+class OntoGold:
+    """The stage that folds new changes onto what gold has; keys that this leaves open are ``NEEDS_HISTORY``."""
+
+    given: FoldInput
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return schema_of(self.given.table)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``folded_rows.schema_of`` from batches that are sorted by key and position."""
+        given, task = self.given, Task.of(self.given)
+        for rest in _undecided(given, task, batches):
+            for key_groups in linked_key_groups(given, rest):
+                for one in key_groups:
+                    self._fold(task, one)
+                yield from task.out.full()
+            yield from task.out.decided()
+        yield from task.out.rest(task.metrics)
+
+    def _fold(self, task: Task, one: KeyGroup) -> None:
+        given, metrics = self.given, task.metrics
+        own, matching, streams = one.changes, [*task.scopes.matching(one.key)], set[str | None]()
+        if any(scoped.stream is not None for scoped in matching):
+            own, again = tee(own)
+            streams.update(stream for _, stream, _ in again)
+        first = next(own, None)
+        scoped, is_sure = _scoped(given, one, matching, streams)
+        if first is None and not one.is_placed and all(change.is_past for change in scoped):
+            # A row of gold that a new scoped change might have been for, but is not.
+            return
+        if given.table.key and one.copies > 1:
+            metrics.count_copies(one.key)
+        changes = (change for change, _, _ in chain([] if first is None else [first], own))
+        deliveries = merge_sorted(changes, scoped)
+        outcome = apply_new_changes(
+            task.fold, one.stored, deliveries, keeps_history=given.keeps_history
+        )
+        metrics.deliveries += outcome.counts.deliveries
+        if outcome.counts.has_ties:
+            metrics.count_tie(one.key)
+        # Where every version is kept, versions need all of a key's changes.
+        asks = given.table.history and outcome.state is not None
+        if asks or outcome.needs_history or not is_sure:
+            task.out.ask(one, metrics)
+            return
+        metrics.superseded += outcome.superseded
+        metrics.repeats += outcome.known + outcome.counts.repeats
+        if outcome.state is not None:
+            task.out.put(one.key, outcome.state, one, metrics, full_rebuild=False)
+
+
+def _scoped(
+    given: FoldInput, one: KeyGroup, matching: Sequence[Scoped], streams: Collection[str | None]
+) -> tuple[list[Change], bool]:
+    """The scoped changes that may be for a key, and whether they certainly are.
+
+    That is unsure of a change for the keys of one stream: gold does not record which streams a key's changes came from.
+    A key that gold does not know has the streams of its new changes (``streams``). Where scoped changes reach other
+    streams, only all of the key's changes say where they are among them.
+    """
+    found, is_sure = [], True
+    last = None if one.stored is None else one.stored.state.last
+    for scoped in matching:
+        change = scoped.change
+        if given.crossing is not None and scoped.stream is not None:
+            found.append(change)
+            is_sure = False
+        elif scoped.stream is None or (last is None and scoped.stream in streams):
+            found.append(change)
+        elif last is not None and not (
+            change.is_past and change.stable <= last.position[: change.stable_prefix]
+        ):
+            found.append(change)
+            is_sure = False
+    return found, is_sure
+
+
+@dataclass(frozen=True, slots=True)
+class FromHistory:
+    """The stage that folds keys from all their changes, from the first on or from their base row."""
+
+    given: FoldInput
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return schema_of(self.given.table)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``folded_rows.schema_of`` from batches that are sorted by group and position."""
+        given, task = self.given, Task.of(self.given)
+        for rest in _undecided(given, task, batches):
+            for key_groups in linked_key_groups(given, rest):
+                # All changes are folded, new or not: that silver has an event does not show that gold has it.
+                for one in ordered_changes(given, task.fold, task.scopes, list(key_groups)):
+                    self._fold(task, one)
+                yield from task.out.full()
+            yield from task.out.decided()
+        yield from task.out.rest(task.metrics)
+
+    def _fold(self, task: Task, one: OrderedChanges) -> None:
+        metrics, changes, key_group = task.metrics, one.changes, one.key
+        of_key: list[Version] = []
+        if self.given.table.history:
+            changes, again = tee(changes)
+        state, came_late = refold(task.fold, key_group.stored, changes, key_group.base)
+        if self.given.table.history:
+            of_key = versions(task.fold, again, key_group.base)
+            last = key_group.stored and key_group.stored.state.last
+            came_late = came_late or bool(
+                last and has_late_version(key_group.versions, of_key, last.position)
+            )
+        if self.given.full_rebuild:
+            metrics.deliveries += one.deliveries.deliveries
+            if one.counts.has_ties:
+                metrics.count_tie(key_group.key)
+        else:
+            metrics.refolded += 1
+            if came_late and state.last is not None:
+                metrics.count_late(key_group.key)
+        if self.given.full_rebuild or key_group.is_asked:
+            # Of keys that came along because they are linked, the first stage has counted the new changes.
+            metrics.repeats += one.deliveries.repeats()
+            metrics.superseded += one.deliveries.superseded(came_late=came_late)
+        if state.last is None or self._is_known(task.fold, key_group, state, of_key):
+            return
+        task.out.put(key_group.key, state, key_group, metrics, full_rebuild=self.given.full_rebuild)
+        for version in of_key:
+            task.out.version(key_group.key, version)
+
+    def _is_known(
+        self, fold: Fold, key_group: KeyGroup, state: State, of_key: Sequence[Version]
+    ) -> bool:
+        """Whether there is nothing to write: gold has this state, and the table of versions these versions."""
+        stored = key_group.stored
+        return (
+            stored is not None
+            and stored.says(fold, state, self.given.horizon)
+            and (not self.given.table.history or are_same(fold, key_group.versions, of_key))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToBase:
+    """The stage that folds keys from all their changes, and gives a base row for each that is present."""
+
+    given: FoldInput
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return BASE_ROWS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches of ``BASE_ROWS`` from batches that are sorted by group and position: of keys that are present."""
+        given, fold = self.given, Fold.of(self.given.table)
+        scopes = Scopes(given.scoped, fold.identity)
+        rows: list[dict[str, object]] = []
+        for key_groups in linked_key_groups(given, batches):
+            for one in ordered_changes(given, fold, scopes, list(key_groups)):
+                state = fold.after(one.changes, one.key.base)
+                if state.last is not None and state.effect != "remove":
+                    rows.append(_base_row(one, state, state.last))
+            if len(rows) >= _BATCH_ROWS:
+                yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+                rows = []
+        yield pa.RecordBatch.from_pylist(rows, schema=BASE_ROWS)
+
+
+def _base_row(one: OrderedChanges, state: State, last: Last) -> dict[str, object]:
+    return {
+        "key": one.key.key,
+        "streams": sorted(stream for stream in one.streams if stream is not None),
+        "state": {
+            "effect": state.effect,
+            "columns": [*state.columns.items()],
+            "copies": state.copies,
+            "last": last._asdict(),
+        },
+    }
