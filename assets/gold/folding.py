@@ -115,6 +115,7 @@ class TableFold(Generic[Frame]):
         return cls(executor, plan, silver, stored, deletes)
 
     def given(self, *, full_rebuild: bool) -> FoldInput:
+        """What the stages have to know; ``full_rebuild``: the table is made from all changes."""
         plan, across = self.plan, self.deletes.across
         kinds, table = plan.kinds, plan.table
         return FoldInput(

@@ -353,8 +353,8 @@ def _merges_all(table: Table, batch: pa.RecordBatch) -> Places:
     is_wanted = pc.is_in(names, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)
     so_far = np.append(0, np.cumsum(is_wanted))
     mentioned = so_far[offsets[1:] - offsets[0]] - so_far[offsets[:-1] - offsets[0]]
-    found = found & plain & (mentioned == len(wanted))
-    return found
+    whole: Places = found & plain & (mentioned == len(wanted))
+    return whole
 
 
 def _images_of(table: Table, rows: pa.RecordBatch, effect: pa.Array) -> dict[str, pa.Array]:
