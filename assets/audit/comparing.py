@@ -5,24 +5,22 @@ Put here what makes two tables equal. Not here: how the proof is made (``verify`
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from hashlib import sha256
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import digests
+from assets.gold import row_digests
 from assets.gold.apply import spark_versions
 from assets.gold.apply.stored_in_process import StoredInProcess
+from assets.gold.row_digests import Digests
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.upkeep.expired_tombstones import is_expired
+from assets.upkeep.history_by_spark import is_expired
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
 from transforms.gold.columns import (
@@ -31,7 +29,6 @@ from transforms.gold.columns import (
     EVENT_ID,
     POSITION,
     VALID_FROM,
-    key_columns,
     tombstone_columns,
 )
 from transforms.horizons import Horizon
@@ -84,15 +81,11 @@ def compared(
     return by_spark(both, feed, name, table, horizon)
 
 
-_Digests = Counter[tuple[str, str]]
-"""How many rows there are of each key, as JSON, and digest."""
-
-
 def in_process(
     ours: StoredInProcess, theirs: StoredInProcess, name: str, horizon: Horizon | None
 ) -> Certificate:
     """Compare two tables in this process."""
-    rows, proof_rows = (_rows(one) for one in (ours, theirs))
+    rows, proof_rows = (row_digests.of_rows(one.table, one.rows) for one in (ours, theirs))
     tombstones, proof_tombstones = (_tombstones(one, horizon) for one in (ours, theirs))
     pairs = [
         (rows, proof_rows),
@@ -100,20 +93,13 @@ def in_process(
         (_versions(ours), _versions(theirs)),
     ]
     found = sorted((one for pair in pairs for one in _differing(*pair)), key=str)
-    whole = sorted(rows.elements())
     return Certificate(
-        *(name, len(whole), tombstones.total(), sha256(repr(whole).encode()).hexdigest()),
+        *(name, rows.total(), tombstones.total(), row_digests.of_table(rows)),
         *(len(found), tuple(found[:SHOWN])),
     )
 
 
-def _rows(files: StoredInProcess) -> _Digests:
-    own = key_columns(files.table)
-    names = dict.fromkeys((*own, *files.table.columns, POSITION, EVENT_ID, EVENT_AT))
-    return _digested(files.rows.select([*names]), own)
-
-
-def _tombstones(files: StoredInProcess, horizon: Horizon | None) -> _Digests:
+def _tombstones(files: StoredInProcess, horizon: Horizon | None) -> Digests:
     own = tombstone_columns(files.table)
     there = set(files.keys)
     places = [tuple(one) for one in files.tombstone_rows[POSITION].to_pylist()]
@@ -122,34 +108,15 @@ def _tombstones(files: StoredInProcess, horizon: Horizon | None) -> _Digests:
         for key, place in zip(files.tombstone_keys, places, strict=True)
     ]
     rows = files.tombstone_rows.filter(pa.array(left, pa.bool_()))
-    return _digested(rows.select([*own, POSITION, EVENT_ID, EVENT_AT]), own)
+    return row_digests.digested(rows.select([*own, POSITION, EVENT_ID, EVENT_AT]), own)
 
 
-def _versions(files: StoredInProcess) -> _Digests:
+def _versions(files: StoredInProcess) -> Digests:
     own = (*files.table.key, VALID_FROM, BEGAN_BY)
-    return _digested(files.versions_above(), own)
+    return row_digests.digested(files.versions_above(), own)
 
 
-def _digested(rows: pa.Table, own: tuple[str, ...]) -> _Digests:
-    found: _Digests = Counter()
-    for row in rows.to_pylist():
-        key = json.dumps(
-            {name: row[name] for name in own},
-            default=str,
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        values = [_ordered(row[one.name], one.type) for one in rows.schema]
-        found[key, sha256(repr(values).encode()).hexdigest()] += 1
-    return found
-
-
-def _ordered(value: Any, kind: pa.DataType) -> Any:
-    """The value, a map's entries sorted: their order means nothing."""
-    return sorted(value, key=repr) if pa.types.is_map(kind) and value is not None else value
-
-
-def _differing(ours: _Digests, theirs: _Digests) -> list[Difference]:
+def _differing(ours: Digests, theirs: Digests) -> list[Difference]:
     more, less = {key for key, _ in ours - theirs}, {key for key, _ in theirs - ours}
     return [Difference(key, key in more, key in less) for key in more | less]
 

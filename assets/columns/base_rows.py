@@ -7,10 +7,14 @@ Every later fold of the key begins with its base row. Put here what base rows co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from transforms.gold.fold_rows import NUMBERS, TEXTS
+from transforms.gold.stages import BASE_ROWS
 from transforms.horizons import Horizon
 
 _LAST = "struct<position:array<bigint>,event_id:string,event_at:timestamp,is_scoped:boolean>"
@@ -32,6 +36,35 @@ BASE = f"table string, key array<string>, streams array<string>, state {STATE}, 
 ``declared``: the feed file's name of the table; ``judged_by``: what the feed said that the base depends on, as JSON
 (``compacted_past.Meaning``); ``added``: columns of gold that it had not declared.
 """
+
+
+_HORIZON = pa.struct(
+    [
+        *[("position", NUMBERS), ("drawn_at", pa.timestamp("us", "UTC"))],
+        *[("newest_window", pa.string()), ("declared", pa.string())],
+        *[("judged_by", pa.string()), ("added", TEXTS)],
+    ]
+)
+BASE_ARROW = pa.schema([("table", pa.string()), *BASE_ROWS, ("horizon", _HORIZON)])
+"""``BASE`` as an Arrow schema."""
+
+
+def marked(rows: pa.Table, table: str, marker: Mapping[str, Any]) -> pa.Table:
+    """The base rows of one gold table (``stages.BASE_ROWS``), and the one row that says up to where they go.
+
+    ``marker``: the fields of ``HORIZON``.
+    """
+    count = rows.num_rows
+    cells = [
+        pa.repeat(table, count)
+        if one.name == "table"
+        else pa.nulls(count, one.type)
+        if one.name == "horizon"
+        else rows[one.name].cast(one.type)
+        for one in BASE_ARROW
+    ]
+    last = pa.Table.from_pylist([{"table": table, "horizon": dict(marker)}], schema=BASE_ARROW)
+    return pa.concat_tables([pa.table(cells, schema=BASE_ARROW), last])
 
 
 def of_states(states: DataFrame, table: str) -> DataFrame:

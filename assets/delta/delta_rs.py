@@ -124,6 +124,13 @@ def count(table: DeltaTable) -> int:
     return int(found)
 
 
+def has_marks(table: DeltaTable) -> bool:
+    """Whether rows of some file are marked as deleted and still in it."""
+    if "deletionVectors" not in (table.protocol().reader_features or ()):
+        return False
+    return bool(pa.table(table.deletion_vectors()).num_rows)
+
+
 def is_written_here(table: DeltaTable) -> bool:
     """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know.
 

@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from deltalake import Schema as DeltaSchema
 
 from assets.delta import delta_rs, fences
+from assets.delta.small_table import SmallTable
 from assets.delta.store_faults import naming_store_faults
 from assets.delta.table_files import Files
 from assets.delta.window_files import WindowFile, batches, listed, reader
@@ -88,16 +89,41 @@ class LocalTable:
         )
 
     def each(
-        self, columns: pa.Schema, windows: Collection[str] | None = None
+        self, columns: pa.Schema, parts: Collection[str] | None = None, by: str = "window"
     ) -> Iterator[pa.Table]:
-        """``read``, a file at a time: for a table of any size. Of one that is partitioned by ``window``, with it.
+        """``read``, a file at a time: for a table of any size. Of one that is partitioned, with that column.
 
-        ``windows``: only their files, of a table that is partitioned by ``window``.
+        ``parts``: only files with one of these values in the column ``by``, by which the table is partitioned.
         """
         if self.table is None:
             return
         with naming_store_faults(self.name, self.warehouse):
-            yield from map(self._reader(columns), self._listed_of(windows))
+            files = Files.of(self.table, self.path, self.warehouse)
+            yield from map(reader(files, columns, by), listed(self.table, parts, by))
+
+    @property
+    def files(self) -> int:
+        """How many files it has."""
+        return len(self._listed)
+
+    def add(self, rows: pa.Table, by: str) -> None:
+        """Add rows in one commit to a table that is partitioned by this column."""
+        with naming_store_faults(self.name, self.warehouse):
+            self._write(rows, partition_by=[by], mode="append", schema_mode="merge")
+
+    def put(self, rows: pa.Table, by: str, values: Sequence[str]) -> None:
+        """Put rows in place of all that have one of these values in the column by which the table is partitioned."""
+        with naming_store_faults(self.name, self.warehouse):
+            if self.table is None:
+                self._write(rows, partition_by=[by], mode="append", schema_mode="merge")
+                return
+            quoted = ", ".join("'" + one.replace("'", "''") + "'" for one in sorted(values))
+            where = f"{by} IN ({quoted})"
+            self._write(rows, mode="overwrite", predicate=where, schema_mode="merge")
+
+    def tidy(self) -> bool:
+        """See ``SmallTable.tidy``."""
+        return SmallTable(self.name, self.path, self.warehouse, pa.schema([])).tidy()
 
     def of_windows(self, columns: pa.Schema, windows: Collection[str]) -> pa.Table:
         """The rows of these windows, of a table that is partitioned by them: a store gives some files at once."""

@@ -145,19 +145,27 @@ class SmallTable:
         with naming_store_faults(self.name, self.warehouse):
             self._write(self._opened(), self._shaped(rows))
 
-    def tidy(self) -> None:
-        """Make one file of many small ones, and remove those that nobody has needed for a week."""
+    def tidy(self) -> bool:
+        """Make large files of many small ones, and remove those that nobody has needed for a week.
+
+        False where only Spark can do that: the table has marks of deleted rows, or files that Spark wrote by partition.
+        """
         with naming_store_faults(self.name, self.warehouse):
             table = self._opened()
             if table is None:
-                return
+                return True
+            if not delta_rs.is_written_here(table) or delta_rs.has_marks(table):
+                return False
             if self._has_times_of_spark(table):
+                if table.metadata().partition_columns:
+                    return False
                 self._write(table, self._read(table, None, None))
             else:
                 table.optimize.compact(commit_properties=fences.properties(self.warehouse))
             table.vacuum(retention_hours=KEPT_FILES_FOR_HOURS, dry_run=False)
             # These commits may have passed the number that would have had one.
             fences.checkpoint(table, self.path)
+        return True
 
     def _write(
         self, table: DeltaTable | None, rows: pa.Table, condition: str | None = None

@@ -21,7 +21,7 @@ from assets.layers import Layer
 from transforms.errors import GoldBehind
 from transforms.feed.digest import feed_digests, table_digest
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import gold_name
+from transforms.feed.table_names import TOMBSTONES, gold_name
 from transforms.formats import FORMATS
 
 
@@ -113,6 +113,12 @@ def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> 
         for name, is_brought in found.items()
         if is_brought or name == own or is_behind(lake, feed, table, name)
     )
+
+
+def exists(lake: Lake, feed: Feed, name: str) -> bool:
+    """Whether both the rows and the tombstones of a gold table have been written."""
+    tables = (lake.local_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES))
+    return all(one.table is not None for one in tables)
 
 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:

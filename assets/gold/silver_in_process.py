@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
     path: str
     size: int
-    rows: int | None
+    rows: int
     window: str
 
 
@@ -68,7 +68,8 @@ def _parts_of(lake: Lake, feed: Feed) -> tuple[KeptRows, Sequence[Part]]:
     listed = pa.table(silver.get_add_actions(flatten=True))
     columns = ("path", "size_bytes", "num_records", "partition.window")
     cells = zip(*(listed[name].to_pylist() for name in columns), strict=True)
-    return KeptRows(Files.of(silver, path, lake.warehouse)), [Part(*each) for each in cells]
+    files = KeptRows(Files.of(silver, path, lake.warehouse))
+    return files, [Part(name, size, rows or 0, window) for name, size, rows, window in cells]
 
 
 @dataclass(frozen=True)

@@ -2,48 +2,85 @@
 
 The order of commits is what makes a crash harmless: identities, then base rows with their horizon (from here on silver
 at or below it is not read), then silver's old rows go, then tombstones. Each step leaves what is right, and the next
-compaction does what is left. Put here the order of those steps. Not here: how far history may be compacted
-(``horizon_plans``), making a base (``new_base``), and which tombstones are dropped (``expired_tombstones``).
+compaction does what is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from assets.bookkeeping import decisions
-from assets.columns.horizons import covers
-from assets.gold import gold_tables, table_faults, table_properties
+from assets.gold import gold_tables, table_faults
 from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
+from assets.gold.silver_in_process import TooLarge
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.upkeep import horizon_plans, new_base
-from assets.upkeep.expired_tombstones import drop, droppable
-from assets.upkeep.file_sizes import count_files, tidy
-from assets.upkeep.horizon_plans import Plan
-from assets.upkeep.new_base import TableHistory
+from assets.upkeep import history_by_spark, horizon_plans
+from assets.upkeep.history_by_spark import HistoryBySpark
+from assets.upkeep.history_in_process import HistoryInProcess
+from assets.upkeep.horizon_plans import Plan, Positions
 from transforms.feed.feed import Feed, Table
-from transforms.feed.table_names import HISTORY, TOMBSTONES
+from transforms.horizons import Horizon
 
-TIDIED_WITHOUT_SPARK: frozenset[Layer] = frozenset(
-    {
-        *(Layer.PROGRESS, Layer.LANDED, Layer.DECISIONS, Layer.OFFSETS),
-        *(Layer.LEDGER, Layer.RUNS, Layer.DRIFT, Layer.MENDED),
-    }
-)
-"""Small tables, of which delta-rs makes large files of small ones (``small_table``), as it writes them."""
+Base = TypeVar("Base")
+"""The base rows that a compaction makes, as its executor has them."""
 
-TIDIED: Sequence[Layer] = tuple(
-    one for one in Layer if one is not Layer.GOLD and one not in TIDIED_WITHOUT_SPARK
-)
-"""The layers whose small files Spark makes large ones; gold's tables are compacted one by one."""
+
+class History(Positions, Protocol[Base]):
+    """The history of one gold table, and what a compaction does with it."""
+
+    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
+        """How many changes there are above the present horizon, and how many of them are at or below another."""
+
+    def old_base(self) -> int:
+        """How many base rows there are now."""
+
+    def base_at(self, horizon: Horizon) -> Base:
+        """The base rows at a new horizon: the old base, and the changes between the two."""
+
+    def size(self, base: Base) -> int:
+        """How many base rows these are."""
+
+    def proved(self, base: Base, horizon: Horizon) -> str:
+        """Fold the new base and all newer changes, and compare the rows with gold's; returns the digest of both.
+
+        Raises:
+            CompactionRefused: they differ. Nothing of the table has been changed.
+        """
+
+    def commit(self, base: Base, horizon: Horizon) -> None:
+        """Commit the identities of what the base has, and then the base with its horizon."""
+
+    def remove_from_silver(self, horizon: Horizon) -> None:
+        """Remove from silver what the base has.
+
+        Windows with events that came while the base was made are derived once more: by the horizon these are too late.
+        """
+
+    def droppable(self, horizon: Horizon | None) -> Base:
+        """The tombstones that no later change can need.
+
+        Superseded: the key has a row again, or a newer tombstone. The others are expired: at or below the horizon, so
+        that any older change of their keys would come too late anyway.
+        """
+
+    def tombstone_counts(self, droppable: Base) -> tuple[int, int, int]:
+        """How many of these are superseded, and how many expired; and how many tombstones are left without them."""
+
+    def drop(self, droppable: Base) -> None:
+        """Drop these tombstones in one commit."""
+
+    def tidy(self) -> None:
+        """Make large files of small ones, and remove those that nobody has needed for a week."""
+
+    def files(self) -> int:
+        """How many files gold's rows are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +142,19 @@ def compact_feed(
             if done:
                 yield done
         if not dry_run:
-            for layer in TIDIED:
-                tidy(lake, lake.table(layer, feed.name).path)
-            for layer in TIDIED_WITHOUT_SPARK:
-                lake.small_table(layer, feed.name, pa.schema([])).tidy()
+            tidy_layers(lake, feed)
     table_faults.refuse(feed.name, faults)
+
+
+def tidy_layers(lake: Lake, feed: Feed) -> None:
+    """Make large files of small ones in every table of a feed but gold's, which are compacted one by one."""
+    for layer in Layer:
+        if layer is Layer.GOLD:
+            continue
+        table = lake.small_table(layer, feed.name, pa.schema([]))
+        if not table.tidy():
+            # Only Spark can rewrite it.
+            history_by_spark.tidy(lake, table.path)
 
 
 def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -> Compacted | None:
@@ -122,42 +167,48 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
         name: the gold table.
         dry_run: write nothing, and count what would be written.
     """
-    gold = lake.table(Layer.GOLD, feed.name, name)
-    tombstones = lake.table(Layer.GOLD, feed.name, name + TOMBSTONES)
-    if not (gold.exists() and tombstones.exists()):
+    if not gold_tables.exists(lake, feed, name):
         return None
     gold_tables.refuse_behind(lake, feed, table, name)
-    silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
-    plan = horizon_plans.planned(lake, silver)
-    return to_horizon(TableHistory(lake, silver), plan, dry_run=dry_run)
+    return with_history(lake, feed, table, name, None, dry_run=dry_run)
 
 
-def to_horizon(history: TableHistory, plan: Plan, *, dry_run: bool) -> Compacted:
+def with_history(
+    lake: Lake, feed: Feed, table: Table, name: str, plan: Plan | None, *, dry_run: bool
+) -> Compacted:
+    """Compact one gold table up to the horizon of a plan, by whichever executor fits.
+
+    ``plan``: None to make one. The other arguments are those of ``compact``.
+    """
+    known = plan_of(lake, feed, table, name, [])
+    try:
+        history = HistoryInProcess.of(lake, known)
+        return to_horizon(history, plan or horizon_plans.planned(lake, history), dry_run=dry_run)
+    except TooLarge:
+        # It is known before anything is written.
+        by_spark = HistoryBySpark.of(lake, known)
+        return to_horizon(by_spark, plan or horizon_plans.planned(lake, by_spark), dry_run=dry_run)
+
+
+def to_horizon(history: History[Base], plan: Plan, *, dry_run: bool) -> Compacted:
     """Compact one gold table up to the horizon of a plan; a dry run writes nothing and counts the same.
 
     Raises:
         CompactionRefused: base rows and newer changes do not make the gold that there is. Nothing of it is changed.
     """
-    lake, gold, tombstones = history.lake, history.gold(), history.gold(TOMBSTONES)
-    before = count_files(lake, gold.path)
+    before = history.files()
     if plan.old is not None and not dry_run:
-        new_base.remove_from_silver(history, plan.old)
+        history.remove_from_silver(plan.old)
     folding = _fold(history, plan, dry_run=dry_run)
     # By the horizon that is committed, not by what a compaction that died had begun to write down.
-    removable = droppable(
-        history.table, gold.read(), tombstones.read(), plan.new or plan.old
-    ).localCheckpoint()
-    found, superseded = _counts(removable, F.col("is_superseded"))
-    expired = found - superseded
-    left = tombstones.read().count() - found
+    droppable = history.droppable(plan.new or plan.old)
+    superseded, expired, left = history.tombstone_counts(droppable)
     if not dry_run:
-        if found:
-            drop(lake, tombstones, removable, history.table)
-        table_properties.end_change_feed(gold, history.table)
-        for table in (gold, tombstones, history.gold(HISTORY)):
-            tidy(lake, table.path)
+        if superseded + expired:
+            history.drop(droppable)
+        history.tidy()
     return Compacted(
-        table=history.name,
+        table=history.plan.name,
         plan=plan,
         folded=folding.folded,
         kept=folding.kept,
@@ -166,7 +217,7 @@ def to_horizon(history: TableHistory, plan: Plan, *, dry_run: bool) -> Compacted
         expired=expired,
         tombstones=left,
         files_before=before,
-        files_after=before if dry_run else count_files(lake, gold.path),
+        files_after=before if dry_run else history.files(),
         digest=folding.digest,
     )
 
@@ -181,22 +232,14 @@ class _Folding:
     digest: str | None
 
 
-def _fold(history: TableHistory, plan: Plan, *, dry_run: bool) -> _Folding:
+def _fold(history: History[Base], plan: Plan, *, dry_run: bool) -> _Folding:
     """Make base rows of the changes up to the plan's new horizon, if it has one."""
-    changes, old = history.silver.rows, history.silver.base_rows
+    count, folded = history.counts(plan.new)
     if plan.new is None:
-        return _Folding(0, changes.count(), 0 if old is None else old.count(), None)
-    count, folded = _counts(changes, covers(plan.new))
-    base = new_base.base_at(history, plan.new)
-    size = base.count()
-    digest = new_base.proved(history, base, plan.new)
+        return _Folding(0, count, history.old_base(), None)
+    base = history.base_at(plan.new)
+    digest = history.proved(base, plan.new)
     if not dry_run:
-        new_base.commit(history, base, plan.new)
-        new_base.remove_from_silver(history, plan.new)
-    return _Folding(folded, count - folded, size, digest)
-
-
-def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:
-    """How many rows there are, and for how many of them the condition is true: one pass for both."""
-    (counts,) = rows.agg(F.count("*"), F.count_if(condition)).collect()
-    return counts[0], counts[1]
+        history.commit(base, plan.new)
+        history.remove_from_silver(plan.new)
+    return _Folding(folded, count - folded, history.size(base), digest)

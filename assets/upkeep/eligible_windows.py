@@ -1,16 +1,13 @@
-"""Which windows are old enough to be compacted, and finished.
-
-Put here what holds back whole windows. Not here: what holds back single changes (``undecided``).
-"""
+"""Which windows are old enough to be compacted, and finished."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assets.bookkeeping import ledger, window_progress
+from assets.bookkeeping import accounting, ledger, window_progress
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.upkeep.undecided import quarantined_in
 from assets.wording import counted
 from transforms.feed.feed import Feed
 from transforms.feed.windows import parse_window
@@ -27,11 +24,14 @@ class Eligible:
     held_back_by: tuple[str, ...]
 
 
-def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
-    """The windows that are older than the retention, before the first one that is not read or not decided."""
+def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> Eligible:
+    """The windows that are older than the retention, before the first one that is not read or not decided.
+
+    ``quarantined``: how many events of each window are in quarantine and may yet be fixed.
+    """
     assert feed.retention.kept is not None
-    accounts = lake.table(Layer.ACCOUNTING, feed.name).read()
-    windows = sorted(row["window"] for row in accounts.select("window").distinct().collect())
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    windows = sorted(accounts["window"].unique().to_pylist())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))
     newest = parse_window(windows[-1], feed.window)
@@ -41,7 +41,6 @@ def eligible_windows(lake: Lake, feed: Feed, name: str) -> Eligible:
         if len(old) < len(windows)
         else []
     )
-    quarantined = quarantined_in(lake, feed, name)
     undecided = {
         window: f"{counted(events, 'event')} in quarantine"
         for window, events in quarantined.items()

@@ -1,24 +1,15 @@
-"""How far a table's history may be compacted: what is old enough, read in full, and wholly decided.
-
-Put here what a horizon depends on in the changes themselves. Not here: which windows are old enough
-(``eligible_windows``), what is not decided yet (``undecided``), and what is done with the history below a horizon
-(``compaction``).
-"""
+"""How far a table's history may be compacted: what is old enough, read in full, and wholly decided."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from assets.gold.plan import has_several_streams
-from assets.gold.silver_by_spark import SilverBySpark
+from assets.gold.plan import TablePlan, has_several_streams
 from assets.lake import Lake
 from assets.upkeep.eligible_windows import eligible_windows
-from assets.upkeep.undecided import first_held, first_open, first_quarantined
+from assets.upkeep.undecided import by_window, first_position, waiting_in_quarantine
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.gold.change import Position
@@ -38,34 +29,55 @@ class Plan:
     held_back_by: tuple[str, ...]
 
 
-def planned(lake: Lake, silver: SilverBySpark) -> Plan:
+class Positions(Protocol):
+    """Where a table's changes above its present horizon stand; without the deletes that complete snapshots are."""
+
+    @property
+    def plan(self) -> TablePlan:
+        """What is known of the table."""
+
+    def stand_at_commits(self) -> bool:
+        """Whether some change takes effect at its transaction's commit."""
+
+    def first_held(self) -> Position | None:
+        """The smallest position of a range delete that waits for a decision."""
+
+    def first_open(self) -> Position | None:
+        """The smallest position of a change whose transaction is not complete."""
+
+    def spans(self, below: Sequence[Position]) -> Mapping[str | None, Sequence[Span]]:
+        """The oldest and the newest position of each stream in each window, of changes below all of these."""
+
+    def newest(
+        self, below: Sequence[Position], stream: str | None, last: str, within: Position
+    ) -> Position | None:
+        """The newest position of a stream in its windows up to the ``last`` that is not beyond ``within``."""
+
+
+def planned(lake: Lake, table: Positions) -> Plan:
     """Decide how far one gold table's history may be compacted now, and say what holds it back.
 
     The new horizon is the newest position in windows that are old enough, but no newer than what each stream has
     delivered by then, and older than everything that is not decided yet.
-
-    Args:
-        lake: the warehouse.
-        silver: the table's changes above the present horizon.
     """
-    feed, name, old = silver.plan.feed, silver.plan.name, silver.plan.horizon
-    if reason := _kept_for_ever(lake, silver):
+    feed, name, old = table.plan.feed, table.plan.name, table.plan.horizon
+    if reason := _kept_for_ever(lake, table):
         return Plan(old, None, (reason,))
-    eligible = eligible_windows(lake, feed, name)
+    waiting = waiting_in_quarantine(lake, feed, name)
+    eligible = eligible_windows(lake, feed, by_window(waiting))
     if eligible.last is None:
         return Plan(old, None, eligible.held_back_by)
     reasons = list(eligible.held_back_by)
-    # The deletes that complete snapshots stand for are in no stream.
-    changes = silver.rows.where(~F.col("derived").eqNullSafe("epoch"))
+    below: list[Position] = []
     for undecided, what in (
-        (first_held(lake, feed, name), "a held delete"),
-        (first_quarantined(lake, feed, name, old), "an event in quarantine"),
-        (first_open(silver), "a change whose transaction is open"),
+        (table.first_held(), "a held delete"),
+        (first_position(waiting, old), "an event in quarantine"),
+        (table.first_open(), "a change whose transaction is open"),
     ):
         if undecided is not None:
-            changes = changes.where(F.col("position") < F.array(*map(F.lit, undecided)))
+            below.append(undecided)
             reasons.append(f"{what} at position {_spelled(undecided)}")
-    streams, outliers = _reached(feed, changes, eligible.last)
+    streams, outliers = _reached(feed, table, below, eligible.last)
     reasons += outliers
     position, lagging = watermark(streams)
     if lagging is not None and len(streams) > 1:
@@ -77,10 +89,10 @@ def planned(lake: Lake, silver: SilverBySpark) -> Plan:
     return Plan(old, Horizon(position), tuple(reasons))
 
 
-def _kept_for_ever(lake: Lake, silver: SilverBySpark) -> str | None:
+def _kept_for_ever(lake: Lake, table: Positions) -> str | None:
     """Why this table's history is never compacted; None where it may be."""
-    feed = silver.plan.feed
-    if silver.plan.kinds.transactions and not silver.rows.where("transaction.at_commit").isEmpty():
+    feed = table.plan.feed
+    if table.plan.kinds.transactions and table.stand_at_commits():
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return "changes that take effect at their commit, whose history is kept"
     if FORMATS[feed.format].crosses_streams and has_several_streams(lake, feed):
@@ -92,7 +104,7 @@ def _kept_for_ever(lake: Lake, silver: SilverBySpark) -> str | None:
 
 
 def _reached(
-    feed: Feed, changes: DataFrame, last: str
+    feed: Feed, table: Positions, below: Sequence[Position], last: str
 ) -> tuple[dict[str | None, Reach], list[str]]:
     """How far each stream has come in the windows up to ``last``, without streams that the feed lists as ``retired``.
 
@@ -101,7 +113,7 @@ def _reached(
     """
     streams: dict[str | None, Reach] = {}
     outliers: list[str] = []
-    for stream, spans in _spans(changes).items():
+    for stream, spans in table.spans(below).items():
         if stream in feed.retention.retired:
             continue
         newest = max((one.newest for one in spans if one.window <= last), default=None)
@@ -111,31 +123,9 @@ def _reached(
                 f"position {_spelled(newest)} of an old window, which most windows since then have not reached"
                 f" ({_spelled(reached)}): one of the two is wrong"
             )
-            newest = _newest(changes, stream, last, reached)
+            newest = table.newest(below, stream, last, reached)
         streams[stream] = Reach(min(one.oldest for one in spans), newest)
     return streams, outliers
-
-
-def _spans(changes: DataFrame) -> dict[str | None, list[Span]]:
-    """The oldest and the newest position of each stream in each window."""
-    found: dict[str | None, list[Span]] = defaultdict(list)
-    of_windows = changes.groupBy("stream", "window").agg(
-        F.min("position").alias("oldest"), F.max("position").alias("newest")
-    )
-    for row in of_windows.collect():
-        found[row["stream"]].append(Span(row["window"], tuple(row["oldest"]), tuple(row["newest"])))
-    return found
-
-
-def _newest(
-    changes: DataFrame, stream: str | None, last: str, reached: Position
-) -> Position | None:
-    """The newest position in the stream's windows up to the ``last``, among those that are not beyond ``reached``."""
-    mine = F.col("stream").eqNullSafe(F.lit(stream)) & (F.col("window") <= last)
-    within = F.col("position") <= F.array(*map(F.lit, reached))
-    row = changes.where(mine & within).agg(F.max("position").alias("newest")).first()
-    assert row is not None  # an aggregate without groups has one row
-    return None if row["newest"] is None else tuple(row["newest"])
 
 
 def _spelled(position: Sequence[int]) -> str:

@@ -1,71 +1,69 @@
-"""What of a table is not decided yet, so that its history may not be compacted beyond it.
-
-Put here each kind of thing that waits: for a person, or for the rest of its transaction. Not here: which horizon
-follows (``horizon_plans``).
-"""
+"""What of a table is in quarantine and not decided yet, so that its history may not be compacted beyond it."""
 
 from __future__ import annotations
 
-from pyspark.sql import functions as F
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from assets.bookkeeping import dismissals
-from assets.columns import silver_rows, transactions
-from assets.gold.silver_by_spark import SilverBySpark
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.columns.silver import REFUSALS_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
+from transforms.gold.change import Position
 from transforms.horizons import Horizon
+from transforms.record import COORDINATES
+from transforms.silver.too_late import REASON
+
+_READ = pa.schema(
+    [REFUSALS_ARROW.field(name) for name in ("window", "table", "reason", "position", *COORDINATES)]
+)
 
 
-def quarantined_in(lake: Lake, feed: Feed, name: str) -> dict[str, int]:
-    """How many events of the table, or of no table, are in quarantine and may yet be fixed, by their window."""
-    refused = dismissals.waiting(lake, feed)
-    if refused is None:
-        return {}
-    mine = (F.col("table") == name) | F.col("table").isNull()
-    waits = ~F.col("window").isin(list(feed.retention.dismissed))
-    found = refused.where(mine & waits).groupBy("window").count().collect()
-    return {row["window"]: row["count"] for row in found}
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Events in quarantine that may yet be fixed: ``window`` and, as far as it is known, ``position``.
 
-
-def first_held(lake: Lake, feed: Feed, name: str) -> list[int] | None:
-    """The smallest position of a scoped delete that waits for a decision."""
-    silver = lake.table(Layer.SILVER, feed.name).read()
-    held = silver.where(silver_rows.are_held(name))
-    row = held.agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position
-
-
-def first_quarantined(lake: Lake, feed: Feed, name: str, old: Horizon | None) -> list[int] | None:
-    """The smallest position of an event in quarantine that may yet be fixed, as far as positions are known.
-
-    What came too late, below the ``old`` horizon, is decided. A record that cannot be read has no position: there its
-    window counts.
+    ``of_table``: whether the event is of the table that was asked for; else it is of no table that is known.
     """
-    refused = dismissals.waiting(lake, feed)
-    if refused is None:
-        return None
-    mine = F.col("table") == name
-    if old is not None:
-        mine &= F.col("position") > F.array(*map(F.lit, old.position))
-    waits = ~F.col("window").isin(list(feed.retention.dismissed))
-    row = refused.where(mine & waits).agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position
+
+    window: str
+    position: Position | None
+    of_table: bool
 
 
-def first_open(silver: SilverBySpark) -> list[int] | None:
-    """The smallest position of a change whose transaction is not complete."""
-    plan = silver.plan
-    if not plan.kinds.transactions:
-        return None
-    waiting = transactions.waiting(silver.silver.where(silver_rows.are_of(plan.name)))
-    if plan.released:
-        waiting = waiting.where(~F.col("id").isin([*plan.released]))
-    row = waiting.agg(F.min("position").alias("position")).first()
-    assert row is not None  # an aggregate without groups has one row
-    position: list[int] | None = row["position"]
-    return position
+def waiting_in_quarantine(lake: Lake, feed: Feed, name: str) -> list[Waiting]:
+    """The events of one table (``name``), or of no table, that are in quarantine and may yet be fixed.
+
+    What came too late for compacted history is decided, and so is what somebody has dismissed, records or windows.
+    """
+    return [
+        Waiting(row["window"], None if row["position"] is None else tuple(row["position"]), is_own)
+        for row, is_own in _rows(lake, feed, name)
+    ]
+
+
+def _rows(lake: Lake, feed: Feed, name: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    dismissed, windows = feed.decisions.dismissed(), set(feed.retention.dismissed)
+    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_READ):
+        mine = pc.fill_null(pc.equal(rows["table"], name), True)
+        for row in rows.filter(pc.and_(mine, pc.not_equal(rows["reason"], REASON))).to_pylist():
+            place = (row["object"], row["generation"], row["line"], row["byte_offset"])
+            if place not in dismissed and row["window"] not in windows:
+                yield row, row["table"] is not None
+
+
+def by_window(waiting: list[Waiting]) -> dict[str, int]:
+    """How many events wait, by their window."""
+    return dict(Counter(one.window for one in waiting))
+
+
+def first_position(waiting: list[Waiting], old: Horizon | None) -> Position | None:
+    """The smallest known position above the ``old`` horizon; a record that cannot be read has none."""
+    known = [one.position for one in waiting if one.of_table and one.position is not None]
+    above = [one for one in known if old is None or one > old.position]
+    return min(above, default=None)

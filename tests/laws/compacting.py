@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from assets.upkeep.new_base import TableHistory
 from tests.laws.oracle.event import Event, Position, event_id
 from transforms.feed.feed import Feed
 from transforms.horizons import Horizon
@@ -18,9 +15,8 @@ from transforms.horizons import Horizon
 def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
-        silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
         plan = Plan(None, Horizon(horizon), ())
-        compaction.to_horizon(TableHistory(lake, silver), plan, dry_run=False)
+        compaction.with_history(lake, feed, table, name, plan, dry_run=False)
 
 
 @dataclass(frozen=True)

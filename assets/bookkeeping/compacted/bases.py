@@ -100,6 +100,11 @@ def write(lake: Lake, feed: Feed, base: NewBase) -> None:
     written.replace_where(marked, f"table = {literal(base.name)}", partition_by=("table",))
 
 
+def write_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
+    """Put the base rows and the horizon of one gold table (``base_rows.BASE``) in place of those before them."""
+    lake.local_table(Layer.BASE, feed.name).put(rows, "table", [name])
+
+
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
     horizon = _horizons(lake, feed).get(name)

@@ -6,6 +6,9 @@ the base rows themselves (``bases``).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -13,6 +16,9 @@ from assets.columns.horizons import kept_identity
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
+
+COLUMNS = pa.schema([("table", pa.string()), ("identity", pa.binary())])
+"""One row per event that is part of some base: the gold table, and 16 bytes of the event's identity."""
 
 
 def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
@@ -22,6 +28,27 @@ def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
     if known.exists():
         new = new.join(known.read(), on=["table", "identity"], how="left_anti")
     known.append(new, partition_by=("table",))
+
+
+def identities_of(rows: pa.Table) -> set[bytes]:
+    """What is kept of these silver rows' identities (``columns.horizons.kept_identity``)."""
+    return {bytes.fromhex(one[:32]) for one in rows["event_id"].to_pylist()}
+
+
+def known_in_process(lake: Lake, feed: Feed, name: str) -> set[bytes]:
+    """The identities that the base of one gold table (``name``) has."""
+    found: set[bytes] = set()
+    for rows in lake.local_table(Layer.COMPACTED, feed.name).each(COLUMNS, {name}, "table"):
+        found.update(rows["identity"].to_pylist())
+    return found
+
+
+def remember_in_process(lake: Lake, feed: Feed, name: str, identities: Collection[bytes]) -> None:
+    """Add these identities to ``compacted.<feed>``, for the gold table ``name``; each is there once."""
+    new = sorted({*identities} - known_in_process(lake, feed, name))
+    if new:
+        rows = pa.table({"table": [name] * len(new), "identity": new}, schema=COLUMNS)
+        lake.local_table(Layer.COMPACTED, feed.name).add(rows, "table")
 
 
 def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:

@@ -16,14 +16,11 @@ from assets.bookkeeping import discovered_tables, window_progress
 from assets.bronze import from_objects
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
-from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from assets.upkeep.new_base import TableHistory
 from orchestration.cli import status, verify
 from orchestration.definitions import build
 from orchestration.resources import lake_of
@@ -261,9 +258,8 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
         for n, text in ((1, "x"), (2, "no schema"), (3, "x"))
     ]
     (table,) = discovered_tables.discovered(lake, feed).values()
-    silver = SilverBySpark.read(lake, plan_of(lake, feed, table, "pets", []))
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.to_horizon(TableHistory(lake, silver), plan, dry_run=False)
+    done = compaction.with_history(lake, feed, table, "pets", plan, dry_run=False)
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

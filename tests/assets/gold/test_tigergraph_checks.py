@@ -12,10 +12,11 @@ from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold import tigergraph_checks
 from assets.gold.gold_tables import mirrors
 from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import horizon_plans
+from assets.upkeep.history_by_spark import HistoryBySpark
+from assets.upkeep.history_in_process import HistoryInProcess
 from expectations import tigergraph as rules
 from orchestration.cli import verify
 from orchestration.feeds.load import load_feed
@@ -133,7 +134,8 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
-        silver = SilverBySpark.read(lake, plan_of(lake, feed, table, name, []))
+        history = HistoryBySpark if executor == SPARK else HistoryInProcess
+        silver = history.of(lake, plan_of(lake, feed, table, name, []))
         plan = horizon_plans.planned(lake, silver)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]

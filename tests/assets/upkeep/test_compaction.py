@@ -15,14 +15,11 @@ from assets.audit import explain
 from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.bookkeeping.transactions import landed_objects
 from assets.gold import gold_tables
-from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
-from assets.upkeep.new_base import TableHistory
 from orchestration.cli import rebuild, verify
 from orchestration.cli.explain_story import story
 from orchestration.resources import lake_of
@@ -62,8 +59,8 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
     compacted_identities.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
-    past = SilverBySpark.read(lake, plan_of(lake, feed, PETS, "pets", []))
-    assert compaction.to_horizon(TableHistory(lake, past), none, dry_run=True).expired == 0
+    done = compaction.with_history(lake, feed, PETS, "pets", none, dry_run=True)
+    assert done.expired == 0
 
     # A declaration that gold has not followed yet.
     aged = {**PETS.columns, "age": "int"}

@@ -11,11 +11,12 @@ from deltalake import DeltaTable
 
 from assets.bookkeeping.transactions import landed_objects
 from assets.gold.plan import plan_of
-from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import violations
 from assets.upkeep import compaction, horizon_plans
+from assets.upkeep.history_by_spark import HistoryBySpark
+from assets.upkeep.history_in_process import HistoryInProcess
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.errors import GoldBehind
 from transforms.feed.feed import Feed, Retention, Table
@@ -23,7 +24,10 @@ from transforms.feed.feed import Feed, Retention, Table
 HOUR = Retention(kept=timedelta(hours=1))
 
 
-def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder: Path) -> None:
+@pytest.mark.parametrize("history", [HistoryBySpark, HistoryInProcess])
+def test_no_horizon_passes_what_quarantine_may_yet_give_back(
+    lake: Lake, folder: Path, history: type[HistoryBySpark] | type[HistoryInProcess]
+) -> None:
     aged = {**PETS.columns, "age": "int"}
     table = Table("pets", PETS.key, aged, tuple(aged))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": table}, retention=HOUR)
@@ -35,13 +39,13 @@ def test_no_horizon_passes_what_quarantine_may_yet_give_back(lake: Lake, folder:
     unfit = change("U", 11, {"id": "10"}, {"age": "old"})
     lay(folder, "2025-11-20/05/b.json", drop(unfit))
     bring(lake, feed)
-    past = SilverBySpark.read(lake, plan_of(lake, feed, table, "pets", []))
+    past = history.of(lake, plan_of(lake, feed, table, "pets", []))
     held = horizon_plans.planned(lake, past)
     assert held.new is not None
     assert held.new.position[-2:] == (10, 1)
     assert held.held_back_by[-1].startswith("an event in quarantine at position 0/1/7/11")
     dismissed = replace(feed, retention=replace(HOUR, dismissed=("2025-11-20T05",)))
-    past = SilverBySpark.read(lake, plan_of(lake, dismissed, table, "pets", []))
+    past = history.of(lake, plan_of(lake, dismissed, table, "pets", []))
     free = horizon_plans.planned(lake, past)
     assert free.new is not None
     assert free.new.position[-2:] == (12, 1)
@@ -70,12 +74,6 @@ def test_a_table_that_cannot_be_compacted_leaves_the_others_done(lake: Lake, fol
             done.append(one)
     assert [(one.table, one.folded) for one in done] == [("pets", 1)]
     assert len(DeltaTable(lake.path(Layer.LANDED, "zoo")).file_uris()) == 1
-
-
-def test_every_table_of_weirs_own_is_tidied() -> None:
-    tidied = {*compaction.TIDIED, *compaction.TIDIED_WITHOUT_SPARK}
-    # Gold's are tidied each with its own compaction.
-    assert tidied | {Layer.GOLD} == set(Layer)
 
 
 def test_a_wild_position_does_not_carry_the_horizon_away(lake: Lake, folder: Path) -> None:

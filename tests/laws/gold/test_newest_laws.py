@@ -15,6 +15,7 @@ from assets.gold.folding import TableFold
 from tests.laws.drawn import model_format, model_histories
 from tests.laws.gold.in_memory import Lake
 from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
+from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import BLOB, KIND, MENTIONS
 from transforms.gold.folded_rows import CHANGED, COUNTED
@@ -32,7 +33,7 @@ CHUNK = 250
 
 def drawn(kind: str, first: int, count: int) -> tuple[Lake, list[str]]:
     shapes = {name: model_histories.TABLES[name] for name in model_histories.EVERY_KIND[kind]}
-    records: dict[str, list[model_histories.Event]] = {window: [] for window in WINDOWS}
+    records: dict[str, list[Event]] = {window: [] for window in WINDOWS}
     for seed in range(first, first + count):
         events = model_histories.history(kind, seed, f"{kind}-{seed}", 2 + seed % 9)
         for at, some in model_histories.deliveries(events, seed, windows=len(WINDOWS)).items():

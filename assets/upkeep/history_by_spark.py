@@ -1,0 +1,259 @@
+"""The history of one gold table that is too large for this process: what a compaction asks Spark and lets it write."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from assets.bookkeeping import ledger, window_progress
+from assets.bookkeeping.compacted import bases, compacted_identities
+from assets.bookkeeping.compacted.bases import NewBase
+from assets.columns import base_rows, digests, silver_rows, transactions
+from assets.columns.horizons import covers
+from assets.columns.quoting import quoted
+from assets.delta.lake_table import LakeTable
+from assets.delta.small_table import KEPT_FILES_FOR_HOURS
+from assets.executors.spark import InSpark
+from assets.gold import table_properties
+from assets.gold.apply import spark_commits
+from assets.gold.folding import TableFold
+from assets.gold.plan import TablePlan
+from assets.gold.silver_by_spark import SilverBySpark
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver import derive_windows
+from transforms.errors import CompactionRefused
+from transforms.feed.feed import Table
+from transforms.feed.table_names import HISTORY, TOMBSTONES
+from transforms.gold.change import Position
+from transforms.gold.columns import POSITION, tombstone_columns
+from transforms.horizons import Horizon, Span
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryBySpark:
+    """See ``compaction.History``: bases and tombstones are frames."""
+
+    lake: Lake
+    silver: SilverBySpark
+
+    @classmethod
+    def of(cls, lake: Lake, plan: TablePlan) -> Self:
+        """The table's changes above its present horizon, and its base."""
+        return cls(lake, SilverBySpark.read(lake, plan))
+
+    @property
+    def plan(self) -> TablePlan:
+        """What is known of the table."""
+        return self.silver.plan
+
+    def _gold(self, suffix: str = "") -> LakeTable:
+        """The gold table, or one that lies beside it (``TOMBSTONES``, ``HISTORY``)."""
+        return self.lake.table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
+
+    def stand_at_commits(self) -> bool:
+        """See ``horizon_plans.Positions``."""
+        return not self.silver.rows.where("transaction.at_commit").isEmpty()
+
+    def first_held(self) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        return _least(self.silver.silver.where(silver_rows.are_held(self.plan.name)))
+
+    def first_open(self) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        if not self.plan.kinds.transactions:
+            return None
+        mine = self.silver.silver.where(silver_rows.are_of(self.plan.name))
+        waiting = transactions.waiting(mine)
+        if self.plan.released:
+            waiting = waiting.where(~F.col("id").isin([*self.plan.released]))
+        return _least(waiting)
+
+    def spans(self, below: Sequence[Position]) -> Mapping[str | None, Sequence[Span]]:
+        """See ``horizon_plans.Positions``."""
+        found: dict[str | None, list[Span]] = defaultdict(list)
+        of_windows = (
+            self._below(below)
+            .groupBy("stream", "window")
+            .agg(F.min("position").alias("oldest"), F.max("position").alias("newest"))
+        )
+        for row in of_windows.collect():
+            span = Span(row["window"], tuple(row["oldest"]), tuple(row["newest"]))
+            found[row["stream"]].append(span)
+        return found
+
+    def newest(
+        self, below: Sequence[Position], stream: str | None, last: str, within: Position
+    ) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        mine = F.col("stream").eqNullSafe(F.lit(stream)) & (F.col("window") <= last)
+        reached = F.col("position") <= F.array(*map(F.lit, within))
+        rows = self._below(below).where(mine & reached)
+        row = rows.agg(F.max("position").alias("newest")).first()
+        assert row is not None  # an aggregate without groups has one row
+        return None if row["newest"] is None else tuple(row["newest"])
+
+    def _below(self, places: Sequence[Position]) -> DataFrame:
+        # The deletes that complete snapshots stand for are in no stream.
+        rows = self.silver.rows.where(~F.col("derived").eqNullSafe("epoch"))
+        for one in places:
+            rows = rows.where(F.col("position") < F.array(*map(F.lit, one)))
+        return rows
+
+    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
+        """See ``compaction.History``."""
+        covered = F.lit(False) if horizon is None else covers(horizon)
+        return _counts(self.silver.rows, covered)
+
+    def old_base(self) -> int:
+        """See ``compaction.History``."""
+        return 0 if self.silver.base_rows is None else self.silver.base_rows.count()
+
+    def base_at(self, horizon: Horizon) -> DataFrame:
+        """See ``compaction.History``."""
+        base = self._fold(self.silver.up_to(horizon)).to_base()
+        return base_rows.of_states(base, self.plan.name)
+
+    def size(self, base: DataFrame) -> int:
+        """See ``compaction.History``."""
+        return base.count()
+
+    def _fold(self, silver: SilverBySpark) -> TableFold[DataFrame]:
+        return TableFold.of(InSpark(self.lake.spark, self.plan.feed), self.plan, silver)
+
+    def proved(self, base: DataFrame, horizon: Horizon) -> str:
+        """See ``compaction.History``."""
+        feed, table = self.plan.feed, self.plan.table
+        newer = self.silver.above(horizon, base.select("key", "streams", "state"))
+        rows = spark_commits.present(self._fold(newer).from_history().rows, table)
+        ours, theirs = (digests.of_rows(one, table) for one in (self._gold().read(), rows))
+        digest = digests.of_table(ours).first()
+        again = digests.of_table(theirs).first()
+        assert digest is not None  # an aggregate without groups has one row
+        assert again is not None
+        if digest["digest"] != again["digest"]:
+            some = digests.differing(ours, theirs).orderBy("key").limit(3).collect()
+            behind = window_progress.unfinished(
+                self.lake, feed, ledger.read_objects(self.lake, feed)
+            )
+            keys = [row["key"] for row in some]
+            raise CompactionRefused(feed.name, self.plan.name, keys, behind)
+        return str(digest["digest"])
+
+    def commit(self, base: DataFrame, horizon: Horizon) -> None:
+        """See ``compaction.History``; where a run brought older changes meanwhile, it is made once more with them."""
+        lake, feed, name = self.lake, self.plan.feed, self.plan.name
+        # What the base was before is read before it is replaced.
+        old = self.silver.base_rows
+        before = None if old is None else old.localCheckpoint()
+        earlier = bases.newest_window(lake, feed, name)
+        while True:
+            covered = self._in_silver(horizon)
+            compacted_identities.remember(lake, feed, name, covered)
+            row = covered.agg(F.max("window").alias("window")).first()
+            assert row is not None  # an aggregate without groups has one row
+            newest = max(row["window"] or "", earlier)
+            bases.write(lake, feed, NewBase(name, self.plan.table, base, horizon, newest))
+            known = compacted_identities.with_known(lake, feed, self._in_silver(horizon))
+            if known.where("NOT is_known").isEmpty():
+                return
+            # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
+            again = replace(self, silver=replace(self.silver, base_rows=before))
+            base = again.base_at(horizon)
+
+    def _in_silver(self, horizon: Horizon) -> DataFrame:
+        """The table's rows of silver at or below a horizon, as they are now."""
+        silver = self.lake.table(Layer.SILVER, self.plan.feed.name).read()
+        return silver.where(silver_rows.are_of(self.plan.name)).where(covers(horizon))
+
+    def remove_from_silver(self, horizon: Horizon) -> None:
+        """See ``compaction.History``."""
+        lake, feed = self.lake, self.plan.feed
+        covered = self._in_silver(horizon)
+        if covered.isEmpty():
+            return
+        unknown = compacted_identities.with_known(lake, feed, covered).where("NOT is_known")
+        if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
+            derive_windows.derive_alone(lake, feed, windows)
+        silver = lake.table(Layer.SILVER, feed.name)
+        silver.delete(silver_rows.are_of(self.plan.name) & covers(horizon))
+
+    def droppable(self, horizon: Horizon | None) -> DataFrame:
+        """See ``compaction.History``: one row per such tombstone, its key, its position, and ``is_superseded``."""
+        gold, tombstones = self._gold().read(), self._gold(TOMBSTONES).read()
+        return _droppable(self.plan.table, gold, tombstones, horizon).localCheckpoint()
+
+    def tombstone_counts(self, droppable: DataFrame) -> tuple[int, int, int]:
+        """See ``compaction.History``."""
+        found, superseded = _counts(droppable, F.col("is_superseded"))
+        return superseded, found - superseded, self._gold(TOMBSTONES).read().count() - found
+
+    def drop(self, droppable: DataFrame) -> None:
+        """See ``compaction.History``; a tombstone that a run wrote in the meantime has a newer position and stays."""
+        tombstones = self._gold(TOMBSTONES)
+        same = " AND ".join(
+            f"old.{quoted(key)} <=> gone.{quoted(key)}"
+            for key in tombstone_columns(self.plan.table)
+        )
+        same += f" AND old.{POSITION} = gone.{POSITION}"
+        target = DeltaTable.forPath(self.lake.spark, tombstones.path).alias("old")
+        with tombstones.commits():
+            target.merge(droppable.alias("gone"), same).whenMatchedDelete().execute()
+
+    def tidy(self) -> None:
+        """See ``compaction.History``."""
+        table_properties.end_change_feed(self._gold(), self.plan.table)
+        for suffix in ("", TOMBSTONES, HISTORY):
+            tidy(self.lake, self._gold(suffix).path)
+
+    def files(self) -> int:
+        """See ``compaction.History``."""
+        detail = DeltaTable.forPath(self.lake.spark, self._gold().path).detail()
+        row = detail.select("numFiles").first()
+        return int(row["numFiles"]) if row else 0
+
+
+def tidy(lake: Lake, path: str) -> None:
+    """Compact and vacuum the table at this path, if there is one."""
+    if DeltaTable.isDeltaTable(lake.spark, path):
+        table = DeltaTable.forPath(lake.spark, path)
+        table.optimize().executeCompaction()
+        table.vacuum(KEPT_FILES_FOR_HOURS)
+
+
+def _least(rows: DataFrame) -> Position | None:
+    row = rows.agg(F.min("position").alias("position")).first()
+    assert row is not None  # an aggregate without groups has one row
+    return None if row["position"] is None else tuple(row["position"])
+
+
+def _counts(rows: DataFrame, condition: Column) -> tuple[int, int]:
+    """How many rows there are, and for how many of them the condition is true: one pass for both."""
+    (counts,) = rows.agg(F.count("*"), F.count_if(condition)).collect()
+    return counts[0], counts[1]
+
+
+def is_expired(horizon: Horizon | None) -> Column:
+    """True for tombstones at or below the horizon: any older change of their keys would come too late anyway."""
+    return F.lit(False) if horizon is None else covers(horizon, POSITION, F.size(POSITION))
+
+
+def _droppable(
+    table: Table, gold: DataFrame, tombstones: DataFrame, horizon: Horizon | None
+) -> DataFrame:
+    own = tombstone_columns(table)
+    known = gold.select(*own, POSITION).unionByName(tombstones.select(*own, POSITION))
+    newest = known.groupBy(*own).agg(F.max(POSITION).alias("row"))
+    same = [F.col(f"old.{quoted(key)}").eqNullSafe(F.col(f"newest.{quoted(key)}")) for key in own]
+    superseded = F.col("row").isNotNull() & (F.col(f"old.{POSITION}") < F.col("row"))
+    with_rows = tombstones.alias("old").join(newest.alias("newest"), on=same, how="left")
+    named = with_rows.select("old.*", F.coalesce(superseded, F.lit(False)).alias("is_superseded"))
+    return named.where(F.col("is_superseded") | is_expired(horizon)).select(
+        *own, POSITION, "is_superseded"
+    )

@@ -1,0 +1,331 @@
+"""The history of one gold table that fits into this process: what a compaction asks and writes without Java."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping import ledger, window_progress
+from assets.bookkeeping.compacted import bases, compacted_identities
+from assets.columns import base_rows, spelling
+from assets.columns.silver import SILVER_ARROW
+from assets.delta.local_table import LocalTable
+from assets.executors.in_process import InProcess, values_of
+from assets.gold import row_digests
+from assets.gold.apply.stored_in_process import StoredInProcess
+from assets.gold.folding import TableFold
+from assets.gold.plan import TablePlan
+from assets.gold.silver_in_process import SilverInProcess, TooLarge
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver import derive_windows
+from transforms.arrow import map_columns
+from transforms.change import CONTROL, HOLD
+from transforms.errors import CompactionRefused
+from transforms.feed import compacted_past
+from transforms.feed.table_names import HISTORY, TOMBSTONES
+from transforms.gold import folded_rows
+from transforms.gold.change import Position
+from transforms.gold.columns import EFFECT, POSITION
+from transforms.gold.fold_rows import keys_of
+from transforms.horizons import Horizon, Span
+
+
+# Without slots: what is read is kept.
+@dataclass(frozen=True)
+class HistoryInProcess:
+    """See ``compaction.History``: bases and tombstones are Arrow tables."""
+
+    lake: Lake
+    silver: SilverInProcess
+    stored: StoredInProcess
+
+    @classmethod
+    def of(cls, lake: Lake, plan: TablePlan) -> Self:
+        """The table's changes above its present horizon, and its base.
+
+        Raises:
+            TooLarge: It does not fit into this process, or has what only Spark can write.
+        """
+        stored = StoredInProcess.of(lake, plan.feed, plan.table, plan.name, plan.horizon)
+        silver = SilverInProcess.of(lake, plan)
+        size, rows = sum(one.size for one in silver.parts), sum(one.rows for one in silver.parts)
+        # Each change is folded twice: into the base, and for the proof.
+        if not lake.choice.fits_in_process(size + stored.size, stored.count + 2 * rows):
+            raise TooLarge
+        tables = (Layer.SILVER, Layer.BASE, Layer.COMPACTED)
+        others = (lake.local_table(layer, plan.feed.name) for layer in tables)
+        if not (stored.may_be_written and all(one.may_be_written for one in others)):
+            raise TooLarge
+        return cls(lake, silver, stored)
+
+    @property
+    def plan(self) -> TablePlan:
+        """What is known of the table."""
+        return self.silver.plan
+
+    @cached_property
+    def _changes(self) -> pa.Table:
+        """The changes that count, without the deletes that complete snapshots stand for."""
+        return self.silver.every
+
+    @cached_property
+    def _places(self) -> list[tuple[Position, int]]:
+        """Where each of the changes stands, and how much of that is the same in every delivery."""
+        rows = self._changes
+        prefixes = rows["stable_prefix"].to_pylist()
+        return [*zip(values_of(rows, "position"), prefixes, strict=True)]
+
+    def stand_at_commits(self) -> bool:
+        """See ``horizon_plans.Positions``."""
+        transactions = self._changes["transaction"].combine_chunks()
+        at_commit = pc.struct_field(transactions, "at_commit")
+        return bool(pc.any(pc.fill_null(at_commit, False)).as_py())
+
+    def first_held(self) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        found: list[Position] = []
+        for part in self.silver.parts:
+            rows = self.silver.files.read(part.path, part.size, ["table", "effect", "position"])
+            mine = pc.fill_null(pc.equal(rows["table"], self.plan.name), False)
+            held = rows.filter(pc.and_(mine, pc.equal(rows["effect"], HOLD)))
+            found += values_of(held, "position")
+        return min(found, default=None)
+
+    def first_open(self) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        if not self.plan.kinds.transactions:
+            return None
+        found: list[Position] = []
+        released = self.plan.released or {}
+        for rows, _ in self.silver.rows_of(
+            self.silver.parts, ["effect", "position", "transaction"]
+        ):
+            cells = zip(rows["transaction"].to_pylist(), values_of(rows, "position"), strict=True)
+            found += [
+                position
+                for transaction, position in cells
+                if transaction is not None
+                and transaction["commit"] is None
+                and transaction["id"] not in released
+            ]
+        return min(found, default=None)
+
+    def spans(self, below: Sequence[Position]) -> Mapping[str | None, Sequence[Span]]:
+        """See ``horizon_plans.Positions``."""
+        reached: dict[tuple[str | None, str], list[Position]] = defaultdict(list)
+        for stream, window, position in self._streams(below):
+            reached[stream, window].append(position)
+        found: dict[str | None, list[Span]] = defaultdict(list)
+        for (stream, window), some in reached.items():
+            found[stream].append(Span(window, min(some), max(some)))
+        return found
+
+    def newest(
+        self, below: Sequence[Position], stream: str | None, last: str, within: Position
+    ) -> Position | None:
+        """See ``horizon_plans.Positions``."""
+        mine = (
+            position
+            for of, window, position in self._streams(below)
+            if of == stream and window <= last and position <= within
+        )
+        return max(mine, default=None)
+
+    def _streams(self, below: Sequence[Position]) -> list[tuple[str | None, str, Position]]:
+        rows = self._changes
+        cells = zip(
+            rows["stream"].to_pylist(),
+            rows["window"].to_pylist(),
+            (place for place, _ in self._places),
+            strict=True,
+        )
+        return [one for one in cells if all(one[2] < place for place in below)]
+
+    def counts(self, horizon: Horizon | None) -> tuple[int, int]:
+        """See ``compaction.History``."""
+        epochs = [
+            (tuple(one["position"]), one["stable_prefix"]) for one in self.plan.complete_snapshots
+        ]
+        old = self.plan.horizon
+        places = [
+            *self._places,
+            *(one for one in epochs if old is None or not old.covers(*one)),
+        ]
+        covered = 0 if horizon is None else sum(horizon.covers(*one) for one in places)
+        return len(places), covered
+
+    def old_base(self) -> int:
+        """See ``compaction.History``."""
+        base = self.silver.base_rows
+        return 0 if base is None else int(base.num_rows)
+
+    def base_at(self, horizon: Horizon) -> pa.Table:
+        """See ``compaction.History``."""
+        return self._fold(replace(self.silver, up_to=horizon)).to_base()
+
+    def size(self, base: pa.Table) -> int:
+        """See ``compaction.History``."""
+        return int(base.num_rows)
+
+    def _fold(self, silver: SilverInProcess) -> TableFold[pa.Table]:
+        return TableFold.of(InProcess(), self.plan, silver)
+
+    def proved(self, base: pa.Table, horizon: Horizon) -> str:
+        """See ``compaction.History``."""
+        feed, table = self.plan.feed, self.plan.table
+        newer = replace(self.silver, above=horizon, base_rows=base)
+        made = self._fold(newer).from_history().rows
+        present = made.filter(pc.not_equal(made[EFFECT], "remove"))
+        ours, theirs = (row_digests.of_rows(table, rows) for rows in (self.stored.rows, present))
+        if ours != theirs:
+            keys = sorted({key for key, _ in (ours - theirs) + (theirs - ours)})[:3]
+            known = ledger.read_objects(self.lake, feed)
+            behind = window_progress.unfinished(self.lake, feed, known)
+            raise CompactionRefused(feed.name, self.plan.name, keys, behind)
+        return row_digests.of_table(ours)
+
+    def commit(self, base: pa.Table, horizon: Horizon) -> None:
+        """See ``compaction.History``: whoever compacts holds the lock of silver, so that nothing comes meanwhile."""
+        lake, feed, name, table = self.lake, self.plan.feed, self.plan.name, self.plan.table
+        newest = bases.newest_window(lake, feed, name)
+        identities: set[bytes] = set()
+        for rows, window in self._covered(horizon):
+            identities |= compacted_identities.identities_of(rows)
+            newest = max(newest, window)
+        compacted_identities.remember_in_process(lake, feed, name, identities)
+        meaning = compacted_past.meaning(feed, table, newest)
+        marker = {
+            "position": [*horizon.position],
+            "drawn_at": datetime.now(UTC),
+            "newest_window": newest,
+            "declared": table.name,
+            "judged_by": json.dumps(meaning, sort_keys=True),
+            "added": [*table.added],
+        }
+        rows = _of_source(base, {gold: name for name, gold in spelling.both(table).items()})
+        bases.write_in_process(lake, feed, base_rows.marked(rows, name, marker), name)
+
+    def _covered(self, horizon: Horizon) -> list[tuple[pa.Table, str]]:
+        """The table's rows of silver at or below a horizon, as they are now, by file, each with its window."""
+        table = self.lake.local_table(Layer.SILVER, self.plan.feed.name)
+        found = []
+        for rows in table.each(SILVER_ARROW):
+            mine = rows.filter(pa.array(self._is_covered(rows, horizon), pa.bool_()))
+            if mine.num_rows:
+                found.append((mine, mine["window"][0].as_py()))
+        return found
+
+    def _is_covered(self, rows: pa.Table, horizon: Horizon) -> list[bool]:
+        """Of each row of silver whether it is the table's, counts, and stands at or below the horizon."""
+        mine = pc.and_(
+            pc.fill_null(pc.equal(rows["table"], self.plan.name), False),
+            pc.and_(
+                pc.is_valid(rows["declared"]),
+                pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL]))),
+            ),
+        )
+        cells = zip(
+            mine.to_pylist(),
+            values_of(rows, "position"),
+            rows["stable_prefix"].to_pylist(),
+            strict=True,
+        )
+        return [is_own and horizon.covers(position, prefix) for is_own, position, prefix in cells]
+
+    def remove_from_silver(self, horizon: Horizon) -> None:
+        """See ``compaction.History``."""
+        lake, feed = self.lake, self.plan.feed
+        known = compacted_identities.known_in_process(lake, feed, self.plan.name)
+        unknown = {
+            window
+            for rows, window in self._covered(horizon)
+            if not compacted_identities.identities_of(rows) <= known
+        }
+        if unknown:
+            derive_windows.derive_alone(lake, feed, sorted(unknown))
+        windows = sorted({window for _, window in self._covered(horizon)})
+        silver = lake.local_table(Layer.SILVER, feed.name)
+        for start in range(0, len(windows), _WINDOWS):
+            some = windows[start : start + _WINDOWS]
+            rows = silver.of_windows(SILVER_ARROW, some)
+            left = [not one for one in self._is_covered(rows, horizon)]
+            silver.put_windows(rows.filter(pa.array(left, pa.bool_())), some)
+            silver = lake.local_table(Layer.SILVER, feed.name)
+
+    def droppable(self, horizon: Horizon | None) -> pa.Table:
+        """See ``compaction.History``: all tombstones, with ``is_superseded`` and ``is_expired``."""
+        table = self.plan.table
+        rows = self.stored.tombstones.read(folded_rows.tombstones_schema(table))
+        keys = keys_of(table, rows)
+        places = [tuple(one) for one in rows[POSITION].to_pylist()]
+        newest: dict[object, Position] = {}
+        gold = (tuple(one) for one in self.stored.rows[POSITION].to_pylist())
+        for key, place in (
+            *zip(self.stored.keys, gold, strict=True),
+            *zip(keys, places, strict=True),
+        ):
+            newest[key] = max(newest.get(key, place), place)
+        superseded = [place < newest[key] for key, place in zip(keys, places, strict=True)]
+        expired = [horizon is not None and horizon.covers(one, len(one)) for one in places]
+        marks = {"is_superseded": superseded, "is_expired": expired}
+        for name, values in marks.items():
+            rows = rows.append_column(name, pa.array(values, pa.bool_()))
+        return rows
+
+    def tombstone_counts(self, droppable: pa.Table) -> tuple[int, int, int]:
+        """See ``compaction.History``."""
+        superseded = pc.sum(droppable["is_superseded"]).as_py() or 0
+        gone = pc.sum(_goes(droppable)).as_py() or 0
+        return superseded, gone - superseded, droppable.num_rows - gone
+
+    def drop(self, droppable: pa.Table) -> None:
+        """See ``compaction.History``."""
+        left = droppable.filter(pc.invert(_goes(droppable)))
+        self.stored.tombstones.write(
+            left.select(folded_rows.tombstones_schema(self.plan.table).names)
+        )
+
+    def tidy(self) -> None:
+        """See ``compaction.History``."""
+        for suffix in ("", TOMBSTONES, HISTORY):
+            self._table(suffix).tidy()
+
+    def files(self) -> int:
+        """See ``compaction.History``."""
+        return self._table("").files
+
+    def _table(self, suffix: str) -> LocalTable:
+        return self.lake.local_table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
+
+
+_WINDOWS = 100
+"""So many windows of silver are rewritten by one commit."""
+
+
+def _goes(droppable: pa.Table) -> pa.Array:
+    return pc.or_(droppable["is_superseded"], droppable["is_expired"])
+
+
+def _of_source(base: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Base rows with their columns under the source's names: gold's may change when the table gets a column."""
+    if not names:
+        return base
+    state = base["state"].combine_chunks()
+    columns = map_columns.map_array(
+        map_columns.maps(pc.struct_field(state, "columns"), names),
+        state.type.field("columns").type,
+    )
+    cells = [
+        columns if one.name == "columns" else pc.struct_field(state, one.name) for one in state.type
+    ]
+    whole = pa.StructArray.from_arrays(cells, fields=[*state.type])
+    return base.set_column(base.schema.get_field_index("state"), "state", whole)
