@@ -169,7 +169,10 @@ class Newest:
         keys = _Keys(first, last, last - changes + 1)
         outcome = _Outcome.of(self.table, batch, places, keys, full_rebuild=self.full_rebuild)
         self._count(batch, keys, outcome)
-        is_unsure = ~(outcome.newer | outcome.older | outcome.same) & (changes > 0)
+        is_unsure = ~(outcome.newer | outcome.older | outcome.same)
+        if not self.full_rebuild:
+            # A row of gold without a change stays; a base row is a row of the table that is made.
+            is_unsure &= changes > 0
         rest = np.repeat(is_unsure, last - first + 1)
         made = self._changed(batch, last[outcome.newer]) if outcome.newer.any() else None
         return made, batch.filter(pa.array(rest))
