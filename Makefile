@@ -27,7 +27,10 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14
 PYTHON ?= $(shell for p in $(PYTHONS); do \
 	if $$p -c '$(FIT)' >/dev/null 2>&1; then echo $$p; exit; fi; done; echo python3)
 
-.PHONY: help run test test-laws test-mutations test-cdc test-faults cluster-test lint check format bench ui docs screenshots archive lock clean
+# One process has all tests with Spark, the others have everything else (tests/conftest.py).
+PYTEST = $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadgroup --no-loadscope-reorder
+
+.PHONY: help run test test-long test-laws test-mutations test-cdc test-faults cluster-test lint check format bench ui docs screenshots archive lock clean
 
 help: ## list the commands
 	@echo "Weir: change data capture drops to current-state Delta tables."
@@ -40,8 +43,11 @@ help: ## list the commands
 run: $(READY) ## run the demo: sample drops from landing to gold, with a summary
 	@$(WITH_HISTORY) $(BIN)/weir demo
 
-test: $(READY) ## run every test, in two processes (WORKERS=1 for one)
-	@$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist worksteal
+test: $(READY) ## run the tests that prove the product, in two processes (WORKERS=1 for one): 20 minutes
+	@$(PYTEST) -m "not long"
+
+test-long: $(READY) ## run the rest: what kills, fills, drives clusters and other programs: two hours (SHARD=3/12 for a part)
+	@$(PYTEST) --shard "$(or $(SHARD),1/1)"
 
 test-laws: $(READY) ## test the laws over more random histories (HISTORIES=100000, say; SEED=... for different ones)
 	@WEIR_LAW_HISTORIES=$(or $(HISTORIES),10000) WEIR_LAW_SEED=$(or $(SEED),0) $(BIN)/python -m pytest -q tests/laws

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Final
 
 BIN: Final = Path(sys.executable).parent
-WITHOUT: Final = ("spark", "services", "journey", "slow")
+WITHOUT: Final = ("spark", "services", "journey", "slow", "long")
 """Marks of the tests that are left to ``make test``."""
 LAW_HISTORIES: Final = "250"
 """Used instead of 10,000: this many histories of each kind show every fault of gold that docs/laws.md lists."""

@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session, the marks of those that use it or are slow, and one Kafka broker."""
+"""What all tests share: one Spark session, one Kafka broker, and which tests run where: marks, suites and lanes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
 from tests.check import WITHOUT
 from tests.services.kafka import broker
+from tests.suites import LONG, Shard, part_of
 from transforms.feed import digest
 from transforms.feed.feed import Feed
 
@@ -135,13 +136,33 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the session or a server, directly or through a fixture, and what is slow.
+LANE = "spark"
+"""The group of all tests that use the session: one process runs them, and the others everything else. Two sessions of
+two cores each take longer on two cores than one after the other."""
 
-    ``make check`` leaves out all of it.
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--shard`` chooses the long suite, or a shard of it (``make test-long``)."""
+    parser.addoption("--shard", type=Shard.read, help="run this part of the long suite only: 3/12")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what uses the session or a server, directly or through a fixture, and what is slow or long.
+
+    ``make check`` leaves out all of it, ``make test`` what is long.
     """
+    shard: Shard | None = config.getoption("shard")
+    if shard is not None:
+        chosen = shard.parts
+        config.hook.pytest_deselected(
+            items=[item for item in items if part_of(item.nodeid) not in chosen]
+        )
+        items[:] = [item for item in items if part_of(item.nodeid) in chosen]
     seen: Counter[str] = Counter()
     for item in items:
+        if part_of(item.nodeid) in LONG:
+            item.add_marker(pytest.mark.long)
         fixtures = set(getattr(item, "fixturenames", ()))
         if "spark" in fixtures:
             item.add_marker(pytest.mark.spark)
@@ -152,6 +173,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if SLOW[name] == 0 or seen[name] % SLOW[name]:
                 item.add_marker(pytest.mark.slow)
             seen[name] += 1
+        marks = {mark.name for mark in item.iter_markers()}
+        if "spark" in marks:
+            item.add_marker(pytest.mark.xdist_group(LANE))
+        elif marks & {"services", "journey"}:
+            # Whose tests share a server.
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=turn_of)
+
+
+def turn_of(item: pytest.Item) -> int:
+    """When the test is run: Spark's lane first, then what takes long; quick ones go last to whoever is free."""
+    marks = {mark.name for mark in item.iter_markers()}
+    turns = ({"spark"}, {"services", "journey"}, {"slow", "long"})
+    return next((turn for turn, names in enumerate(turns) if marks & names), len(turns))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Tell of a test by the name that starts it again, without the group that pytest-xdist has put behind it."""
+    name, at, group = report.nodeid.rpartition("@")
+    if at and (group == LANE or name.startswith(f"{group}::")):
+        report.nodeid = name
 
 
 def pytest_collection_finish() -> None:

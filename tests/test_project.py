@@ -24,6 +24,7 @@ TARGETS = (
     "help",
     "run",
     "test",
+    "test-long",
     "test-laws",
     "test-mutations",
     "test-cdc",
@@ -191,7 +192,7 @@ def test_check_tells_each_step_in_a_line_and_tries_all(
 def test_check_leaves_out_what_is_marked_and_draws_fewer_histories(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    marks = "not spark and not services and not journey and not slow"
+    marks = "not spark and not services and not journey and not slow and not long"
     assert check.STEPS["tests"][-2:] == ("-m", marks)
     monkeypatch.delenv("WEIR_LAW_HISTORIES", raising=False)
     assert check.environment()["WEIR_LAW_HISTORIES"] == "250"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.suites import LONG, NUMBERED, SHARDS, Shard, part_of
+
+PARTS = {**LONG, **NUMBERED}
+MOST_SECONDS = 480
+"""Of a shard, whose tests may take ten minutes where the machine is slower than the one that was measured."""
+
+
+def test_each_part_of_the_long_suite_is_there(root: Path) -> None:
+    """Where one has another name, ``make test`` would run it."""
+    missing = []
+    for part in PARTS:
+        path, _, name = part.partition("::")
+        is_there = (root / path).exists()
+        if not is_there or (name and f"def {name}(" not in (root / path).read_text()):
+            missing.append(part)
+    assert missing == []
+    assert LONG.keys() & NUMBERED.keys() == set()
+
+
+@pytest.mark.parametrize("of", [1, 2, SHARDS, 500])
+def test_each_part_is_in_exactly_one_shard(of: int) -> None:
+    found = Counter(part for number in range(1, of + 1) for part in Shard(number, of).parts)
+    assert found == Counter(PARTS.keys())
+
+
+def test_a_shard_is_over_in_ten_minutes() -> None:
+    seconds = [
+        sum(PARTS[part] for part in Shard(number, SHARDS).parts) for number in range(1, SHARDS + 1)
+    ]
+    assert max(seconds) <= MOST_SECONDS
+
+
+def test_a_test_is_in_the_part_that_names_it_most_closely(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("tests/a", "tests/a/test_b.py", "tests/a/test_b.py::test_c", "tests/d.py::test_e[1]")
+    for name in names:
+        monkeypatch.setitem(LONG, name, 1)
+    assert part_of("tests/a/test_b.py::test_c[x/y::z]") == "tests/a/test_b.py::test_c"
+    assert part_of("tests/a/test_b.py::test_cc") == "tests/a/test_b.py"
+    assert part_of("tests/a/b/test_b.py::test_c") == "tests/a"
+    assert part_of("tests/ab/test_b.py::test_c") is None
+    assert part_of("tests/d.py::test_e[1]") == "tests/d.py::test_e[1]"
+    assert part_of("tests/d.py::test_e[2]") is None
+
+
+@pytest.mark.parametrize("text", ["", "3", "0/12", "13/12", "3/0", "-1/12", "three/12", "3/12 "])
+def test_what_is_no_shard_is_refused_in_words(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is no shard of the long suite: write"):
+        Shard.read(text)
+    assert Shard.read("3/12") == Shard(3, 12)
+
+
+def test_ci_takes_one_of_all_shards(root: Path) -> None:
+    (shards,) = re.findall(r"^shards=([0-9]+)$", (root / ".ci/run").read_text(), re.MULTILINE)
+    assert int(shards) == SHARDS
