@@ -27,7 +27,7 @@ BIN: Final = Path(sys.executable).parent
 WITHOUT: Final = ("spark", "services", "journey", "slow", "long")
 """Marks of the tests that are left to ``make test``."""
 LAW_HISTORIES: Final = "250"
-"""Used instead of 10,000: this many histories of each kind show every fault of gold that docs/laws.md lists."""
+"""Used instead of 2,000 (``make test``): this many of each kind show every fault of gold that docs/laws.md lists."""
 
 STEPS: Final[Mapping[str, Sequence[str]]] = {
     "style": (f"{BIN / 'ruff'}", "check", "."),

@@ -17,14 +17,15 @@ from pyspark.sql import SparkSession
 from assets import retries
 from orchestration.spark.jars import ensure_jars
 from orchestration.spark.settings import session_config
-from tests.check import WITHOUT
+from tests import lanes
+from tests.lanes import pytest_configure_node, pytest_xdist_make_scheduler
 from tests.services.kafka import broker
 from tests.suites import LONG, Shard, part_of
 from transforms.feed import digest
 from transforms.feed.feed import Feed
 
 # Of a fixture that modules import by themselves each would have its own.
-__all__ = ["broker"]
+__all__ = ["broker", "pytest_configure_node", "pytest_xdist_make_scheduler"]
 
 # How long an example takes is the machine's matter: no test fails by the clock.
 settings.register_profile("weir", deadline=None)
@@ -180,6 +181,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # Whose tests share a server.
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=turn_of)
+    lanes.tell(config, items)
 
 
 def turn_of(item: pytest.Item) -> int:
@@ -187,14 +189,6 @@ def turn_of(item: pytest.Item) -> int:
     marks = {mark.name for mark in item.iter_markers()}
     turns = ({"spark"}, {"services", "journey"}, {"slow", "long"})
     return next((turn for turn, names in enumerate(turns) if marks & names), len(turns))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Tell of a test by the name that starts it again, without the group that pytest-xdist has put behind it."""
-    name, at, group = report.nodeid.rpartition("@")
-    if at and (group == LANE or name.startswith(f"{group}::")):
-        report.nodeid = name
 
 
 def pytest_collection_finish() -> None:
@@ -237,12 +231,12 @@ def no_waits_between_tries() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """``make check`` promises to do without Spark: a test that starts it has to say so."""
+    """A test that starts Spark has to say so: ``make check`` does without, and another process would have a session."""
     before = SparkContext._active_spark_context
     yield
     if before is None and SparkContext._active_spark_context is not None:
-        assert not {mark.name for mark in item.iter_markers()}.isdisjoint(WITHOUT), (
-            "this test starts Spark: let it use the fixture spark, so that make check leaves it out"
+        assert item.get_closest_marker("spark"), (
+            "this test starts Spark: let it use the fixture spark, so that one process has all such tests"
         )
 
 

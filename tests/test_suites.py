@@ -18,7 +18,7 @@ def test_each_part_of_the_long_suite_is_there(root: Path) -> None:
     """Where one has another name, ``make test`` would run it."""
     missing = []
     for part in PARTS:
-        path, _, name = part.partition("::")
+        path, _, name = part.partition("[")[0].partition("::")
         is_there = (root / path).exists()
         if not is_there or (name and f"def {name}(" not in (root / path).read_text()):
             missing.append(part)
@@ -40,8 +40,8 @@ def test_a_shard_is_over_in_ten_minutes() -> None:
 
 
 def test_a_test_is_in_the_part_that_names_it_most_closely(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("tests/a", "tests/a/test_b.py", "tests/a/test_b.py::test_c", "tests/d.py::test_e[1]")
-    for name in names:
+    names = ("tests/a", "tests/a/test_b.py", "tests/a/test_b.py::test_c")
+    for name in (*names, "tests/d.py::test_e[1]", "tests/f.py[by Spark]"):
         monkeypatch.setitem(LONG, name, 1)
     assert part_of("tests/a/test_b.py::test_c[x/y::z]") == "tests/a/test_b.py::test_c"
     assert part_of("tests/a/test_b.py::test_cc") == "tests/a/test_b.py"
@@ -49,6 +49,8 @@ def test_a_test_is_in_the_part_that_names_it_most_closely(monkeypatch: pytest.Mo
     assert part_of("tests/ab/test_b.py::test_c") is None
     assert part_of("tests/d.py::test_e[1]") == "tests/d.py::test_e[1]"
     assert part_of("tests/d.py::test_e[2]") is None
+    assert part_of("tests/f.py::test_g[by Spark]") == "tests/f.py[by Spark]"
+    assert part_of("tests/f.py::test_g[here]") is None
 
 
 @pytest.mark.parametrize("text", ["", "3", "0/12", "13/12", "3/0", "-1/12", "three/12", "3/12 "])
