@@ -127,5 +127,5 @@ def _row(rng: Random, keys: list[list[str | None]]) -> dict[str, Any]:
 
 
 def _with_nulls(rng: Random, row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    never = ("key", "position", "is_new", "copies")
+    never = ("key", "position")
     return {name: row[name] if name in never or rng.random() < 0.7 else None for name in names}

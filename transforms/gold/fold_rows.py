@@ -270,12 +270,14 @@ def _all(value: int, count: int) -> pa.Array:
 
 
 def _never_null(column: pa.Array | pa.ChunkedArray, field: pa.Field) -> pa.Array | pa.ChunkedArray:
-    """The column in its type, lists and maps of it empty instead of null."""
+    """The column in its type, with what a row without it has (``_nothing``) in place of nulls."""
     if column.type != field.type:
         column = column.cast(field.type)
-    is_nested = pa.types.is_list(field.type) or pa.types.is_map(field.type)
-    if not is_nested or not column.null_count:
+    if not column.null_count:
         return column
+    if not (pa.types.is_list(field.type) or pa.types.is_map(field.type)):
+        (nothing,) = _nothing(field, 1)
+        return pc.fill_null(column, nothing) if nothing.is_valid else column
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     there = whole.is_valid()
     # What is below a null counts for nothing: its length is taken as 0.
