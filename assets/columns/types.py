@@ -1,7 +1,7 @@
 """Canonical texts and typed values, as Spark columns: what a text of silver is as a value of a declared type, and back.
 
-Put here a conversion of single values. In Arrow the same is done by ``assets/arrow/typed_values`` and
-``assets/arrow/canonical_texts``. Not here: whether a value fits its type, and what its canonical text is
+Put here a conversion of single values. In Arrow the same is done by ``transforms/arrow/typed_values`` and
+``transforms/arrow/canonical_texts``. Not here: whether a value fits its type, and what its canonical text is
 (``transforms/types.py``).
 """
 

@@ -1,7 +1,7 @@
 """One Delta table that is read and written in this process: whole where it is small, or so few rows of it.
 
 Put here what reads or writes users' tables without Spark. Not here: Weir's own small tables, whose columns it knows
-(``small_table``), and what a gold table's rows are (``gold/apply/gold_files``).
+(``small_table``), and what a gold table's rows are (``gold/apply/stored_in_process``).
 """
 
 from __future__ import annotations

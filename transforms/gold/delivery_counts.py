@@ -1,7 +1,7 @@
 """Counts a key's deliveries: which events this run brings, and which of them came before.
 
 Used only for keys that are folded from their history. Put here what a key's deliveries add up to. Not here: whether an
-event came late (``onto_gold``, ``table_changes``).
+event came late (``onto_gold``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The versions of a row: what a key was after each of its changes, from when to when.
 
 Put here what follows from the state after each change. Not here: the fold itself (``fold``), and how versions get into
-a table (``assets/gold/apply/history.py``).
+a table (``assets/gold/apply``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a key is at one point of its history: a row, no row, or a row whose values were not read.
 
 Put here the values that the fold goes from and to. Not here: the fold itself (``fold``), and what gold has of a key
-(``onto_gold``).
+(``stored_row``).
 """
 
 from __future__ import annotations

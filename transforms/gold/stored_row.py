@@ -14,7 +14,7 @@ from transforms.horizons import Horizon
 class StoredRow:
     """What gold has of a key: the newer of its row and its tombstone.
 
-    ``state``: what the key is (``fold.unread`` where its values were not asked for), with the last change that counted
+    ``state``: what the key is (``state.unread`` where its values were not asked for), with the last change that counted
     and the reset position. ``is_torn``: the tombstone is newer than a row that is still there, as a run leaves it that
     ended between its two commits.
     """
