@@ -7,9 +7,8 @@ asks of the warehouse as a whole. Not here: how one table is read and written (`
 
 # No postponed annotations here: Dagster reads the resource's own to find what it depends on.
 import re
-from collections.abc import Callable, Hashable
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import dagster as dg
 import pyarrow as pa
@@ -129,10 +128,3 @@ class Lake(dg.ConfigurableResource["Lake"]):
     def opened(self, layer: Layer, feed: str) -> DeltaTable | None:
         """The feed's table of this layer, as delta-rs has it now; None where there is none."""
         return delta_rs.opened(self.path(layer, feed), self.warehouse)
-
-    def once(self, what: Hashable, make: Callable[[], Any]) -> Any:
-        """What ``make`` returns; a lake that is kept for one step makes it once (``gold/apply/read_once``).
-
-        ``what`` names it among all that is made of this warehouse.
-        """
-        return make()

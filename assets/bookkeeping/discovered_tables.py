@@ -23,6 +23,8 @@ from transforms.silver.conforming.described_tables import Description
 from transforms.silver.conforming.discovered_tables import SeenTable, Stopped, Tables
 
 _MET = ["table", "source_table", "declared", "changes"]
+READ = [*_MET, "stream_schemas"]
+"""The columns of the accounts that are read for it."""
 
 
 def tables_of(lake: Lake, feed: Feed) -> Mapping[str, Table]:
@@ -52,12 +54,21 @@ def everything(lake: Lake, feed: Feed) -> Tables:
     return _found(lake, feed)[0]
 
 
+def everything_in(feed: Feed, accounts: pa.Table) -> Tables:
+    """``everything``, by the feed's accounts (``READ``)."""
+    return _found_in(feed, accounts)[0]
+
+
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     tells = FORMATS[feed.format].describes_tables
-    rows = accounts.read([*_MET, "stream_schemas"] if tells else _MET)
-    met = _met(rows)
-    described = _described(feed, rows) if tells else {}
+    return _found_in(feed, accounts.read(READ if tells else _MET))
+
+
+def _found_in(feed: Feed, accounts: pa.Table) -> tuple[Tables, set[SeenTable]]:
+    met = _met(accounts)
+    tells = FORMATS[feed.format].describes_tables
+    described = _described(feed, accounts) if tells else {}
     return discovered_tables.tables(feed, described, met), met
 
 

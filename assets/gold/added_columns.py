@@ -6,7 +6,9 @@ Put here what ``add_column: evolve`` does to a table. Not here: changes of a dec
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from assets.bookkeeping import accounting
 from assets.bookkeeping.compacted import bases
@@ -25,13 +27,22 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
         return table
     accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
     rows = accounts.rows(["declared", "undeclared_columns"], {"table": [name]})
+    return with_mentioned(table, rows, bases.added(lake, feed, name))
+
+
+def with_mentioned(
+    table: Table, accounts: Iterable[Mapping[str, Any]], in_base: Sequence[str]
+) -> Table:
+    """``with_added``, by the gold table's accounts, and by the columns that its base rows had added."""
+    if table.policies.add_column != "evolve":
+        return table
     mentioned = {
         one
-        for row in rows
+        for row in accounts
         if row["declared"] == table.name
         for one in row["undeclared_columns"] or ()
     }
     # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
-    names = [*sorted(mentioned), *bases.added(lake, feed, name)]
+    names = [*sorted(mentioned), *in_base]
     found = added(names, table.columns)
     return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)

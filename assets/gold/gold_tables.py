@@ -6,7 +6,8 @@ with (``table_properties``), and what is written into it (``assets/gold/apply``)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +23,6 @@ from transforms.errors import GoldBehind
 from transforms.feed.digest import feed_digests, table_digest
 from transforms.feed.feed import Feed, Table
 from transforms.feed.table_names import TOMBSTONES, gold_name
-from transforms.formats import FORMATS
 
 
 def mirrors(lake: Lake, feed: Feed) -> dict[str, Table]:
@@ -55,28 +55,38 @@ def by_declared(
         feed: The feed.
         windows: The windows that are asked for; None for any.
     """
+    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(READ)
+    return by_declared_in(feed, accounts, bases.declared_of(lake, feed), windows)
+
+
+def by_declared_in(
+    feed: Feed,
+    accounts: pa.Table,
+    based: Mapping[str, str],
+    windows: Sequence[str] | None,
+) -> dict[str, dict[str, bool]]:
+    """``by_declared``, by the feed's accounts (``READ``), and by the gold tables that have base rows (``based``)."""
     found: dict[str, dict[str, bool]] = {name: {} for name in feed.tables}
     if feed.table_names == "plain":
         # A declared table is there before any change is; a described one has the name that its changes have.
         found = {name: {gold_name(name, "plain"): False} for name in feed.tables}
-    for name, declared in bases.declared_of(lake, feed).items():
+    for name, declared in based.items():
         found.setdefault(declared, {})[name] = False
-    for declared, name, is_brought in _with_changes(lake, feed, windows):
+    for declared, name, is_brought in _with_changes(accounts, windows):
         of_table = found.setdefault(declared, {})
         of_table[name] = is_brought or of_table.get(name, False)
     return found
 
 
-def _with_changes(
-    lake: Lake, feed: Feed, windows: Sequence[str] | None
-) -> Iterator[tuple[str, str, bool]]:
+READ = ["window", "table", "source_table", "declared", "changes", "derived"]
+"""The columns of the accounts that are read for it."""
+
+
+def _with_changes(rows: pa.Table, windows: Sequence[str] | None) -> Iterator[tuple[str, str, bool]]:
     """Each gold table that changes went to: the name of its table, its own, and whether these windows have some.
 
     Counted by Arrow: there is a row of the accounts for each table of each window.
     """
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    columns = ["window", "table", "source_table", "declared", "changes", "derived"]
-    rows = accounts.read(columns)
     rows = rows.filter(
         pc.and_(pc.greater(pc.add(rows["changes"], rows["derived"]), 0), pc.is_valid(rows["table"]))
     )
@@ -94,25 +104,6 @@ def _with_changes(
     )
     cells = (found[name].to_pylist() for name in ("declared", "table", "is_brought_any"))
     yield from zip(*cells, strict=True)
-
-
-def due_tables(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> list[str]:
-    """The gold tables of one declared table that these windows are for, and those that are behind its declaration."""
-    # For one, a commit in these windows may release changes of tables that they do not name.
-    everywhere = FORMATS[feed.format].reaches_everywhere
-    asked = None if everywhere else tuple(windows)
-    all_tables: dict[str, dict[str, bool]] = lake.once(
-        ("gold tables", feed.name, asked), lambda: by_declared(lake, feed, asked)
-    )
-    found = all_tables.get(table.name, {})
-    # A declared table is there even while it is empty.
-    is_plain = feed.table_names == "plain" and table.name in feed.tables
-    own = gold_name(table.name, feed.table_names) if is_plain else None
-    return sorted(
-        name
-        for name, is_brought in found.items()
-        if is_brought or name == own or is_behind(lake, feed, table, name)
-    )
 
 
 def exists(lake: Lake, feed: Feed, name: str) -> bool:
@@ -139,9 +130,11 @@ def refuse_behind(lake: Lake, feed: Feed, table: Table, name: str) -> None:
         raise GoldBehind(feed.name, name)
 
 
-def stale_windows(lake: Lake, feed: Feed, name: str) -> list[str]:
-    """The windows whose silver was derived under another declaration, so that its keys may be other keys."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows(["window", "declaration"], {"table": [name]})
-    derived, digest = {(row["window"], row["declaration"]) for row in rows}, feed_digests(feed)
+def stale_windows(feed: Feed, accounts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The windows whose silver was derived under another declaration, so that its keys may be other keys.
+
+    ``accounts``: those of one gold table.
+    """
+    derived = {(row["window"], row["declaration"]) for row in accounts}
+    digest = feed_digests(feed)
     return sorted({window for window, recorded in derived if recorded != digest(window)})

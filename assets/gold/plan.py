@@ -1,22 +1,37 @@
-"""What is known of one gold table before its fold begins: read once, by one function, and handed on as a value."""
+"""What is known of a feed and its gold tables before the work begins: read once, and handed on as values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
-from assets.bookkeeping import accounting, snapshot_deletes, window_progress
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets.bookkeeping import (
+    accounting,
+    decisions,
+    discovered_tables,
+    snapshot_deletes,
+    window_progress,
+)
 from assets.bookkeeping.compacted import bases
 from assets.bookkeeping.transactions import complete_transactions
 from assets.columns import spelling
+from assets.gold import gold_tables
+from assets.gold.added_columns import with_mentioned
+from assets.gold.silver_parts import SilverParts
 from assets.lake import Lake
 from assets.layers import Layer
-from transforms.change_kinds import WHOLE_TABLE, ChangeKinds, streams_of
+from transforms.change_kinds import TRANSACTIONS, WHOLE_TABLE, ChangeKinds, streams_of
 from transforms.feed.feed import Feed, Table
+from transforms.feed.table_names import gold_name
 from transforms.formats import FORMATS
 from transforms.gold.change import Position
 from transforms.horizons import Horizon
+from transforms.silver.conforming.discovered_tables import Stopped
 
 SEVERAL: Final = 2
 """From so many streams on, a range delete of one has to be placed among the changes of another."""
@@ -38,8 +53,10 @@ class TablePlan:
             the run has released it.
         waits: Whether changes wait that came before the stream described the table.
         complete_snapshots: The range deletes that complete snapshots stand for, as rows of silver.
-        crosses: Whether range deletes may reach keys of other streams, and the feed has several.
-        brought_before: The windows that gold had before the run, where the format's deletes cross streams.
+        several_streams: Whether the feed's changes came from several streams.
+        brought_before: The windows that gold had before the run.
+        accounts: What the feed's accounts say of it, a row per window.
+        silver: The files of the feed's silver.
     """
 
     feed: Feed
@@ -52,8 +69,15 @@ class TablePlan:
     released: Mapping[str, tuple[Position, bool]] | None = None
     waits: bool = False
     complete_snapshots: Sequence[Mapping[str, Any]] = ()
-    crosses: bool = False
+    several_streams: bool = False
     brought_before: frozenset[str] = frozenset()
+    accounts: Sequence[Mapping[str, Any]] = ()
+    silver: SilverParts | None = None
+
+    @property
+    def crosses(self) -> bool:
+        """Whether range deletes may reach keys of other streams."""
+        return self.several_streams and may_cross(self.feed, self.kinds)
 
     @property
     def releases(self) -> bool:
@@ -61,42 +85,137 @@ class TablePlan:
         return any(is_new for _, is_new in (self.released or {}).values())
 
 
+# Without slots: what follows from the accounts is worked out once.
+@dataclass(frozen=True)
+class FeedPlan:
+    """What the control tables say of a feed and the windows of a run; nothing is asked of them later.
+
+    Args:
+        feed: The feed, with its recorded decisions.
+        windows: The windows that the run brings.
+        accounts: All accounts of the feed (``accounting.COLUMNS``).
+        compacted: The facts of each gold table's horizon (``base_rows.HORIZON``), by its name.
+        brought_before: The windows that gold had before the run.
+        released: See ``TablePlan``.
+        silver: The files of the feed's silver; None where it has none.
+    """
+
+    feed: Feed
+    windows: tuple[str, ...]
+    accounts: pa.Table
+    compacted: Mapping[str, Mapping[str, Any]]
+    brought_before: frozenset[str]
+    released: Mapping[str, tuple[Position, bool]] | None
+    silver: SilverParts | None
+
+    @classmethod
+    def read(cls, lake: Lake, feed: Feed, windows: Sequence[str]) -> FeedPlan:
+        """Read the control tables of a feed once.
+
+        Read them only while the locks of the tables that are to be written are held: what another run commits between
+        the reading and the taking of a lock would be undone.
+        """
+        # Before the accounts: a kind of change is in these before it is in silver.
+        silver = SilverParts.of(lake, feed)
+        feed = decisions.with_recorded(lake, feed)
+        accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read()
+        labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
+        has_transactions = TRANSACTIONS in labels
+        return cls(
+            feed,
+            tuple(windows),
+            accounts,
+            bases.facts(lake, feed),
+            window_progress.brought_before(lake, feed, windows),
+            complete_transactions.complete(lake, feed, windows) if has_transactions else None,
+            silver,
+        )
+
+    @cached_property
+    def stopped(self) -> Mapping[str, Stopped]:
+        """The gold tables that cannot be made, by name.
+
+        Too many tables are refused where all tables of the feed are asked for, and not for one.
+        """
+        return discovered_tables.everything_in(self.feed, self.accounts).stopped
+
+    @cached_property
+    def _by_declared(self) -> Mapping[str, Mapping[str, bool]]:
+        # For one, a commit in these windows may release changes of tables that they do not name.
+        everywhere = FORMATS[self.feed.format].reaches_everywhere
+        based = {name: facts["declared"] for name, facts in self.compacted.items()}
+        asked = None if everywhere else self.windows
+        return gold_tables.by_declared_in(self.feed, self.accounts, based, asked)
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The accounts of each gold table."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        rows = self.accounts.filter(pc.is_valid(self.accounts["table"])).select([*_READ])
+        for row in rows.to_pylist():
+            found.setdefault(row["table"], []).append(row)
+        return found
+
+    @cached_property
+    def _has_several_streams(self) -> bool:
+        return has_several_streams(self.accounts)
+
+    def names_of(self, table: Table) -> Mapping[str, bool]:
+        """The gold tables that mirror a declared one, and whether the run has to bring each of them up to its windows.
+
+        The others are only looked at, whether they are behind their declaration.
+        """
+        # A declared table is there even while it is empty.
+        is_plain = self.feed.table_names == "plain" and table.name in self.feed.tables
+        own = gold_name(table.name, self.feed.table_names) if is_plain else None
+        found = self._by_declared.get(table.name, {})
+        return {name: is_brought or name == own for name, is_brought in sorted(found.items())}
+
+    def of_table(self, table: Table, name: str) -> TablePlan:
+        """The plan of one gold table (``name``) that mirrors a declared one."""
+        feed, rows = self.feed, self._rows.get(name, ())
+        facts = self.compacted.get(name)
+        table = with_mentioned(table, rows, facts["added"] if facts else ())
+        kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
+        # Changes that a commit releases may have come in any window.
+        counted = [one for one in rows if kinds.transactions or one["window"] in self.windows]
+        waits = _waits(feed, table, rows)
+        if waits:
+            # Whether a waiting change moves a row to another key could not be known when it was counted.
+            kinds = replace(kinds, moves=True)
+        snapshots = snapshot_deletes.scoped_rows(feed, table.name, name)
+        if snapshots:
+            kinds = replace(kinds, scopes=tuple(sorted({*kinds.scopes, WHOLE_TABLE})))
+        if table.spelled:
+            shapes = (spelling.shape_in_gold(one, table) for one in kinds.scopes)
+            kinds = replace(kinds, scopes=tuple(sorted(set(shapes))))
+        return TablePlan(
+            feed=feed,
+            table=table,
+            name=name,
+            windows=frozenset(self.windows),
+            kinds=kinds,
+            most_new=sum(one["changes"] + one["derived"] for one in counted),
+            horizon=Horizon(tuple(facts["position"])) if facts else None,
+            released=self.released if kinds.transactions else None,
+            waits=waits,
+            complete_snapshots=tuple(snapshots),
+            several_streams=self._has_several_streams,
+            brought_before=self.brought_before,
+            accounts=rows,
+            silver=self.silver,
+        )
+
+
+_READ: Final = (
+    *("window", "table", "source_table", "declared", "changes", "derived"),
+    *("change_kinds", "undeclared_columns", "declaration"),
+)
+
+
 def plan_of(lake: Lake, feed: Feed, table: Table, name: str, windows: Sequence[str]) -> TablePlan:
-    """All that control tables say of one gold table (``name``) and these windows; nothing is asked of them later."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    columns = ["window", "change_kinds", "changes", "derived", "declared", "source_table"]
-    rows = accounts.rows(columns, {"table": [name]})
-    kinds = ChangeKinds.of({word for row in rows for word in row["change_kinds"] or ()})
-    # Changes that a commit releases may have come in any window.
-    counted = rows if kinds.transactions else [one for one in rows if one["window"] in windows]
-    most_new = sum(one["changes"] + one["derived"] for one in counted)
-    released = complete_transactions.complete(lake, feed, windows) if kinds.transactions else None
-    waits = _waits(feed, table, rows)
-    if waits:
-        # Whether a waiting change moves a row to another key could not be known when it was counted.
-        kinds = replace(kinds, moves=True)
-    snapshots = snapshot_deletes.scoped_rows(feed, table.name, name)
-    if snapshots:
-        kinds = replace(kinds, scopes=tuple(sorted({*kinds.scopes, WHOLE_TABLE})))
-    if table.spelled:
-        shapes = (spelling.shape_in_gold(one, table) for one in kinds.scopes)
-        kinds = replace(kinds, scopes=tuple(sorted(set(shapes))))
-    crosses = may_cross(feed, kinds) and has_several_streams(lake, feed)
-    before = window_progress.brought_before(lake, feed, windows) if crosses else frozenset()
-    return TablePlan(
-        feed=feed,
-        table=table,
-        name=name,
-        windows=frozenset(windows),
-        kinds=kinds,
-        most_new=most_new,
-        horizon=bases.horizons(lake, feed).get(name),
-        released=released,
-        waits=waits,
-        complete_snapshots=tuple(snapshots),
-        crosses=crosses,
-        brought_before=before,
-    )
+    """The plan of one gold table alone (``name``), whose other tables nobody asks for."""
+    return FeedPlan.read(lake, feed, windows).of_table(table, name)
 
 
 def _waits(feed: Feed, table: Table, accounts: Sequence[Mapping[str, Any]]) -> bool:
@@ -117,12 +236,11 @@ def may_cross(feed: Feed, kinds: ChangeKinds) -> bool:
     return by_format and any(shape.of_stream for shape in kinds.scopes)
 
 
-def has_several_streams(lake: Lake, feed: Feed) -> bool:
-    """Whether a feed's changes came from several streams."""
-    rows = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+def has_several_streams(accounts: pa.Table) -> bool:
+    """Whether a feed's changes came from several streams, by its accounts."""
     known: set[str] = set()
-    for row in rows.rows(["change_kinds"]):
-        known |= streams_of(row["change_kinds"] or ()) or set()
+    for labels in accounts["change_kinds"].to_pylist():
+        known |= streams_of(labels or ()) or set()
         if len(known) >= SEVERAL:
             return True
     return False

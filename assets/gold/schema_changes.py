@@ -7,13 +7,12 @@ that are accepted, and only make the table again (``apply/full_rebuilds``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from assets.bookkeeping import accounting
 from assets.columns import types
 from assets.gold.added_columns import ADDED
 from assets.gold.gold_table import GoldTable
-from assets.layers import Layer
 from transforms.errors import KeyDrift, SchemaChangeRefused
 from transforms.feed.feed import Feed, Table
 from transforms.feed.schema_policies import widens
@@ -23,8 +22,12 @@ _OWN = (POSITION, EVENT_ID, EVENT_AT, RESET)
 _POLICY = "The feed file's `schema_changes` says"
 
 
-def refuse_declaration(gold: GoldTable) -> None:
+def refuse_declaration(gold: GoldTable, accounts: Sequence[Mapping[str, Any]]) -> None:
     """Raise, before a gold table is made again, where the feed file changed in a way that it does not allow itself.
+
+    Args:
+        gold: The gold table.
+        accounts: What the feed's accounts say of it.
 
     Raises:
         KeyDrift: The declared key is not gold's.
@@ -39,7 +42,7 @@ def refuse_declaration(gold: GoldTable) -> None:
     }
     _refuse_types(gold.feed, gold.table, in_gold)
     _refuse_lost_columns(gold.feed, gold.table, in_gold)
-    _refuse_broken_since(gold)
+    _refuse_broken_since(gold, accounts)
 
 
 def _refuse_key(gold: GoldTable) -> None:
@@ -109,12 +112,10 @@ def _refuse_lost_columns(feed: Feed, table: Table, in_gold: Mapping[str, str]) -
             )
 
 
-def _refuse_broken_since(gold: GoldTable) -> None:
+def _refuse_broken_since(gold: GoldTable, rows: Sequence[Mapping[str, Any]]) -> None:
     feed, table = gold.feed, gold.table
     if not table.since:
         return
-    accounts = gold.lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
-    rows = accounts.rows(["window", "declared", "undeclared_columns"], {"table": [gold.name]})
     for column, first in table.since.items():
         found = min(
             (

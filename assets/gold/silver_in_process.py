@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,18 +12,15 @@ import pyarrow.compute as pc
 from assets.bookkeeping.compacted import base_files
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.table_files import Files
 from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
 from assets.gold.changes import waiting_changes
-from assets.gold.changes.kept_rows import KeptRows
 from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
+from assets.gold.silver_parts import Part, SilverFiles
 from assets.lake import Lake
-from assets.layers import Layer
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
-from transforms.feed.feed import Feed
 from transforms.gold import fold_rows, key_changes
 from transforms.gold.fold_rows import NUMBERS, TEXTS, list_array, moments
 from transforms.horizons import Horizon
@@ -35,41 +31,6 @@ _SIFTED = ("table", "declared")
 
 class TooLarge(Exception):
     """What has to be read does not fit into this process."""
-
-
-class Part(NamedTuple):
-    """One file of silver: its path within the table, its bytes and rows, and the window that these are of."""
-
-    path: str
-    size: int
-    rows: int
-    window: str
-
-
-class SilverFiles(Protocol):
-    """What reads a file of silver."""
-
-    def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
-        """These columns of a file of so many bytes."""
-
-
-def parts_of(lake: Lake, feed: Feed) -> tuple[KeptRows, Sequence[Part]]:
-    """The files that the feed's silver has now, and what reads them; listed once for the tables of a step."""
-    found: tuple[KeptRows, Sequence[Part]] = lake.once(
-        ("silver's files", feed.name), lambda: _parts_of(lake, feed)
-    )
-    return found
-
-
-def _parts_of(lake: Lake, feed: Feed) -> tuple[KeptRows, Sequence[Part]]:
-    path = lake.path(Layer.SILVER, feed.name)
-    silver = lake.opened(Layer.SILVER, feed.name)
-    assert silver is not None  # silver comes first
-    listed = pa.table(silver.get_add_actions(flatten=True))
-    columns = ("path", "size_bytes", "num_records", "partition.window")
-    cells = zip(*(listed[name].to_pylist() for name in columns), strict=True)
-    files = KeptRows(Files.of(silver, path, lake.warehouse))
-    return files, [Part(name, size, rows or 0, window) for name, size, rows, window in cells]
 
 
 @dataclass(frozen=True)
@@ -103,13 +64,14 @@ class SilverInProcess:
         Raises:
             TooLarge: The base does not fit into this process.
         """
-        files, parts = parts_of(lake, plan.feed)
+        assert plan.silver is not None  # silver comes first
         base = None
         if plan.horizon is not None:
             base = base_files.read(lake, plan.feed, plan.table, plan.name)
             if base is None:
                 raise TooLarge
-        return cls(plan, lake.choice, files, parts, base, plan.horizon)
+        silver = plan.silver
+        return cls(plan, lake.choice, silver.files, silver.parts, base, plan.horizon)
 
     @cached_property
     def _of_windows(self) -> pa.Table:

@@ -17,8 +17,9 @@ from assets.columns.silver import SILVER_ARROW
 from assets.executors.choice import IN_PROCESS, Choice
 from assets.executors.in_process import InProcess
 from assets.gold.folding import TableFold
-from assets.gold.plan import SEVERAL, TablePlan, may_cross
-from assets.gold.silver_in_process import Part, SilverInProcess
+from assets.gold.plan import SEVERAL, TablePlan
+from assets.gold.silver_in_process import SilverInProcess
+from assets.gold.silver_parts import Part
 from assets.silver import written_rows
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
@@ -123,7 +124,7 @@ class InMemory:
             kinds=kinds,
             most_new=most_new,
             released=released,
-            crosses=may_cross(feed, kinds) and len(streams) >= SEVERAL,
+            several_streams=len(streams) >= SEVERAL,
         )
 
 

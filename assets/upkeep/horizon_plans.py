@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assets.gold.plan import TablePlan, has_several_streams
+from assets.gold.plan import TablePlan
 from assets.lake import Lake
 from assets.upkeep.eligible_windows import eligible_windows
 from assets.upkeep.undecided import by_window, first_position, waiting_in_quarantine
@@ -61,7 +61,7 @@ def planned(lake: Lake, table: Positions) -> Plan:
     delivered by then, and older than everything that is not decided yet.
     """
     feed, name, old = table.plan.feed, table.plan.name, table.plan.horizon
-    if reason := _kept_for_ever(lake, table):
+    if reason := _kept_for_ever(table):
         return Plan(old, None, (reason,))
     waiting = waiting_in_quarantine(lake, feed, name)
     eligible = eligible_windows(lake, feed, by_window(waiting))
@@ -89,13 +89,13 @@ def planned(lake: Lake, table: Positions) -> Plan:
     return Plan(old, Horizon(position), tuple(reasons))
 
 
-def _kept_for_ever(lake: Lake, table: Positions) -> str | None:
+def _kept_for_ever(table: Positions) -> str | None:
     """Why this table's history is never compacted; None where it may be."""
     feed = table.plan.feed
     if table.plan.kinds.transactions and table.stand_at_commits():
         # Such a change stands where its commit does, which may be in a window that nobody has read yet.
         return "changes that take effect at their commit, whose history is kept"
-    if FORMATS[feed.format].crosses_streams and has_several_streams(lake, feed):
+    if FORMATS[feed.format].crosses_streams and table.plan.several_streams:
         # Where they stand depends on other tables' changes, and on when those were made.
         return "deletes that reach other partitions, whose history is kept"
     if feed.retention.kept is None:

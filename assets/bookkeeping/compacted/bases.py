@@ -31,18 +31,11 @@ from transforms.horizons import Horizon
 
 def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     """The horizon of every gold table of the feed that has one."""
-    return {name: Horizon(tuple(row["position"])) for name, row in _horizons(lake, feed).items()}
+    return {name: Horizon(tuple(row["position"])) for name, row in facts(lake, feed).items()}
 
 
-def _horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+def facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
-    found: dict[str, dict[str, Any]] = lake.once(
-        ("horizons", feed.name), lambda: _read_horizons(lake, feed)
-    )
-    return found
-
-
-def _read_horizons(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     path = lake.path(Layer.BASE, feed.name)
     with naming_store_faults(f"base.{feed.name}", lake.warehouse):
         table = lake.opened(Layer.BASE, feed.name)
@@ -107,7 +100,7 @@ def write_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    horizon = _horizons(lake, feed).get(name)
+    horizon = facts(lake, feed).get(name)
     return horizon["newest_window"] if horizon else ""
 
 
@@ -117,7 +110,7 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
     Raises:
         DecisionRefused: only a rebuild reads those events again.
     """
-    for name, row in _horizons(lake, feed).items():
+    for name, row in facts(lake, feed).items():
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]
@@ -133,10 +126,10 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
 
 def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
-    return {name: horizon["declared"] for name, horizon in _horizons(lake, feed).items()}
+    return {name: horizon["declared"] for name, horizon in facts(lake, feed).items()}
 
 
 def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    horizon = _horizons(lake, feed).get(name)
+    horizon = facts(lake, feed).get(name)
     return list(horizon["added"]) if horizon else []

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
+from assets.gold.plan import FeedPlan
 from assets.lake import Lake
 from assets.locks import exclusive_each, explaining_failures
 from transforms.feed.feed import Feed, Table
@@ -71,28 +72,25 @@ def _side_by_side(
     lake: Lake, feed: Feed, tables: Sequence[Table], windows: Sequence[str]
 ) -> Iterator[TableResult]:
     """Apply to tables whose locks are held. Accounts and decisions are read here, after the locks were taken."""
-    known = apply_table.ApplyContext.of(lake, feed)
+    known = FeedPlan.read(lake, feed, windows)
 
     def apply_one(table: Table) -> TableResult:
         started = monotonic()
         done, error = Applied(), None
         try:
             with explaining_failures(lake, _name(feed, table)):
-                done = apply_table.apply_locked(known, table, windows, full_rebuild=False)
+                done = apply_table.apply_locked(lake, known, table, full_rebuild=False)
         except Exception as fault:  # whatever it is, it must not end the other tables
             error = fault
         return TableResult(table, done, error, monotonic() - started)
 
-    try:
-        if len(tables) == 1:
-            yield apply_one(tables[0])
-            return
-        with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="gold") as threads:
-            work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
-            for done in as_completed(work):
-                yield done.result()
-    finally:
-        known.once.forget()
+    if len(tables) == 1:
+        yield apply_one(tables[0])
+        return
+    with ThreadPoolExecutor(TABLES_AT_ONCE, thread_name_prefix="gold") as threads:
+        work = [threads.submit(_with_this_threads_jobs(apply_one), table) for table in tables]
+        for done in as_completed(work):
+            yield done.result()
 
 
 def _with_this_threads_jobs(work: Callable[[Table], TableResult]) -> Callable[[Table], TableResult]:

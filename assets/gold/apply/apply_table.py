@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
 
-from assets.bookkeeping import decisions, discovered_tables
 from assets.executors.executor import Frame
 from assets.executors.in_process import InProcess
 from assets.executors.spark import InSpark
 from assets.gold import range_deletes
-from assets.gold.added_columns import with_added
 from assets.gold.applied import Applied, AppliedTable, shown_keys
 from assets.gold.apply import full_rebuilds
-from assets.gold.apply.read_once import ReadOnce
 from assets.gold.apply.stored_by_spark import StoredBySpark
 from assets.gold.apply.stored_in_process import StoredInProcess
 from assets.gold.folding import Folded, Stored, TableFold
 from assets.gold.gold_table import GoldTable
-from assets.gold.gold_tables import due_tables
-from assets.gold.plan import TablePlan, plan_of
+from assets.gold.plan import FeedPlan, TablePlan
 from assets.gold.silver_by_spark import SilverBySpark
 from assets.gold.silver_in_process import SilverInProcess, TooLarge
 from assets.gold.table_properties import DECLARATION
@@ -29,7 +25,6 @@ from assets.layers import Layer
 from assets.locks import writing
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
-from transforms.silver.conforming.discovered_tables import Stopped
 
 
 def apply(
@@ -47,83 +42,54 @@ def apply(
         full_rebuild: Whether to make the tables from all of silver.
     """
     with writing(lake, Layer.GOLD, feed.name, table.name):
-        return apply_locked(ApplyContext.of(lake, feed), table, windows, full_rebuild=full_rebuild)
+        known = FeedPlan.read(lake, feed, windows)
+        return apply_locked(lake, known, table, full_rebuild=full_rebuild)
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyContext:
-    """The warehouse and the feed as one step reads them, for the applies of several tables.
-
-    Make one only while the tables' locks are held: what another run commits between the reading and the taking of a
-    lock would be undone.
-
-    Args:
-        lake: The warehouse.
-        once: The same warehouse, whose accounts and decisions are read once.
-        feed: The feed with its recorded decisions.
-        stopped: The gold tables that cannot be made, by name.
-    """
-
-    lake: Lake
-    once: ReadOnce
-    feed: Feed
-    stopped: Mapping[str, Stopped]
-
-    @classmethod
-    def of(cls, lake: Lake, feed: Feed) -> Self:
-        """What the accounts and decisions of the feed say now."""
-        once = ReadOnce.of(lake)
-        # Before the accounts: a kind of change is in these before it is in silver.
-        once.opened(Layer.SILVER, feed.name)
-        feed = decisions.with_recorded(once, feed)
-        # Too many tables are refused where all tables of the feed are asked for, and not for one.
-        return cls(lake, once, feed, discovered_tables.everything(once, feed).stopped)
-
-
-def apply_locked(
-    known: ApplyContext, table: Table, windows: Sequence[str], *, full_rebuild: bool
-) -> Applied:
-    """``apply`` for a caller that holds the lock of the table (``apply_feed``)."""
+def apply_locked(lake: Lake, known: FeedPlan, table: Table, *, full_rebuild: bool) -> Applied:
+    """``apply`` for a caller that holds the lock of the table (``apply_feed``), by what is ``known`` of the feed."""
     stopped = {name: why for name, why in known.stopped.items() if table.name in why.declared}
     done = Applied(stopped=stopped)
-    for name in due_tables(known.once, known.feed, table, windows):
-        if name not in known.stopped:
-            done = done.plus(_apply_one(known, table, name, windows, full_rebuild=full_rebuild))
+    for name, is_brought in known.names_of(table).items():
+        if name in known.stopped:
+            continue
+        plan = known.of_table(table, name)
+        stored = StoredInProcess.of(lake, plan.feed, plan.table, name, plan.horizon)
+        if is_brought or not _is_as_declared(plan, stored):
+            done = done.plus(_apply_one(lake, plan, stored, full_rebuild=full_rebuild))
     return done
 
 
+def _is_as_declared(plan: TablePlan, stored: StoredInProcess) -> bool:
+    """Whether the gold table is there, and was made under the declaration that there is now."""
+    declaration = stored.gold.properties.get(DECLARATION)
+    return stored.exists and declaration == table_digest(plan.feed, plan.table)
+
+
 def _apply_one(
-    known: ApplyContext, table: Table, name: str, windows: Sequence[str], *, full_rebuild: bool
+    lake: Lake, plan: TablePlan, here: StoredInProcess, *, full_rebuild: bool
 ) -> Applied:
-    """Apply these windows' changes to one gold table.
+    """Apply the windows' changes to one gold table.
 
     A table that was made under another declaration is made from all of silver, once all windows of silver are derived
     under the new one; until then it stays as it is.
     """
-    feed, table = known.feed, with_added(known.once, known.feed, table, name)
-    plan = plan_of(known.once, feed, table, name, windows)
-    here = StoredInProcess.of(known.lake, feed, table, name, plan.horizon)
-    gold = GoldTable(known.once, feed, table, name)
-    exists = here.exists
-    is_declared_so = here.gold.properties.get(DECLARATION) == table_digest(feed, table)
+    gold = GoldTable(lake, plan.feed, plan.table, plan.name)
     has_history = here.history is None or here.history.table is not None
-    full_rebuild = full_rebuild or not (exists and is_declared_so and has_history)
-    if full_rebuild and (stale := full_rebuilds.waits_for(gold, exists=exists)):
+    full_rebuild = full_rebuild or not (_is_as_declared(plan, here) and has_history)
+    if full_rebuild and (stale := full_rebuilds.waits_for(gold, plan.accounts, exists=here.exists)):
         return Applied(waits_for=stale)
-    rebuilt = full_rebuild and exists
-    if _fits(known.lake, plan, here):
+    rebuilt = full_rebuild and here.exists
+    if _fits(lake, plan, here):
         try:
-            silver = SilverInProcess.of(known.once, plan)
-            fold = TableFold.of(InProcess(), plan, silver, here)
+            fold = TableFold.of(InProcess(), plan, SilverInProcess.of(lake, plan), here)
             return _applied(fold, here, full_rebuild=full_rebuild, rebuilt=rebuilt)
         except TooLarge:
             # Only now is it known that keys need a history that does not fit: nothing has been written.
             pass
-    large = GoldTable(known.lake, feed, table, name)
-    stored = StoredBySpark(large, plan.horizon)
-    by_spark = SilverBySpark.read(known.lake, plan)
-    spark_fold = TableFold.of(InSpark(known.lake.spark, feed), plan, by_spark, stored)
-    return _applied(spark_fold, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
+    stored, silver = StoredBySpark(gold, plan.horizon), SilverBySpark.read(lake, plan)
+    by_spark = TableFold.of(InSpark(lake.spark, plan.feed), plan, silver, stored)
+    return _applied(by_spark, stored, full_rebuild=full_rebuild, rebuilt=rebuilt)
 
 
 def _fits(lake: Lake, plan: TablePlan, here: StoredInProcess) -> bool:
