@@ -37,9 +37,6 @@ RUNS = 2
 REPEATED = 0.1
 """The share of records that are delivered twice."""
 
-MOST_BYTES = 16 << 20
-"""Up to so many bytes of payloads are shuffled in this process; more is Spark's work."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
@@ -70,7 +67,7 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     named = OBJECT if whole else COORDINATES
     parts = () if keep else PARTS[feed.window]
     files = BronzeFiles.of(lake, feed, sorted(lake.local_table(Layer.BRONZE, feed.name).windows))
-    if files.size <= MOST_BYTES and files.payload_bytes() <= MOST_BYTES:
+    if _fits(lake, files):
         shuffled = _here(files, seed, named, parts)
         scratch.local_table(Layer.BRONZE, feed.name).append(shuffled.rows)
         kept, copies = shuffled.kept, shuffled.rows.num_rows
@@ -84,6 +81,13 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     order = Random(seed).sample(made, len(made))
     runs = [tuple(order[start::RUNS]) for start in range(min(RUNS, len(order)))]
     return Shuffled(kept, copies - kept, tuple(runs), keep)
+
+
+def _fits(lake: Lake, files: BronzeFiles) -> bool:
+    """Whether bronze is shuffled in this process."""
+    if not lake.choice.fits_in_process(files.size, 0):
+        return False
+    return lake.choice.fits_in_process(files.payload_bytes(), files.records().total())
 
 
 _How = tuple[Sequence[str], Sequence[str]]

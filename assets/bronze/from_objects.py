@@ -7,11 +7,12 @@ Put here what is appended to bronze of a landing that is a folder or a bucket. N
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assets import partitions
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.transactions import landed_objects
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
@@ -32,6 +33,7 @@ class LandingDiff:
     earlier generation. ``left_out``: a sentence for each object that is no drop; ``links``: those of them on links out
     of the landing's folder. ``landed``: how many objects lie in this run's windows, read or not. ``waiting``: unread
     objects outside this run's windows, if the caller asked for them. ``seen``: all objects that were compared.
+    ``executor``: which of them has read the new objects; None before they are read.
     """
 
     new: list[LandedObject]
@@ -41,6 +43,7 @@ class LandingDiff:
     waiting: list[LandedObject]
     seen: list[LandedObject] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    executor: str | None = None
 
 
 def arrivals(
@@ -109,21 +112,22 @@ def land(lake: Lake, feed: Feed, windows: Sequence[str]) -> LandingDiff:
             there = {(one.window, one.name, one.generation) for one in found.seen}
             landed_objects.forget_unreadable(lake, feed, there)
         if found.new or seen < 0:
-            _append(lake, feed, found.new, seen)
+            found = replace(found, executor=_append(lake, feed, found.new, seen))
             bronze_ledger.catch_up(lake, feed)
         return found
 
 
-def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject], seen: int) -> None:
-    """Add the records of these objects in one commit; a few small ones need no Spark.
+def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject], seen: int) -> str:
+    """Add the records of these objects in one commit; returns which executor has read them.
 
     ``seen``: bronze's version that says which objects are new.
     """
     files = lake.local_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, objects, lake.limits) if files.may_be_written else None
+    rows = read_here(feed, objects, lake.choice, lake.limits) if files.may_be_written else None
     if rows is not None:
         files.append(rows, seen)
-        return
+        return IN_PROCESS
     with raise_clearly():
         frame = read_objects(lake.spark, feed, objects, limits=lake.limits)
         lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
+    return SPARK

@@ -18,6 +18,7 @@ from time import monotonic
 
 from assets.bookkeeping import bronze_ledger, ledger
 from assets.bronze.offset_gaps import gaps_in
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.landing.kafka import topics
 from assets.landing.kafka.offset_ranges import Range
@@ -43,12 +44,14 @@ class AppendedRecords:
     """What was appended: how many records by window, the offsets of each partition, and sentences of warning.
 
     ``gaps``: how many offsets of a partition held no record, where the feed file asks for that.
+    ``executor``: which of them has read the records; None where nothing was read.
     """
 
     records: dict[str, int]
     ranges: tuple[Range, ...]
     warnings: tuple[str, ...]
     gaps: Mapping[str, int] = field(default_factory=dict)
+    executor: str | None = None
 
     @property
     def offsets(self) -> list[str]:
@@ -75,9 +78,10 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         held = bronze_ledger.catch_up(lake, feed)
         ledger.refuse_other_size(feed, ledger.other_windows(held, feed))
         found = topics.backlog(feed, topics.look(feed), ledger.offsets_in(held))
+        executor = None
         if found.ranges or seen < 0:
             with reporting(feed, found.ranges, report) as folder:
-                _append(lake, feed, found.ranges, folder, seen)
+                executor = _append(lake, feed, found.ranges, folder, seen)
             bronze_ledger.catch_up(lake, feed)
         records = ledger.records_since(lake, feed, found.ranges, seen)
         compacted = topics.compacted(feed)
@@ -88,22 +92,23 @@ def land(lake: Lake, feed: Feed, report: Report) -> AppendedRecords:
         if bronze_rules(feed):
             by_partition = ledger.records_since(lake, feed, found.ranges, seen, "object")
             gaps = gaps_in(found.ranges, by_partition, {line.split()[1] for line in compacted})
-        return AppendedRecords(records, found.ranges, warnings, gaps)
+        return AppendedRecords(records, found.ranges, warnings, gaps, executor)
 
 
-def _append(lake: Lake, feed: Feed, ranges: Sequence[Range], progress: str, seen: int) -> None:
-    """Add the records of these offsets in one commit; a few need no Spark.
+def _append(lake: Lake, feed: Feed, ranges: Sequence[Range], progress: str, seen: int) -> str:
+    """Add the records of these offsets in one commit; returns which executor has read them.
 
     ``progress``: a folder for notes of how far reading is. ``seen``: bronze's version that says which offsets are new.
     """
     files = lake.local_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, ranges, progress) if files.may_be_written else None
+    rows = read_here(feed, ranges, lake.choice, progress) if files.may_be_written else None
     if rows is not None:
         files.append(rows, seen)
-        return
+        return IN_PROCESS
     with raise_clearly():
         frame = read_ranges(lake.spark, feed, ranges, progress)
         lake.table(Layer.BRONZE, feed.name).append(frame, partition_by=["window"], seen=seen)
+    return SPARK
 
 
 @contextmanager

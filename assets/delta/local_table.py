@@ -23,17 +23,6 @@ from assets.delta.table_files import Files
 from assets.delta.window_files import WindowFile, batches, listed, reader
 from transforms.errors import TableBusy
 
-MOST_BYTES = 32 << 20
-"""A table of up to so many bytes is rewritten whole in this process; a larger one would take too much memory.
-
-Measured on two cores: 20,000 changes took 2.2 s here and 5.5 by Spark into 32 MB (300,000 rows), 4.3 and 4.9 s into
-106 MB (a million). This process then held 0.9 GB and 1.7, itself included; as many such tables as
-``apply_feed.TABLES_AT_ONCE`` may be written at a time.
-"""
-
-MOST_ROWS = 400_000
-"""It may have up to so many rows: Parquet stores equal values in few bytes, but Python does not."""
-
 MOST_WINDOWS = 200
 """Up to so many windows are replaced by one commit in this process: delta-rs compares each row with each of them."""
 
@@ -259,15 +248,6 @@ class LocalTable:
                         raise_if_not_exists=False,
                         commit_properties=fences.properties(self.warehouse),
                     )
-
-
-def may_be_rewritten(*tables: LocalTable) -> bool:
-    """Whether tables that are written together are small enough to be rewritten whole in this process."""
-    return (
-        sum(one.size for one in tables) <= MOST_BYTES
-        and sum(one.count for one in tables) <= MOST_ROWS
-        and all(one.may_be_written for one in tables)
-    )
 
 
 def _of_constraint(name: str) -> str:

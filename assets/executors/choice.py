@@ -9,10 +9,17 @@ AUTO: Final = "auto"
 SPARK: Final = "spark"
 IN_PROCESS: Final = "in-process"
 EXECUTORS: Final = (AUTO, SPARK, IN_PROCESS)
-"""What a user may choose: what fits into this process is done here, or all is done by Spark, or all here."""
+"""What a user may choose: what fits into this process is done here, or all is done by Spark, or all here.
+
+What only one of them can do is done by it, whatever is chosen.
+"""
 
 MEMORY: Final = 64 << 20
-"""So many bytes of files are read into this process at most, for one table."""
+"""So many bytes of files are read into this process at most, for one table.
+
+It is the one setting: whatever else is counted has a weight below, in bytes of it, so that half the memory is half of
+every limit.
+"""
 
 BYTES_OF_A_ROW: Final = 160
 """What a stored row weighs at least: Parquet stores equal values in few bytes, but Python does not."""
@@ -23,6 +30,24 @@ ROWS_OF_A_CHANGE: Final = 6
 Measured on two cores: 60,000 changes into 300,000 rows took 4.9 s in this process and 7.1 s by Spark, 20,000 changes
 into a million rows 4.3 and 4.9 s.
 """
+
+CHANGES_OF_A_RECORD: Final = 14
+"""A record that is decoded and classified weighs as much as so many changes that are folded.
+
+So up to 5,000 records are silver's work in this process. It takes some tenths of a second, and one core; beyond that,
+Spark's tasks on all cores make up for its start.
+"""
+
+CHANGES_OF_AN_OFFSET: Final = 3
+"""A record that is fetched from a topic weighs as much as so many changes: up to 23,000 take a second or two."""
+
+BYTES_OF_A_PAYLOAD: Final = 8
+"""A byte that is cut into records or decoded weighs as much as so many of stored files: up to 8 MiB are read here.
+
+Of a topic it is known only afterwards how many bytes were fetched, so these weigh ``BYTES_OF_A_FETCH``.
+"""
+
+BYTES_OF_A_FETCH: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +69,16 @@ class Choice:
             return self.executor == IN_PROCESS
         weight = (rows + ROWS_OF_A_CHANGE * changes) * BYTES_OF_A_ROW
         return max(size, weight) <= self.memory
+
+    def decodes_in_process(self, size: int, records: int = 0) -> bool:
+        """Whether so many bytes as they landed, which are so many records, are cut or decoded in this process."""
+        return self.fits_in_process(BYTES_OF_A_PAYLOAD * size, 0, CHANGES_OF_A_RECORD * records)
+
+    def fetches_in_process(self, size: int, offsets: int) -> bool:
+        """Whether so many offsets of topics, whose records have so many bytes, are read in this process."""
+        return self.fits_in_process(BYTES_OF_A_FETCH * size, 0, CHANGES_OF_AN_OFFSET * offsets)
+
+    @property
+    def most_decoded(self) -> int | None:
+        """So many bytes of one object may be decoded in this process; None for any number."""
+        return None if self.executor == IN_PROCESS else self.memory // BYTES_OF_A_PAYLOAD

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.columns.bronze import BRONZE, BRONZE_ARROW
+from assets.executors.choice import Choice
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.landing.spark_source import batches, read_parts
@@ -32,8 +33,6 @@ from transforms.splitting.limits import DEFAULTS, Limits
 _OBJECT_COST = 64 << 10
 _UNEVEN = 1.2
 """By so much more than its share the largest part may have for windows to be whole."""
-MOST_BYTES = 8 << 20
-"""Up to so many bytes are read in this process, in some tenths of a second; more is Spark's work."""
 # Only the records of a topic have a key and headers.
 _NO_KEY = (None, None)
 
@@ -60,12 +59,16 @@ class _Larger(WeirError):
 
 
 def read_here(
-    feed: Feed, objects: Sequence[LandedObject], limits: Limits = DEFAULTS
+    feed: Feed,
+    objects: Sequence[LandedObject],
+    choice: Choice,
+    limits: Limits = DEFAULTS,
 ) -> pa.Table | None:
-    """One row per record of these objects (``BRONZE_ARROW``), read in this process; None where they are too large."""
-    if _weight(objects) > MOST_BYTES:
+    """One row per record of these objects (``BRONZE_ARROW``), read in this process; None for Spark's work."""
+    if not choice.decodes_in_process(_weight(objects)):
         return None
-    rows = rows_of(feed, FORMATS[feed.format].split, limits, tuple(objects), most=MOST_BYTES)
+    split, most = FORMATS[feed.format].split, choice.most_decoded
+    rows = rows_of(feed, split, limits, tuple(objects), most=most)
     try:
         return pa.Table.from_batches(batches(rows, BRONZE), schema=BRONZE_ARROW)
     except _Larger:

@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets.columns.quoting import quoted
 from assets.delta import delta_rs
-from assets.delta.local_table import MOST_BYTES, MOST_ROWS, LocalTable
+from assets.delta.local_table import LocalTable
 from assets.delta.table_files import Files
 from assets.executors.in_spark import kept
 from assets.lake import Lake
@@ -95,9 +95,9 @@ def _rows(
     types = {one.name: one.dataType.simpleString() for one in from_arrow_schema(wanted).fields}
     files = _files(local, windows)
     kinds = {one.kind for one in asked}
-    is_small = sum(one.size for one in files) <= MOST_BYTES
-    is_few = sum(one.rows for one in files) <= MOST_ROWS
-    if (is_small and is_few and not kinds & ONLY_SPARK) or kinds <= ONLY_PANDAS:
+    sizes = sum(one.size for one in files), sum(one.rows for one in files)
+    fits = lake.choice.fits_in_process(*sizes)
+    if (fits and not kinds & ONLY_SPARK) or kinds <= ONLY_PANDAS:
         yield Rows(_read(local, files, wanted), False, types, [*key])
         return
     frame = lake.table(*place).read()

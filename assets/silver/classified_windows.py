@@ -22,17 +22,13 @@ from assets.columns.silver import (
     OUTPUT_SCHEMA,
 )
 from assets.executors import in_spark
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.silver import local_stages, spark_stages
 from assets.silver.bronze_files import BronzeFiles
 from assets.task_errors import raise_clearly
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import Account, Accounts
-
-SMALL_RECORDS = 5_000
-
-SMALL_BYTES = 8 << 20
-"""Up to so many records of so many bytes are classified in this process: starting Spark's jobs would take longer."""
 
 
 # Without slots: the frame is kept.
@@ -52,6 +48,11 @@ class ClassifiedWindows:
     open_events: int
     kept: Sequence[DataFrame] = ()
     here: pa.Table | None = None
+
+    @property
+    def executor(self) -> str:
+        """Which executor has classified the records."""
+        return SPARK if self.here is None else IN_PROCESS
 
     @cached_property
     def rows(self) -> DataFrame:
@@ -91,8 +92,9 @@ def made(
     landed = of_windows.total()
     accounts = Accounts()
     with raise_clearly():
-        is_small = landed <= SMALL_RECORDS and bronze.size <= SMALL_BYTES
-        if is_small and bronze.payload_bytes() <= SMALL_BYTES:
+        # A file that repeats one record is much smaller than its records are together.
+        is_small = lake.choice.decodes_in_process(bronze.size, landed)
+        if is_small and lake.choice.decodes_in_process(bronze.payload_bytes()):
             table = local_stages.classified(feed, bronze.batches(), horizons)
             for text in local_stages.texts_of(table, ACCOUNT):
                 accounts.read(text)

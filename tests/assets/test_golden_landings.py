@@ -17,10 +17,10 @@ import pytest
 
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.executors import in_spark
+from assets.executors.choice import SPARK
 from assets.lake import Lake
-from assets.landing import read_objects
 from assets.landing.landings import open_landing
-from assets.silver import classified_windows, stored_accounts
+from assets.silver import stored_accounts
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
@@ -41,27 +41,25 @@ OF_FILES = sorted(FORMATS.keys() - {*OF_TOPICS})
 
 
 @pytest.fixture
-def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def through_spark(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lake]:
     """Bronze and silver are made by Spark's tasks, however little there is: by several, in batches of a few rows."""
-    monkeypatch.setattr(read_objects, "MOST_BYTES", 0)
-    monkeypatch.setattr(classified_windows, "SMALL_RECORDS", 0)
     monkeypatch.setattr(in_spark, "SMALL", 0)
     rows_of_a_batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = lake.spark.conf.get(rows_of_a_batch)
     lake.spark.conf.set(rows_of_a_batch, "7")
-    yield
+    yield lake.by(SPARK)
     assert before is not None
     lake.spark.conf.set(rows_of_a_batch, before)
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
 def test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it(
-    format_name: str, lake: Lake, tmp_path: Path, through_spark: None
+    format_name: str, tmp_path: Path, through_spark: Lake
 ) -> None:
     given = laid(format_name, str(tmp_path / LANDING))
     for name, data in given.objects.items():
         lay(tmp_path / LANDING, name, data)
-    run_and_compare(given, lake)
+    run_and_compare(given, through_spark)
 
 
 @pytest.mark.services

@@ -12,8 +12,8 @@ from typing import cast
 import pytest
 
 from assets.bronze import from_objects
+from assets.executors.choice import SPARK
 from assets.lake import Lake
-from assets.landing import read_objects
 from assets.layers import Layer
 from assets.task_errors import WorkerLost
 from transforms.feed.feed import Feed
@@ -42,7 +42,6 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
                 os.kill(os.getpid(), signal.SIGKILL)
             yield record
 
-    monkeypatch.setattr(read_objects, "MOST_BYTES", 0)
     given = Feed("shop", "arcion_s3_json", str(folder))
     once = replace(FORMATS[given.format], split=deadly)
     monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), given.format, once)
@@ -53,12 +52,12 @@ def test_a_worker_killed_in_mid_batch_loses_and_doubles_nothing(
 
     # On one machine Spark tries a task once.
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
-        from_objects.land(lake, given, [WINDOW])
+        from_objects.land(lake.by(SPARK), given, [WINDOW])
     table = lake.table(Layer.BRONZE, "shop")
     assert was_killed.exists()
     assert not table.exists()
 
-    from_objects.land(lake, given, [WINDOW])
+    from_objects.land(lake.by(SPARK), given, [WINDOW])
     (counts,) = (
         table.read()
         .selectExpr(

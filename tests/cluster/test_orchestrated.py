@@ -14,7 +14,6 @@ from secrets import token_hex
 
 import pytest
 
-from assets.landing.kafka.read_topics import MOST_OFFSETS
 from orchestration.spark import archive
 from tests.cluster import runs
 from tests.cluster.test_cluster import COMPARED, executors, has_worked
@@ -31,7 +30,7 @@ pytestmark = [pytest.mark.journey, pytest.mark.services]
 WINDOW, THREE = "2025-11-20T03", 1_763_607_600_000
 """The window of all records, and its beginning in milliseconds."""
 TOPIC, PARTITIONS, CITIES = "town.public.city", 2, 400
-RECORDS = MOST_OFFSETS + 5_000
+RECORDS = 25_000
 """More than a run reads in its own process."""
 GUARDED = {
     "spark.authenticate": "true",

@@ -17,7 +17,7 @@ from assets.bronze import from_objects
 from assets.executors.choice import AUTO, SPARK
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
-from assets.silver import classified_windows, derive_windows
+from assets.silver import derive_windows
 from assets.upkeep import compaction
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -67,8 +67,6 @@ def main(warehouse: str, landing: str, way: str, journal: str, go: str) -> None:
     ``way``: ``here`` for tables that are small, as these are; ``session`` to bring them as if they were large.
     """
     feed = feed_of(landing)
-    if way == "spark":
-        classified_windows.SMALL_RECORDS = -1
     lake = small_work.tuned(lake_of(warehouse), [feed]).by(SPARK if way == "spark" else AUTO)
     # The word is awaited with a warm session, which reads and writes nothing.
     _ = lake.spark

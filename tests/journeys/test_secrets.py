@@ -25,7 +25,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assets.silver.classified_windows import SMALL_RECORDS
 from tests.services.kafka import free_ports
 from tests.services.seaweed import SECRET_KEY, Store, store
 from tests.support.pet_feed import change, drop
@@ -44,7 +43,7 @@ format: arcion_s3_json
 landing: s3://secret-drops/crowd/
 tables: {people: {key: [id], columns: {id: int, name: string}, mask: {name: hash}}}
 """
-PEOPLE = SMALL_RECORDS + 1_000
+PEOPLE = 6_000
 """So many that Spark's tasks hash their names, and have the secret for that."""
 LONG = " of a very long line" * 80
 """So long that Spark's tasks read their drops, too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assets.executors.choice import AUTO, IN_PROCESS, SPARK, Choice
 from orchestration.resources import lake_of, limits_of
 from orchestration.spark import small_work
 from transforms.errors import SettingMisdeclared
@@ -63,3 +64,23 @@ def test_a_lease_lasts_as_long_as_the_environment_says_for_every_warehouse() -> 
         SettingMisdeclared, match="WEIR_LEASE_SECONDS=2: a lease lasts 3 s at least"
     ):
         lake_of("/nowhere", {"WEIR_LEASE_SECONDS": "2"})
+
+
+def test_who_does_the_work_is_said_by_the_environment_for_every_warehouse() -> None:
+    assert lake_of("/nowhere", {}).choice == lake_of("/nowhere", {"WEIR_EXECUTOR": " "}).choice
+    assert lake_of("/nowhere", {}).choice == Choice(AUTO, 64 << 20)
+    told = {"WEIR_EXECUTOR": " spark ", "WEIR_IN_PROCESS_MEMORY": "16m"}
+    lake = lake_of("/nowhere", told)
+    assert lake.choice == Choice(SPARK, 16 << 20)
+    assert lake.with_warehouse("/other").choice == small_work.tuned(lake).choice == lake.choice
+    assert lake.by(IN_PROCESS).choice == Choice(IN_PROCESS, 16 << 20)
+
+
+def test_a_word_that_is_no_executor_is_refused_with_those_that_are() -> None:
+    with pytest.raises(SettingMisdeclared) as refused:
+        lake_of("/nowhere", {"WEIR_EXECUTOR": "sprak"})
+    assert str(refused.value) == (
+        "WEIR_EXECUTOR=sprak: there is no such executor; write one of auto, spark, in-process"
+    )
+    with pytest.raises(SettingMisdeclared, match="WEIR_IN_PROCESS_MEMORY=much: this is no size"):
+        lake_of("/nowhere", {"WEIR_IN_PROCESS_MEMORY": "much"})

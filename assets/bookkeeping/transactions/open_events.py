@@ -43,7 +43,7 @@ COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
 """``OPEN`` as an Arrow schema."""
 
 IN_PROCESS = 1_000_000
-"""Up to so many events are combined in this process, in some seconds; more are Spark's work."""
+"""Up to so many events are handed over from Spark to this process, to be stored; more are stored by Spark."""
 
 
 def table_of(lake: Lake, feed: Feed) -> SmallTable:

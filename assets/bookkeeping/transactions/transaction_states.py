@@ -13,16 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from assets.bookkeeping.transactions.open_events import IN_PROCESS, table_of
+from assets.bookkeeping.transactions.open_events import table_of
 from assets.delta import delta_rs, table_files
 from assets.delta.store_faults import naming_store_faults
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
 from transforms.silver.open_transactions import OpenEvent, TransactionState, state_of
-
-IN_PROCESS_BYTES = 64 << 20
-"""Silver of up to so many bytes is searched in this process; a larger one is Spark's work."""
 
 _STATES = (
     "id string, commit array<bigint>, has_commit boolean, expected bigint, seen bigint,"
@@ -42,7 +39,8 @@ def states(
         without: windows whose events do not count.
     """
     table = table_of(lake, feed)
-    if table.count() <= IN_PROCESS:
+    count = table.count()
+    if not count or lake.choice.fits_in_process(0, count):
         rows = table.read()
         counted = rows.filter(pc.invert(pc.is_in(rows["window"], pa.array(without, pa.string()))))
         found = [*states_of(counted.sort_by("id").to_batches(10_000), unread)]
@@ -112,7 +110,7 @@ def _whole_elsewhere(
         if table is None:
             return {}
         added = pa.table(table.get_add_actions(flatten=True))
-        if sum(added["size_bytes"].to_pylist()) > IN_PROCESS_BYTES:
+        if not lake.choice.fits_in_process(sum(added["size_bytes"].to_pylist()), 0):
             return _whole_by_spark(lake, feed, still, without)
         files = table_files.Files.of(table, path, lake.warehouse)
         listed = zip(

@@ -19,6 +19,7 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from pyspark.sql import DataFrame, SparkSession
 
 from assets.columns.bronze import BRONZE, BRONZE_ARROW
+from assets.executors.choice import AUTO, Choice
 from assets.landing.kafka import clients
 from assets.landing.kafka.clients import FEW, ClientErrors, fitting
 from assets.landing.kafka.offset_ranges import Range, divided
@@ -34,8 +35,8 @@ SILENCE = 60.0
 UNREADABLE_HEADERS: list[tuple[str, bytes | None]] = [("weir: a header's name is no UTF-8", None)]
 """What stands in place of headers that the Kafka client cannot read."""
 
-MOST_OFFSETS, MOST_RANGES, MOST_BYTES = 20_000, 16, 32 << 20
-"""Up to so many are read in this process, which takes a second or two; one partition is read after another."""
+MOST_RANGES = 16
+"""Of so many partitions records are read in this process by itself: one partition is read after another."""
 
 # Seconds that one call may wait for as much as it was asked for.
 _WAIT = 0.2
@@ -52,18 +53,23 @@ def read_ranges(
     return read_parts(spark, parts, partial(rows_of, feed.without_secret(), progress, SILENCE))
 
 
-def read_here(feed: Feed, ranges: Sequence[Range], progress: str | None = None) -> pa.Table | None:
-    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is too much.
+def read_here(
+    feed: Feed, ranges: Sequence[Range], choice: Choice, progress: str | None = None
+) -> pa.Table | None:
+    """``read_ranges`` in this process (``BRONZE_ARROW``), which starts no Spark; None where that is Spark's work.
 
-    Only reading shows how many bytes the records have: of large ones up to ``MOST_BYTES`` are read here for nothing.
+    Only reading shows how many bytes the records have: some of large ones are read here for nothing.
     """
-    if len(ranges) > MOST_RANGES or sum(one.size for one in ranges) > MOST_OFFSETS:
+    if choice.executor == AUTO and len(ranges) > MOST_RANGES:
+        return None
+    offsets = sum(one.size for one in ranges)
+    if not choice.fetches_in_process(0, offsets):
         return None
     found, size = [], 0
     with closing(rows_of(feed, progress, SILENCE, tuple(ranges))) as rows:
         for batch in batches(rows, BRONZE):
             size += batch.nbytes
-            if size > MOST_BYTES:
+            if not choice.fetches_in_process(size, offsets):
                 return None
             found.append(batch)
     return pa.Table.from_batches(found, schema=BRONZE_ARROW)

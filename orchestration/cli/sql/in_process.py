@@ -20,10 +20,6 @@ from assets.layers import Layer
 from orchestration.cli.sql import plain_select
 from orchestration.cli.sql.table_names import names_in, path_of
 
-MOST_BYTES = 32 << 20
-MOST_ROWS = 400_000
-"""A table up to these sizes is read here; what is larger is Spark's, which reads it in parallel."""
-
 
 def answered(lake: Lake, statement: exp.Expr) -> pa.Table | None:
     """The rows that the statement gives; None where Spark has to answer it.
@@ -40,7 +36,7 @@ def answered(lake: Lake, statement: exp.Expr) -> pa.Table | None:
     path_of(lake, name)
     layer, feed, *of_feed = name
     table = lake.local_table(Layer(layer.lower()), feed, *of_feed)
-    if table.table is None or table.size > MOST_BYTES or table.count > MOST_ROWS:
+    if table.table is None or not lake.choice.fits_in_process(table.size, table.count):
         return None
     assert isinstance(statement, exp.Select)
     columns = columns_of(table)

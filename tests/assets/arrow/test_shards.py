@@ -12,10 +12,10 @@ import pytest
 from assets.arrow.silver.shards import SHARDS, Shards
 from assets.bronze import from_objects
 from assets.delta import delta_rs
+from assets.executors.choice import SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
-from assets.silver.classified_windows import SMALL_RECORDS
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
 
@@ -71,9 +71,7 @@ def test_many_windows_at_once_are_few_files(lake: Lake, folder: Path) -> None:
         ]
         lay(folder, f"{window.replace('T', '/')}/a.json", drop(*pets))
     from_objects.land(lake, feed, windows)
-    # More records than are derived without Spark.
-    assert SMALL_RECORDS < 6_000
-    derive_windows.derive(lake, feed, windows)
+    derive_windows.derive(lake.by(SPARK), feed, windows)
     table = delta_rs.opened(lake.table(Layer.SILVER, feed.name).path, lake.warehouse)
     assert table is not None
     assert delta_rs.count(table) == 6_000

@@ -9,7 +9,7 @@ from delta.tables import DeltaTable
 
 from assets.audit import comparing, shuffle
 from assets.bronze import from_objects
-from assets.delta import local_table
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import verify
@@ -46,9 +46,8 @@ def test_gold_is_proved_and_a_row_that_somebody_changed_is_named(
     by_spark: bool,
 ) -> None:
     if by_spark:
-        monkeypatch.setattr(shuffle, "MOST_BYTES", 0)
-        monkeypatch.setattr(local_table, "MOST_BYTES", 0)
-        monkeypatch.setattr(comparing, "here", None)
+        lake = lake.by(SPARK)
+        monkeypatch.setattr(comparing, "in_process", None)
     else:
         monkeypatch.setattr(comparing, "by_spark", None)
     assert verify.not_yet(lake, feed) is None
@@ -74,20 +73,15 @@ def test_what_is_not_in_gold_yet_is_not_proved(lake: Lake, feed: Feed, folder: P
     )
 
 
-@pytest.mark.parametrize("most_bytes", [shuffle.MOST_BYTES, 0], ids=["here", "by Spark"])
+@pytest.mark.parametrize("executor", [IN_PROCESS, SPARK])
 def test_records_of_days_are_dealt_into_days(
-    lake: Lake,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    most_bytes: int,
+    lake: Lake, folder: Path, tmp_path: Path, executor: str
 ) -> None:
-    monkeypatch.setattr(shuffle, "MOST_BYTES", most_bytes)
     born = [change("I", n, after={"id": str(n), "name": "Ada"}) for n in range(1, 9)]
     lay(folder, "2025-11-20/a.json", drop(*born))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS}, window="day")
     from_objects.land(lake, feed, ["2025-11-20"])
-    shuffled = shuffle.shuffle(lake, lake_of(str(tmp_path / "proof")), feed, seed=1)
+    shuffled = shuffle.shuffle(lake.by(executor), lake_of(str(tmp_path / "proof")), feed, seed=1)
     assert shuffled.records == 8
     made = lake_of(str(tmp_path / "proof")).table(Layer.BRONZE, feed.name)
     assert made.count() == 8 + shuffled.repeated

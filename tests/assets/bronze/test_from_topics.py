@@ -16,6 +16,15 @@ from assets.bookkeeping import ledger
 from assets.bronze import from_topics
 from assets.bronze.from_topics import AppendedRecords
 from assets.bronze.offset_gaps import gaps_in, offset_checks
+from assets.executors import choice
+from assets.executors.choice import (
+    AUTO,
+    BYTES_OF_A_ROW,
+    CHANGES_OF_AN_OFFSET,
+    IN_PROCESS,
+    ROWS_OF_A_CHANGE,
+    SPARK,
+)
 from assets.lake import Lake
 from assets.landing.kafka import clients, offset_ranges, read_topics, topics
 from assets.landing.kafka.clients import ClientErrors
@@ -57,12 +66,13 @@ def values(lake: Lake) -> list[bytes | None]:
     return [row["payload"] and bytes(row["payload"]) for row in rows(lake)]
 
 
-@pytest.fixture(params=["in this process", "by Spark"])
-def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How few records are read: as they are, and as many would be."""
-    if request.param == "by Spark":
-        monkeypatch.setattr(read_topics, "MOST_OFFSETS", 0)
-    return str(request.param)
+@pytest.fixture
+def lake(lake: Lake, request: pytest.FixtureRequest) -> Lake:
+    return lake.by(getattr(request, "param", AUTO))
+
+
+either_way = pytest.mark.parametrize("lake", [IN_PROCESS, SPARK], indirect=True)
+"""How few records are read: as they are, and as many would be."""
 
 
 def test_few_records_are_read_without_spark_and_more_with_it(
@@ -79,19 +89,22 @@ def test_few_records_are_read_without_spark_and_more_with_it(
     broker.send("few", [Sent(b"%d" % n, partition=n % 3) for n in range(30)])
     with monkeypatch.context() as patch:
         patch.setattr(Lake, "spark", property(ask))
-        # One more than there may be, of offsets and of partitions, and more bytes.
-        for name, most in (("MOST_OFFSETS", 29), ("MOST_RANGES", 2), ("MOST_BYTES", 29)):
-            with monkeypatch.context() as less:
-                less.setattr(read_topics, name, most)
-                with pytest.raises(Asked):
-                    land(lake, feed)
-        for name, most in (("MOST_OFFSETS", 30), ("MOST_RANGES", 3)):
-            patch.setattr(read_topics, name, most)
-        land(lake, feed)
+        # Enough for the offsets, and not for the bytes of their records; not for the offsets; too many partitions.
+        weight = 30 * CHANGES_OF_AN_OFFSET * ROWS_OF_A_CHANGE * BYTES_OF_A_ROW
+        monkeypatch.setattr(choice, "BYTES_OF_A_FETCH", weight)
+        for memory in (weight, weight - 1):
+            with pytest.raises(Asked):
+                land(lake.by(AUTO, memory=memory), feed)
+        monkeypatch.undo()
+        patch.setattr(read_topics, "MOST_RANGES", 2)
+        with pytest.raises(Asked):
+            land(lake, feed)
+        patch.setattr(read_topics, "MOST_RANGES", 3)
+        assert land(lake.by(AUTO, memory=weight), feed)[0].executor == IN_PROCESS
     assert sorted(int(value or b"") for value in values(lake)) == [*range(30)]
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_a_record_is_kept_as_it_is_with_its_place_and_its_window(
     lake: Lake, broker: Broker
 ) -> None:
@@ -166,7 +179,7 @@ def test_a_second_run_reads_what_is_new_and_nothing_twice(lake: Lake, broker: Br
     assert values(lake) == [b"a", b"late", b"b", b"c"]
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_only_committed_records_are_read_and_an_open_transaction_waits(
     lake: Lake, broker: Broker
 ) -> None:
@@ -197,7 +210,7 @@ def test_only_committed_records_are_read_and_an_open_transaction_waits(
     assert values(lake) == [b"paid", b"paid again", b"pending", b"behind"]
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> None:
     broker.create(
         "compacted",
@@ -225,7 +238,7 @@ def test_gaps_of_a_compacted_topic_are_no_loss(lake: Lake, broker: Broker) -> No
     assert land(lake, feed)[0].ranges == ()
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_offsets_without_a_record_are_counted_for_whom_asks_and_compaction_is_no_gap(
     lake: Lake, broker: Broker
 ) -> None:
@@ -375,7 +388,7 @@ def test_two_machines_at_one_warehouse_read_nothing_twice(
     assert values(lake) == [b"a", b"b"]
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_a_record_that_the_client_refuses_names_the_setting(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -429,7 +442,7 @@ def test_a_large_backlog_is_read_by_several_tasks_and_reported(
     assert fault_and_remedy[0].startswith("bronze.shop: ")
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_a_broker_that_restarts_in_mid_read_costs_nothing(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -458,7 +471,7 @@ def test_a_broker_that_restarts_in_mid_read_costs_nothing(
     assert sorted(found) == [*range(4000)]
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_a_broker_that_stays_away_ends_the_run_with_nothing_read(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,7 +509,7 @@ SASL = {
 }
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_credentials_come_from_the_environment(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -516,7 +529,7 @@ def test_credentials_come_from_the_environment(
     )
 
 
-@pytest.mark.usefixtures("either_way")
+@either_way
 def test_tls_needs_the_authority_that_the_environment_names(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assets.executors.choice import SPARK
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import classified_windows
 from tests.support.pet_feed import bring, change, drop, lay
 from transforms.feed.feed import Feed, Table
 from transforms.feed.masks import MaskKey
@@ -25,11 +25,11 @@ KEY = MaskKey("a secret of enough length")
     ("policy", "is_small"), [("evolve", True), ("keep", False), ("fail", True)]
 )
 def test_gold_and_history_are_made_again_under_masks_and_under_another_key(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, policy: str, is_small: bool
+    lake: Lake, folder: Path, policy: str, is_small: bool
 ) -> None:
     if not is_small:
         # The key goes along to Spark's own tasks.
-        monkeypatch.setattr(classified_windows, "SMALL_BYTES", -1)
+        lake = lake.by(SPARK)
     pets = replace(PETS, policies=Policies(drop_column=policy))  # type: ignore[arg-type]
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": pets})
     lay(folder, "2025-11-20/03/a.json", drop(change("I", 1, after=ADA)))

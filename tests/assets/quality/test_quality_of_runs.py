@@ -10,8 +10,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from assets.executors.choice import SPARK
 from assets.lake import Lake
-from assets.quality import declared_checks, table_rows
+from assets.quality import declared_checks
 from assets.quality.pages import build_pages_of
 from assets.quality.quality_folder import QualityFolder
 from orchestration import definitions
@@ -206,39 +207,37 @@ def test_results_are_kept_without_great_expectations_and_their_pages_made_on_req
 
 
 def test_large_tables_are_asked_about_by_spark_and_give_the_same_answers(
-    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, feed: Feed
 ) -> None:
     bring(lake, feed)
     own = suite(SHORT, NO_BO, FEW)
     pandas = declared_checks.ask_gold(lake, feed, own, PETS, ["pets"])
-    monkeypatch.setattr(table_rows, "MOST_ROWS", 2)
-    spark = declared_checks.ask_gold(lake, feed, own, PETS, ["pets"])
+    large = lake.by(SPARK)
+    spark = declared_checks.ask_gold(large, feed, own, PETS, ["pets"])
     assert spark.answers == pandas.answers
     # Delta keeps the table's state; the rows that were asked about are freed.
     kept = {*lake.spark.sparkContext._jsc.getPersistentRDDs()}
-    declared_checks.ask_gold(lake, feed, own, PETS, ["pets"])
+    declared_checks.ask_gold(large, feed, own, PETS, ["pets"])
     assert {*lake.spark.sparkContext._jsc.getPersistentRDDs()} == kept
     none = expectation(
         "unexpected_rows_expectation",
         None,
         unexpected_rows_query="SELECT * FROM {batch} WHERE name = 'Bo'",
     )
-    monkeypatch.undo()
     asked = declared_checks.ask_gold(lake, feed, suite(none), PETS, ["pets"])
     (answer,) = asked.answers[none.check]
     assert (answer.passed, answer.observed) == (False, "1")
 
 
 def test_expectations_that_need_pandas_and_such_that_need_spark_are_all_answered(
-    lake: Lake, feed: Feed, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, feed: Feed
 ) -> None:
     bring(lake, feed)
     query = "SELECT * FROM {batch} WHERE name = 'Bo'"
     by_spark = expectation("unexpected_rows_expectation", None, unexpected_rows_query=query)
     by_pandas = expectation("expect_column_values_to_be_of_type", "name", type_="str")
-    monkeypatch.setattr(table_rows, "MOST_ROWS", 2)
     own = suite(by_pandas, SHORT, by_spark)
-    asked = declared_checks.ask_gold(lake, feed, own, PETS, ["pets"])
+    asked = declared_checks.ask_gold(lake.by(SPARK), feed, own, PETS, ["pets"])
     answers = [asked.answers[one.check] for one in own.expectations]
     assert [[(one.passed, one.error) for one in some] for some in answers] == [
         [(True, None)],

@@ -22,10 +22,10 @@ from typing import cast
 import pytest
 
 from assets.bronze import from_objects
+from assets.executors.choice import IN_PROCESS, SPARK
 from assets.lake import Lake
-from assets.landing import read_objects
 from assets.layers import Layer
-from assets.silver import classified_windows, derive_windows
+from assets.silver import derive_windows
 from assets.task_errors import WorkerLost
 from tests.support.golden_landing import Row, made
 from tests.support.pet_feed import PETS, change, drop, lay
@@ -120,25 +120,12 @@ def feed(folder: Path) -> Feed:
     return Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
 
 
-@pytest.fixture
-def through(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Says by which way bronze and silver are made: in this process, or through Spark's tasks."""
-
-    def choose(way: str) -> None:
-        most = 1 << 40 if way == "this process" else 0
-        monkeypatch.setattr(read_objects, "MOST_BYTES", most)
-        monkeypatch.setattr(classified_windows, "SMALL_RECORDS", most)
-        monkeypatch.setattr(classified_windows, "SMALL_BYTES", most)
-
-    return choose
-
-
-WAYS = ("this process", "Spark")
+WAYS = (IN_PROCESS, SPARK)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
-    lake: Lake, feed: Feed, folder: Path, through: Callable[[str], None], way: str
+    lake: Lake, feed: Feed, folder: Path, way: str
 ) -> None:
     drops = {
         f"{FOLDER}/{name}.json": drop_of(number, bad)
@@ -146,7 +133,7 @@ def test_what_is_bad_is_in_quarantine_and_what_is_good_beside_it_in_silver(
     }
     for name, data in drops.items():
         lay(folder, name, data)
-    through(way)
+    lake = lake.by(way)
     from_objects.land(lake, feed, [WINDOW])
     done = derive_windows.derive(lake, feed, [WINDOW])
     found = made(lake, feed).windows[WINDOW]
@@ -220,7 +207,6 @@ def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with
     lake: Lake,
     feed: Feed,
     folder: Path,
-    through: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lay(folder, f"{FOLDER}/a.json", drop_of(0, insert(3)))
@@ -233,7 +219,7 @@ def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with
     for message, happen in faults.items():
         spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, happen))
         for way in WAYS:
-            through(way)
+            lake = lake.by(way)
             place = rf"^feed zoo: reading stopped at {FOLDER}/a\.json, line 2: {message}"
             with pytest.raises(RecordFailed, match=place) as failure:
                 derive_windows.derive(lake, feed, [WINDOW])
@@ -242,7 +228,7 @@ def test_a_record_too_large_for_memory_and_an_unforeseen_error_are_reported_with
 
 
 def test_a_group_too_large_for_memory_is_reported_with_its_beginning(
-    lake: Lake, folder: Path, through: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = {"operation": "set", "uid": 3, "attr": "name", "value": "Ann", "value_type": "string"}
     line = {"key": "0", "value": {"meta": {"commit_ts": 5}, "type": "mutation", "event": event}}
@@ -253,7 +239,7 @@ def test_a_group_too_large_for_memory_is_reported_with_its_beginning(
     spoil(monkeypatch, "dgraph", resolver=lambda _: lambda _: bytearray(1 << 60))
     message = "3 records that belong together begin there: together they do not fit into the memory"
     for way in WAYS:
-        through(way)
+        lake = lake.by(way)
         with pytest.raises(
             RecordFailed, match=rf"stopped at {FOLDER}/sink\.log, line 1: {message}"
         ):
@@ -266,7 +252,6 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
     feed: Feed,
     folder: Path,
     tmp_path: Path,
-    through: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """That one killed while it reads leaves nothing either, ``test_lost_worker`` shows."""
@@ -280,7 +265,7 @@ def test_a_worker_killed_while_it_decodes_leaves_nothing_and_the_next_run_has_al
             os.kill(os.getpid(), signal.SIGKILL)
 
     spoil(monkeypatch, feed.format, decoder=at_line_2(feed.format, kill))
-    through("Spark")
+    lake = lake.by(SPARK)
     with pytest.raises(WorkerLost, match="Nothing is half-written: run again"):
         derive_windows.derive(lake, feed, [WINDOW])
     assert was_killed.exists()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from assets.bronze import from_objects
-from assets.silver import classified_windows, derive_windows
+from assets.executors.choice import AUTO, SPARK
+from assets.silver import derive_windows
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
@@ -31,11 +32,13 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_events_that_contradict_each_other_are_counted(tmp_path: Path, case: str) -> None:
+def test_events_that_contradict_each_other_are_counted(
+    tmp_path: Path, case: str, executor: str = AUTO
+) -> None:
     records, conflicts = CASES[case]
     lay(tmp_path / "landing", "2025-11-20/03/a.json", drop(*records))
     feed = Feed("zoo", "arcion_s3_json", str(tmp_path / "landing"), tables={"pets": PETS})
-    lake = lake_of(str(tmp_path / "warehouse"))
+    lake = lake_of(str(tmp_path / "warehouse")).by(executor)
     from_objects.land(lake, feed, [WINDOW])
     made = derive_windows.derive(lake, feed, [WINDOW])
     assert made.violations["no_conflicting_payloads"] == conflicts
@@ -46,8 +49,5 @@ def test_events_that_contradict_each_other_are_counted(tmp_path: Path, case: str
         assert line.startswith("- `pets, key 1: 2025-11-20/03/a.json line ")
 
 
-def test_they_are_counted_in_the_frames_of_large_windows_too(
-    spark: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(classified_windows, "SMALL_RECORDS", 0)
-    test_events_that_contradict_each_other_are_counted(tmp_path, "and another")
+def test_they_are_counted_in_the_frames_of_large_windows_too(spark: object, tmp_path: Path) -> None:
+    test_events_that_contradict_each_other_are_counted(tmp_path, "and another", SPARK)

@@ -13,10 +13,11 @@ from assets.bookkeeping.decisions import Signature
 from assets.bookkeeping.quarantine.opened import quarantine_of
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.bronze import from_topics
+from assets.executors.choice import SPARK
 from assets.gold.apply import apply_feed
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import classified_windows, derive_windows
+from assets.silver import derive_windows
 from assets.upkeep import mending
 from assets.upkeep.mending import Mended
 from orchestration.cli import rebuild, verify
@@ -134,20 +135,23 @@ def triples(lake: Lake, feed: Feed) -> set[tuple[str, str]]:
 
 
 def test_a_window_that_spark_derives_takes_a_mended_record_as_one_that_is_derived_here(
-    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
     born = change("I", 10, after={"id": "1", "name": "Ada"})
     unfit = change("U", 20, {"id": "1"}, {"id": "one", "name": "Bea"})
     lay(folder, "2025-11-20/03/a.json", drop(born, unfit))
     lay(folder, "2025-11-20/04/b.json", drop(change("I", 30, after={"id": "2", "name": "Cleo"})))
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
-    monkeypatch.setattr(classified_windows, "SMALL_RECORDS", 0)
-    bring(lake, feed)
+    by_spark = lake.by(SPARK)
+    bring(by_spark, feed)
     mend(
-        lake, feed, the_open_one(lake, feed), change("U", 20, {"id": "1"}, {"name": "Bea"}).encode()
+        by_spark,
+        feed,
+        the_open_one(lake, feed),
+        change("U", 20, {"id": "1"}, {"name": "Bea"}).encode(),
     )
     assert planning.due(lake, feed).windows == [WINDOW]
-    made = bring(lake, feed)[1]
+    made = bring(by_spark, feed)[1]
     assert (made.violations["nothing_quarantined"], made.violations["accounting_is_exact"]) == (
         0,
         0,
@@ -155,7 +159,6 @@ def test_a_window_that_spark_derives_takes_a_mended_record_as_one_that_is_derive
     assert names(lake, feed) == {1: "Bea", 2: "Cleo"}
     assert [one.state for one in quarantine_of(lake, feed).records] == ["mended"]
     # Mended once more, in this process now, its events count already: gold is made again from all of them.
-    monkeypatch.undo()
     (mended,) = quarantine_of(lake, feed).records
     again = Signature(datetime(2025, 11, 22, tzinfo=UTC), "ann", "another name")
     payload = change("U", 20, {"id": "1"}, {"name": "Dot"}).encode()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from assets.executors.choice import AUTO, IN_PROCESS, SPARK
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli import query
-from orchestration.cli.sql import in_process, spark_answer, statement
+from orchestration.cli.sql import spark_answer, statement
 from orchestration.cli.sql.layouts import FORMATS, print_rows
 from orchestration.resources import lake_of
 from transforms.errors import QueryRefused
@@ -130,12 +131,13 @@ def test_rows_that_are_marked_as_deleted_are_not_there(lake: Lake) -> None:
     assert in_this_process(lake, sql, "csv") == "n,last\n10,90\n"
 
 
-@pytest.mark.parametrize("limit", ["MOST_BYTES", "MOST_ROWS"])
-def test_a_large_table_is_left_to_spark(
-    lake: Lake, limit: str, monkeypatch: pytest.MonkeyPatch
+def test_a_large_table_is_left_to_spark_and_every_table_by_whom_wants_spark(
+    lake: Lake,
 ) -> None:
-    monkeypatch.setattr(in_process, limit, 3)
-    assert in_this_process(lake, "SELECT id FROM gold.shop.people", "csv") is None
+    sql = "SELECT id FROM gold.shop.people"
+    for asked in (lake.by(AUTO, memory=3), lake.by(SPARK)):
+        assert in_this_process(asked, sql, "csv") is None
+    assert in_this_process(lake.by(IN_PROCESS, memory=3), sql, "csv") is not None
 
 
 def test_a_table_that_is_not_there_is_named_without_spark(lake: Lake) -> None:

@@ -1,0 +1,67 @@
+"""Whatever is asked, one choice says who does it, and one number moves every limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from assets.executors.choice import AUTO, EXECUTORS, IN_PROCESS, MEMORY, SPARK, Choice
+
+HUGE = 1 << 50
+ASKED: dict[str, Callable[[Choice, int], bool]] = {
+    "files": lambda choice, size: choice.fits_in_process(size, 0),
+    "stored rows": lambda choice, rows: choice.fits_in_process(0, rows),
+    "changes": lambda choice, changes: choice.fits_in_process(0, 0, changes),
+    "payloads": lambda choice, size: choice.decodes_in_process(size),
+    "records": lambda choice, records: choice.decodes_in_process(0, records),
+    "fetched bytes": lambda choice, size: choice.fetches_in_process(size, 0),
+    "offsets": lambda choice, offsets: choice.fetches_in_process(0, offsets),
+}
+MOST = {
+    "files": 64 << 20,
+    "stored rows": 419_430,
+    "changes": 69_905,
+    "payloads": 8 << 20,
+    "records": 4_993,
+    "fetched bytes": 32 << 20,
+    "offsets": 23_301,
+}
+"""What is done in this process at most, unless somebody says otherwise: docs/operating.md rounds these."""
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_work_up_to_a_size_is_done_here_and_what_is_larger_by_spark(what: str) -> None:
+    assert ASKED[what](Choice(), MOST[what])
+    assert not ASKED[what](Choice(), MOST[what] + 1)
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_half_the_memory_is_half_of_every_limit(what: str) -> None:
+    half = Choice(AUTO, MEMORY // 2)
+    assert ASKED[what](half, MOST[what] // 2)
+    assert not ASKED[what](half, MOST[what] // 2 + 1)
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_whoever_names_an_executor_gets_it_whatever_the_size_and_the_memory(what: str) -> None:
+    for memory in (0, MEMORY):
+        for size in (0, 1, HUGE):
+            assert ASKED[what](Choice(IN_PROCESS, memory), size)
+            assert not ASKED[what](Choice(SPARK, memory), size)
+
+
+def test_rows_and_changes_add_up_and_files_are_weighed_by_themselves() -> None:
+    choice = Choice(AUTO, 16_000)
+    assert choice.fits_in_process(16_000, 40, 10)
+    assert not choice.fits_in_process(0, 41, 10)
+    assert not choice.fits_in_process(16_001, 0)
+
+
+def test_an_object_may_inflate_as_far_as_there_is_memory_to_decode_it() -> None:
+    assert Choice().most_decoded == 8 << 20
+    assert Choice(IN_PROCESS).most_decoded is None
+
+
+def test_the_executors_are_known_by_these_words() -> None:
+    assert EXECUTORS == ("auto", "spark", "in-process")
