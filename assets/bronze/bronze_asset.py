@@ -16,6 +16,7 @@ from assets.bronze import from_objects, from_topics
 from assets.bronze.offset_gaps import bronze_check_specs, offset_checks
 from assets.bronze.operation_gaps import operation_checks, operation_gaps
 from assets.columns.bronze import BRONZE
+from assets.executors.told import executors_of
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
 from assets.layers import Layer
@@ -74,6 +75,7 @@ def _objects(
         objects_of_windows(feed, found.new),
         {
             "seconds": round(monotonic() - started, 1),
+            **executors_of(filter(None, [found.executor])),
             "replaced_objects": len(found.replaced),
             "replaced": as_list(found.replaced),
             "left_out": as_list(found.left_out),
@@ -105,6 +107,7 @@ def _topics(
         {
             "records_read": total,
             "seconds": round(monotonic() - started, 1),
+            **executors_of(filter(None, [found.executor])),
             "offsets": as_list(found.offsets),
             "windows": as_list(
                 [

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 import dagster as dg
 
+from assets.executors.told import by, executors_of
 from assets.gold import range_deletes
 from assets.gold.applied import Applied
 from assets.gold.changes.changes_by_window import first_and_last
@@ -43,6 +44,7 @@ def report(context: dg.AssetExecutionContext, feed: Feed, name: str, done: Appli
             if done.keys_with_late_events
             else ""
         )
+        + by(*done.executors)
     )
     for one in done.tables:
         for line in range_deletes.effect_lines(one.scoped):
@@ -65,6 +67,7 @@ def facts(
         "keys_with_ties": done.ties,
         "tables": dg.MetadataValue.json([asdict(one) for one in done.tables]),
         "waits_for": len(done.waits_for),
+        **executors_of(done.executors),
     }
 
 

@@ -11,6 +11,8 @@ import dagster as dg
 from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import progress_asset
 from assets.columns import dgraph_nodes
+from assets.executors.choice import SPARK
+from assets.executors.told import EXECUTOR
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
@@ -53,6 +55,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         for name, rows in sizes.items():
             context.log.info(f"gold.{feed.name}.{name}: {counted(rows, 'node')}")
         progress_asset.finish_with_last(context, lake, feed, [])
-        return dg.MaterializeResult(metadata={"seconds": round(monotonic() - started, 1), **sizes})
+        seconds = round(monotonic() - started, 1)
+        return dg.MaterializeResult(metadata={"seconds": seconds, EXECUTOR: SPARK, **sizes})
 
     return of_nodes

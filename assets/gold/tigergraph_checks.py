@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame
 from assets import checks, partitions
 from assets.asset_keys import feed_key, gold_keys
 from assets.bookkeeping import progress_asset
+from assets.executors.choice import SPARK
+from assets.executors.told import EXECUTOR
 from assets.gold import gold_tables, tigergraph_edges
 from assets.lake import Lake
 from assets.layers import Layer
@@ -69,7 +71,8 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 context.log.warning(f"{feed.name}: {name}: {counted(number, 'violation')}")
         checked = checks.kept_counts(lake, feed, key.path, counted_rules, windows)
         yield dg.MaterializeResult(
-            metadata={"seconds": round(monotonic() - started, 1)}, check_results=checked
+            metadata={"seconds": round(monotonic() - started, 1), EXECUTOR: SPARK},
+            check_results=checked,
         )
         progress_asset.finish_with_last(context, lake, feed, checked)
 

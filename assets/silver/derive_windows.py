@@ -45,11 +45,13 @@ class Derived:
 
     ``accounts``: one row per window and table (``ACCOUNTING``). ``violations``: how often each rule of silver is
     broken, by the rule's name. ``samples``: what a reader of a failed check wants to see first, by the rule's name.
+    ``executor``: which of them has classified the records.
     """
 
     accounts: Sequence[StoredAccount]
     violations: Mapping[str, int]
     samples: Mapping[str, Markdown]
+    executor: str
 
 
 def derive(
@@ -123,7 +125,7 @@ def derive_alone(
     if judged_by is None and bases.horizons(lake, feed) != horizons:
         # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
         return derive_alone(lake, feed, windows)
-    return Derived(accounts, counts, samples)
+    return Derived(accounts, counts, samples, made.executor)
 
 
 def _as_declared(lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]) -> Markdown:

@@ -15,6 +15,7 @@ from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
+from assets.executors.told import EXECUTOR, by
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.quality.suite_faults import refuse_unknown
@@ -48,7 +49,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
         started = monotonic()
         made = derive_windows.derive(lake, feed, windows)
         seconds = round(monotonic() - started, 1)
-        context.log.info(summary(feed, summed(made.accounts)))
+        context.log.info(summary(feed, summed(made.accounts)) + by(made.executor))
         of_windows = by_window(made.accounts)
         old = {one.window: one.age for one in lags(feed, made.accounts, datetime.now(UTC))}
         per_window.add(
@@ -58,7 +59,7 @@ def build(feed: Feed) -> dg.AssetsDefinition:
                 window: facts(accounts) | source_lag(old.get(window))
                 for window, accounts in of_windows.items()
             },
-            {"seconds": seconds},
+            {"seconds": seconds, EXECUTOR: made.executor},
         )
         refused = {
             window: {"dagster/partition_row_count": summed(accounts)["quarantined"]}

@@ -11,7 +11,7 @@ from assets.asset_keys import table_name_of
 from assets.gold.range_deletes import RangeDeleteEffect, effect_lines
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
-from orchestration.runs.summary_lines import TableLine, gold_tables, table_lines
+from orchestration.runs.summary_lines import TableLine, executors_in_words, gold_tables, table_lines
 from orchestration.sheets import Grid, Sheet
 from orchestration.watching.drift_lines import NEW_DRIFT
 from transforms.display.markdown import block_lines, bullet_text
@@ -55,6 +55,8 @@ def show(outcomes: Sequence[Outcome], sheet: Sheet) -> None:
     for outcome in outcomes:
         for text in effects_in_words(outcome):
             sheet.line(text, "yellow")
+    for text in executors_in_words(outcomes):
+        sheet.line(text)
     show_checks(outcomes, sheet)
     for outcome in outcomes:
         for text in new_in_stream(outcome):

@@ -5,14 +5,20 @@ Put here what is counted. Not here: how it is printed (``summary``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from assets.asset_keys import table_name_of
+from assets.executors.choice import IN_PROCESS, SPARK
+from assets.executors.told import EXECUTOR
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome, is_blocked
 
 IN_ALL = "In all,"
 """How a line of the log begins that sums a run up: `weir run` prints a table instead."""
+
+SHOWN = 4
+"""So many tables are named of those that Spark made."""
 
 
 @dataclass(slots=True)
@@ -59,7 +65,7 @@ def table_lines(outcome: Outcome) -> dict[str, TableLine]:
 
 
 def lines_in_words(outcome: Outcome) -> Iterator[str]:
-    """The same for the run's log in Dagster's pages: a line for each table with events, and one on the checks."""
+    """The same for the run's log in Dagster's pages: a line for each table with events, who did it, and the checks."""
     for name, line in sorted(table_lines(outcome).items()):
         if line == TableLine():
             continue
@@ -72,10 +78,32 @@ def lines_in_words(outcome: Outcome) -> Iterator[str]:
             + (f"; now {counted(line.rows, 'row')}" if line.rows is not None else "")
             + (f" and {counted(line.tombstones, 'tombstone')}" if line.tombstones else "")
         )
+    for text in executors_in_words([outcome]):
+        yield f"{IN_ALL} {text}"
     failed = sum(is_blocked(check) for check in outcome.checks)
     warned = sum(not check.passed for check in outcome.checks) - failed
     passed = len(outcome.checks) - failed - warned
     yield f"{IN_ALL} checks: {passed:,} passed, {counted(warned, 'warning')}, {failed:,} failed"
+
+
+def executors(outcome: Outcome) -> dict[str, str]:
+    """By table what did the work in this run, such as ``in-process``: of bronze, silver and gold."""
+    found: dict[str, dict[str, None]] = {}
+    for path, values in outcome.metadata:
+        if EXECUTOR in values:
+            of_table = found.setdefault(table_name_of(path), {})
+            of_table.update(dict.fromkeys(str(values[EXECUTOR]).split(", ")))
+    return {name: ", ".join(sorted(who)) for name, who in sorted(found.items())}
+
+
+def executors_in_words(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Which executor did the run's work, in a line; where both had some, what Spark did."""
+    who = {name: words for outcome in outcomes for name, words in executors(outcome).items()}
+    by_spark = [name for name, words in who.items() if SPARK in words]
+    if by_spark and {*who.values()} != {SPARK}:
+        yield f"executor: {IN_PROCESS}; {SPARK} for {_in_short(by_spark)}"
+    elif who:
+        yield f"executor: {SPARK if by_spark else IN_PROCESS}"
 
 
 def gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
@@ -85,6 +113,11 @@ def gold_tables(outcome: Outcome) -> Iterator[Mapping[str, object]]:
             tables = values["tables"]
             assert isinstance(tables, list)
             yield from tables
+
+
+def _in_short(names: Sequence[str]) -> str:
+    rest = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _accounts(values: Mapping[str, object]) -> list[dict[str, object]]:

@@ -16,7 +16,7 @@ from orchestration.runs import without_gold
 from orchestration.runs.outcome import Outcome, is_blocked
 from orchestration.runs.plan import Plan
 from orchestration.runs.summary import effects_in_words, new_in_stream
-from orchestration.runs.summary_lines import TableLine, table_lines
+from orchestration.runs.summary_lines import TableLine, executors, table_lines
 
 
 def add_plan(answer: Answer, plan: Plan) -> None:
@@ -26,7 +26,13 @@ def add_plan(answer: Answer, plan: Plan) -> None:
     assert isinstance(waits, dict)
     for name, texts in zip(_LEFT_ALONE, _left_alone(plan), strict=True):
         waits[name].extend(text for text in texts if text not in waits[name])
-    for name, empty in (("windows", []), ("tables", {}), ("checks", {}), ("notices", [])):
+    for name, empty in (
+        ("windows", []),
+        ("tables", {}),
+        ("executors", {}),
+        ("checks", {}),
+        ("notices", []),
+    ):
         facts.setdefault(name, empty)
 
 
@@ -52,6 +58,7 @@ def add_outcome(answer: Answer, lake: Lake, outcome: Outcome, feeds: Path) -> No
         for name, line in sorted(table_lines(outcome).items())
         if line != TableLine()
     }
+    facts["executors"] = executors(outcome)
     facts["checks"] = checks(outcome)
     facts["notices"] = [
         *effects_in_words(outcome),

@@ -201,3 +201,40 @@ def test_a_warning_does_not_fail_a_run_and_an_error_does() -> None:
 )
 def test_nothing_is_printed_of_nothing(outcomes: tuple[Outcome, ...], expected: str) -> None:
     assert shown(*outcomes) == expected
+
+
+def by(executor: str, path: str) -> tuple[str, dict[str, object]]:
+    return path, {"executor": executor, "accounts": [], "tables": []}
+
+
+IN_PROCESS, SPARK = "in-process", "spark"
+BRONZE, SILVER, GOLD = "bronze/shop/shop_bronze", "silver/shop/shop_silver", "gold/shop/pets"
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        ([by(IN_PROCESS, BRONZE), by(IN_PROCESS, SILVER), by(IN_PROCESS, GOLD)], IN_PROCESS),
+        ([by(SPARK, BRONZE), by(SPARK, SILVER), by(SPARK, GOLD)], SPARK),
+        ([by(IN_PROCESS, SILVER), by(SPARK, GOLD)], "in-process; spark for gold.shop.pets"),
+        ([by("in-process, spark", GOLD)], "in-process; spark for gold.shop.pets"),
+        # Another range of windows may have gone another way.
+        ([by(SPARK, SILVER), by(IN_PROCESS, SILVER)], "in-process; spark for silver.shop"),
+        (
+            [by(IN_PROCESS, SILVER), *(by(SPARK, f"gold/shop/t{at}") for at in range(6))],
+            "in-process; spark for gold.shop.t0, gold.shop.t1, gold.shop.t2, gold.shop.t3 and 2 more",
+        ),
+    ],
+)
+def test_one_line_says_who_did_the_work(
+    made: list[tuple[str, dict[str, object]]], line: str
+) -> None:
+    found = outcome(*made)
+    assert [text for text in shown(found).splitlines() if "executor" in text] == [
+        f"executor: {line}"
+    ]
+    assert f"In all, executor: {line}" in [*summary_lines.lines_in_words(found)]
+
+
+def test_nothing_is_said_of_executors_where_nothing_was_done() -> None:
+    assert "executor" not in shown(outcome(silver(account("customers", 1, 1, 0, 0))))
