@@ -17,7 +17,7 @@ from orchestration.resources import ROOT
 from orchestration.spark.java import check_java
 
 
-def demo(folder: Path) -> int:
+def demo(folder: Path, executor: str | None = None) -> int:
     """Lay out the sample drops and their feed files in ``folder`` and run them; returns the exit code."""
     check_java()
     folder = folder.resolve()
@@ -26,7 +26,7 @@ def demo(folder: Path) -> int:
     there = f"laid out {drops} sample drops in" if drops else "the sample drops are in"
     say(f"{there} {folder / 'landing'}")
     warehouse = os.environ.get("WEIR_WAREHOUSE", str(folder / "warehouse"))
-    code = run(Place(folder / "feeds", warehouse), (), None)
+    code = run(Place(folder / "feeds", warehouse, executor), (), None)
     if code == 0:
         put_lines(what_next(warehouse).splitlines())
     return code

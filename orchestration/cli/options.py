@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+
+from assets.executors.choice import EXECUTORS
 
 FEEDS = click.option(
     "--feeds",
@@ -35,15 +37,26 @@ FEED = click.option(
     metavar="NAME",
     help="Only this feed. May be given several times.",
 )
+EXECUTOR = click.option(
+    "--executor",
+    type=click.Choice(EXECUTORS),
+    show_default="$WEIR_EXECUTOR, else auto",
+    help="Who does the work: spark for all of it, however little there is; in-process for all that this process can"
+    " do, however much memory it takes; auto for whichever is faster, by size.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON, for programs.")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command works: the folder of feed files, and the warehouse."""
+    """Where a command works: the folder of feed files, and the warehouse.
+
+    ``executor``: who does the work there; None for what the environment says.
+    """
 
     feeds: Path
     warehouse: str
+    executor: str | None = None
 
 
 def in_place(command: Callable[..., None]) -> Callable[..., None]:
@@ -54,5 +67,17 @@ def in_place(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def placed(feeds: Path, warehouse: str, **others: Any) -> None:
         command(place=Place(feeds, warehouse), **others)
+
+    return placed
+
+
+def in_place_by(command: Callable[..., None]) -> Callable[..., None]:
+    """``in_place`` with the option ``--executor``, too, which is part of the ``place``."""
+
+    @in_place
+    @EXECUTOR
+    @wraps(command)
+    def placed(place: Place, executor: str | None, **others: Any) -> None:
+        command(place=replace(place, executor=executor), **others)
 
     return placed

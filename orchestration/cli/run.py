@@ -45,7 +45,7 @@ def run_and_answer(place: Place, only: Sequence[str], windows: str | None, answe
     chosen = session.choose(place.feeds, only)
     # Before Spark starts, so that a person who mistypes need not wait for it.
     asked = [planning.asked(feed, windows) for feed in chosen] if windows else None
-    lake = session.reached(place.warehouse, chosen)
+    lake = session.reached(place.warehouse, chosen, place.executor)
     plans, faults = (asked, 0) if asked is not None else catch_up_and_plan(lake, chosen, answer)
     for plan in plans:
         report_waiting(plan)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from assets.executors.choice import IN_PROCESS
 from assets.lake import Lake
 from orchestration.cli.options import Place
 from orchestration.console import say, waiting
@@ -25,7 +26,7 @@ from transforms.feed.feed import Feed
 
 
 def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], Lake]:
-    """The feeds of a place, or those named, and its warehouse with Spark started for them.
+    """The feeds of a place, or those named, and its warehouse, with Spark started unless it is to do nothing.
 
     Raises:
         JavaMissing: this machine has no Java that Spark can use.
@@ -33,7 +34,10 @@ def opened_feeds(place: Place, only: Sequence[str] = ()) -> tuple[list[Feed], La
     """
     check_java()
     chosen = choose(place.feeds, only)
-    return chosen, opened(place.warehouse, chosen)
+    lake = reached(place.warehouse, chosen, place.executor)
+    if lake.executor != IN_PROCESS:
+        start(lake)
+    return chosen, lake
 
 
 def opened_feed(place: Place, name: str) -> tuple[Feed, Lake]:
@@ -42,22 +46,18 @@ def opened_feed(place: Place, name: str) -> tuple[Feed, Lake]:
     return feed, lake
 
 
-def opened(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
-    """The warehouse with its session started; see ``reached``."""
-    lake = reached(warehouse, feeds)
-    start(lake)
-    return lake
-
-
-def reached(warehouse: str, feeds: Sequence[Feed] = ()) -> Lake:
+def reached(warehouse: str, feeds: Sequence[Feed] = (), executor: str | None = None) -> Lake:
     """The warehouse with a session for these feeds that is not started yet: planning needs none.
+
+    ``executor``: who does the work; None for what the environment says.
 
     Raises:
         UnreadableWarehouse: it is in S3, and cannot be listed.
     """
     refuse_unreachable(warehouse_uri(warehouse))
     session.starting = announced
-    return small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
+    lake = small_work.tuned(lake_of(warehouse_uri(warehouse)), feeds)
+    return lake if executor is None else lake.by(executor)
 
 
 def reached_feed(place: Place, name: str) -> tuple[Feed, Lake]:
@@ -66,7 +66,7 @@ def reached_feed(place: Place, name: str) -> tuple[Feed, Lake]:
     So the landing is not listed for a session that suits it.
     """
     (feed,) = choose(place.feeds, [name])
-    return feed, reached(place.warehouse)
+    return feed, reached(place.warehouse, executor=place.executor)
 
 
 def start(lake: Lake) -> None:

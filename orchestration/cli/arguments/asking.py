@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import FEED, JSON, WAREHOUSE, Place, in_place
+from orchestration.cli.options import FEED, JSON, WAREHOUSE, Place, in_place, in_place_by
 
 
 @click.command("query", short_help="Query the tables with Spark SQL.")
@@ -49,7 +49,7 @@ def query_command(sql: str, warehouse: str, style: str, all_columns: bool) -> No
 @click.argument("feed")
 @click.argument("table")
 @click.argument("key")
-@in_place
+@in_place_by
 @JSON
 def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool) -> None:
     """Say why a row is as it is: the events of its KEY in order, and what each of them did.
@@ -64,7 +64,7 @@ def explain_command(feed: str, table: str, key: str, place: Place, as_json: bool
 
 
 @click.command("verify", short_help="Prove gold: make it again from bronze, and compare every row.")
-@in_place
+@in_place_by
 @FEED
 @click.option(
     "--scratch",

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from orchestration.cli.options import FEED, JSON, Place, in_place
+from orchestration.cli.options import EXECUTOR, FEED, JSON, Place, in_place, in_place_by
 
 
 @click.command("run", short_help="Bring what is new in the landing to bronze, silver and gold.")
-@in_place
+@in_place_by
 @FEED
 @click.option(
     "--windows",
@@ -53,7 +53,7 @@ def compact_command(place: Place, only: tuple[str, ...], dry_run: bool, as_json:
 
 @click.command("rebuild", short_help="Make all of a feed's silver and gold again from bronze.")
 @click.argument("feed")
-@in_place
+@in_place_by
 @JSON
 def rebuild_command(feed: str, place: Place, as_json: bool) -> None:
     """Make all of silver and gold of FEED again from bronze, compacted history included.
@@ -94,11 +94,12 @@ def data_docs_command(place: Place, only: tuple[str, ...]) -> None:
     show_default="the folder you are in",
     help="Where the sample drops, their feed files and the tables go.",
 )
-def demo_command(folder: Path) -> None:
+@EXECUTOR
+def demo_command(folder: Path, executor: str | None) -> None:
     """Lay out sample drops and their feed files, bring them to gold, and say what to try next.
 
     `make run` does this in the project's own folder. Files that exist already are kept as they are.
     """
     from orchestration.cli import demo
 
-    sys.exit(demo.demo(folder))
+    sys.exit(demo.demo(folder, executor))

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from assets.lake import Lake
-from orchestration.cli import main, session
+from orchestration.cli import demo, explain, main, rebuild, run, session, verify
+from orchestration.cli.options import Place
 
 COMMANDS = {
     "run": (
@@ -18,12 +19,13 @@ COMMANDS = {
         "--feed",
         "--windows",
         "2026-11-20T03..2026-11-20T05",
+        "--executor [auto|spark|in-process]",
         "--json",
     ),
     "query": ("--warehouse", "--format", "table|jsonl|csv", "--all-columns", "gold.<feed>.<table>"),
     "compact": ("--feeds", "--warehouse", "--feed", "--dry-run", "--json"),
-    "explain": ("FEED TABLE KEY", "--warehouse", "weir explain shop orders 42"),
-    "verify": ("--feed", "--scratch", "--seed", "--json", "Prove gold"),
+    "explain": ("FEED TABLE KEY", "--warehouse", "--executor", "weir explain shop orders 42"),
+    "verify": ("--feed", "--executor", "--scratch", "--seed", "--json", "Prove gold"),
     "data-docs": ("--feeds", "--warehouse", "--feed", "Data Docs"),
     "notify": ("--test", "webhook"),
     "report": ("--feeds", "--warehouse", "--to", "--open", "FEED"),
@@ -31,8 +33,8 @@ COMMANDS = {
     "dbt-sources": ("--feeds", "--warehouse", "--feed", "models/sources.yml"),
     "onboard": ("LANDING", "--format", "--name", "--print", "--force", "--sample"),
     "feeds": ("check", "list"),
-    "demo": ("--folder", "sample drops"),
-    "rebuild": ("FEED", "--json", "again from bronze"),
+    "demo": ("--folder", "--executor", "sample drops"),
+    "rebuild": ("FEED", "--executor", "--json", "again from bronze"),
     "epoch": ("open", "list"),
     "release": ("--all", "--json", "or let those with"),
     "quarantine": ("list", "show", "export", "replay", "dismiss"),
@@ -70,7 +72,6 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("Spark was to start")
 
-    monkeypatch.setattr(session, "opened", refuse)
     monkeypatch.setattr(session, "start", refuse)
     monkeypatch.setattr(Lake, "spark", property(refuse))
     monkeypatch.delenv("WEIR_FEEDS", raising=False)
@@ -295,3 +296,54 @@ def test_what_is_let_go_needs_a_reason(feeds: Path, capsys: pytest.CaptureFixtur
         answer = Answer(capsys, "quarantine", "dismiss", "shop", *ids, "--feeds", str(feeds))
         assert answer.code == 2
         assert answer.err.startswith("error: feed shop: say why with --reason")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("run",), ("demo",), ("verify",), ("explain", "shop", "customers", "1"), ("rebuild", "shop")],
+)
+def test_a_word_that_is_no_executor_is_refused_with_those_that_are(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(capsys, *command, "--executor", "sprak")
+    assert answer.code == 2
+    assert "'sprak' is not one of 'auto', 'spark', 'in-process'" in answer.err
+    assert answer.out == ""
+
+
+def test_the_environment_too_is_refused_a_wrong_word(
+    feeds: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_EXECUTOR", "sprak")
+    answer = Answer(capsys, "status", "--feeds", str(feeds))
+    assert answer.code == 2
+    assert "WEIR_EXECUTOR=sprak" in answer.err
+    assert "write one of auto, spark, in-process" in answer.err
+
+
+def test_the_command_line_says_more_than_the_environment(
+    feeds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_EXECUTOR", "spark")
+    warehouse = str(tmp_path / "warehouse")
+    for told, executor in ((None, "spark"), ("auto", "auto"), ("in-process", "in-process")):
+        place = Place(feeds, warehouse, told)
+        assert session.reached_feed(place, "shop")[1].executor == executor
+        if executor == "in-process":
+            assert session.opened_feeds(place)[1].executor == executor
+
+
+def test_each_command_hands_the_word_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[object] = []
+    monkeypatch.setattr(run, "run", lambda place, *_: said.append(place.executor))
+    monkeypatch.setattr(demo, "demo", lambda _, executor: said.append(executor))
+    monkeypatch.setattr(verify, "verify", lambda place, *_: said.append(place.executor))
+    monkeypatch.setattr(explain, "explain", lambda place, *_: said.append(place.executor))
+    monkeypatch.setattr(rebuild, "rebuild", lambda place, *_: said.append(place.executor))
+    commands = (["run"], ["demo"], ["verify"], ["explain", "a", "b", "1"], ["rebuild", "a"])
+    for command in commands:
+        with pytest.raises(SystemExit):
+            main.main([*command, "--executor", "spark"])
+        with pytest.raises(SystemExit):
+            main.main(command)
+    assert said == ["spark", None] * len(commands)
