@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
+from zlib import crc32
 
 import pyarrow as pa
 import pytest
@@ -17,6 +18,7 @@ from tests.laws.gold.in_memory import Lake
 from tests.laws.gold.test_laws_of_gold import HISTORIES, SEED, WINDOWS
 from tests.laws.oracle.oracle import Event
 from transforms.feed.feed import Feed, Table
+from transforms.gold import newest
 from transforms.gold.columns import BLOB, KIND, MENTIONS
 from transforms.gold.folded_rows import CHANGED, COUNTED
 from transforms.gold.key_groups import FoldInput
@@ -28,7 +30,17 @@ MOST = {"stock": 0.5, "replica": 0.2}
 
 Replicas agree only in a prefix of their positions, which is a matter for the fold.
 """
-CHUNK = 250
+CHUNK, FEWEST = 250, 50
+"""How many histories share a lake, and how few are compared."""
+ROWS_OF_A_BATCH, HOT = (50, 7, 1000, 3), 3
+"""In each run: batches of few rows part keys, as Spark's do. Keys of few rows are taken for hot ones."""
+TORN = 1
+"""Which run ends between tombstones and gold."""
+
+
+def compared(histories: int) -> int:
+    """How many histories are compared where the laws of gold have so many of a kind."""
+    return max(FEWEST, histories // 4)
 
 
 def drawn(kind: str, first: int, count: int) -> tuple[Lake, list[str]]:
@@ -51,9 +63,11 @@ def test_the_newest_change_decides_what_the_fold_decides(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     model_format.register(monkeypatch)
+    monkeypatch.setattr(newest, "HOT", HOT)
     decided = folded = 0
-    for first in range(SEED, SEED + max(CHUNK, HISTORIES // 4), CHUNK):
-        lake, order = drawn(kind, first, CHUNK)
+    end = SEED + compared(HISTORIES)
+    for first in range(SEED, end, CHUNK):
+        lake, order = drawn(kind, first, min(CHUNK, end - first))
         for at in range(len(order)):
             windows = order[max(0, at - 1) : at + 1]
             for window in windows:
@@ -63,12 +77,14 @@ def test_the_newest_change_decides_what_the_fold_decides(
                 onto = replace(fold, stored=lake.gold[name].stored())
                 for rows, given, stage in inputs(onto):
                     by_columns, by_fold = (
-                        result(stage(replace(given, by_newest=one)), rows) for one in (True, False)
+                        result(stage(replace(given, by_newest=one)), rows, ROWS_OF_A_BATCH[at])
+                        for one in (True, False)
                     )
                     assert by_columns == by_fold
                     folded += len(by_fold[0])
                     decided += sum(row[MENTIONS] is None for row in rows_of(stage, given, rows))
-            lake.run(windows)
+            # The next run finds rows beside newer tombstones.
+            lake.run(windows, "tombstones" if at == TORN else "")
     assert folded * MOST[kind] < decided
 
 
@@ -78,10 +94,17 @@ def inputs(
     """What the two stages get, for an apply and for a table that is made from all changes."""
     given = replace(fold.given(full_rebuild=False), depends=False)
     met, _ = fold.met(given)
-    yield InProcess().together(met, None), given, OntoGold
+    yield derived(InProcess().together(met, None)), given, OntoGold
     whole = replace(fold, stored=None)
     given = replace(whole.given(full_rebuild=True), depends=True)
-    yield InProcess().together(whole.whole(given, None, 0), None), given, FromHistory
+    yield derived(InProcess().together(whole.whole(given, None, 0), None)), given, FromHistory
+
+
+def derived(rows: pa.Table) -> pa.Table:
+    """The rows, some of them taken for the second half of a key change: these kinds have none, but whole rows may."""
+    marks = [crc32(one.encode()) % 4 == 0 for one in rows["event_id"].to_pylist()]
+    at = rows.schema.get_field_index("is_derived")
+    return rows.set_column(at, rows.field(at), pa.array(marks, pa.bool_()))
 
 
 def rows_of(
@@ -91,10 +114,11 @@ def rows_of(
     return [row for row in made.to_pylist() if row[KIND] == CHANGED]
 
 
-def result(stage: OntoGold | FromHistory, rows: pa.Table) -> tuple[list[str], FoldMetrics]:
+def result(
+    stage: OntoGold | FromHistory, rows: pa.Table, size: int
+) -> tuple[list[str], FoldMetrics]:
     """What comes out, in no order, and what was counted."""
-    # Batches of few rows part keys as Spark's do.
-    batches = rows.combine_chunks().to_batches(max_chunksize=7)
+    batches = rows.combine_chunks().to_batches(max_chunksize=size)
     made = pa.Table.from_batches([*stage(batches)], schema=stage.schema).to_pylist()
     metrics = FoldMetrics()
     for row in made:

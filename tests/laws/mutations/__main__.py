@@ -2,7 +2,7 @@
 
 Everything happens in a copy of the source tree, which is removed; nothing needs Spark. Laws over drawn histories get
 more of them until they fail, so that the printed table says how few are enough. Arguments are numbers of laws; without
-any, all are tried. Not here: the mutations (``of_order``, ``of_gold``, ``of_events``).
+any, all are tried. Not here: the mutations (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``).
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from tempfile import TemporaryDirectory
 
 from tests.laws import test_tigergraph
 from tests.laws.events.test_laws_of_events import histories_of
+from tests.laws.gold.test_newest_laws import compared
 from tests.laws.mutations.mutation import LAWS, Mutation
 from tests.laws.mutations.of_events import OF_EVENTS
 from tests.laws.mutations.of_gold import OF_GOLD
+from tests.laws.mutations.of_newest import OF_NEWEST
 from tests.laws.mutations.of_order import OF_ORDER
+from tests.laws.mutations.of_stages import OF_STAGES
 
-MUTATIONS = tuple(sorted((*OF_ORDER, *OF_GOLD, *OF_EVENTS), key=attrgetter("law")))
+MUTATIONS = tuple(
+    sorted((*OF_ORDER, *OF_GOLD, *OF_STAGES, *OF_NEWEST, *OF_EVENTS), key=attrgetter("law"))
+)
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("assets", "expectations", "orchestration", "transforms", "tests", "pyproject.toml")
 HISTORIES = (10, 50, 250, 1000, 5000)
@@ -84,7 +89,7 @@ def noticed(tree: Path, mutation: Mutation) -> tuple[int, str]:
     """After how many histories the law failed, and what it said; 0 where it did not fail."""
     said = ""
     with broken(tree, mutation):
-        for histories in HISTORIES:
+        for histories in {drawn(mutation.test, one): one for one in HISTORIES}.values():
             answer = tried(tree, [mutation.test], histories)
             said = next((one for one in answer.stdout.splitlines() if one.startswith("E  ")), "")
             if answer.returncode == FAILED and "rror" in said and "AssertionError" not in said:
@@ -97,7 +102,12 @@ def noticed(tree: Path, mutation: Mutation) -> tuple[int, str]:
 
 
 def drawn(test: str, histories: int) -> int:
-    """How many histories a test draws for this number: those of events divide it among the formats."""
+    """How many histories a test draws for this number: those of events divide it among the formats.
+
+    Those of the newest changes compare some of them.
+    """
+    if "/test_newest_laws.py" in test:
+        return compared(histories)
     if test.startswith("tests/laws/gold/"):
         return histories
     # The store's graphs are the same ones every time.

@@ -1,6 +1,7 @@
 """What a mutation is: one line of the product that is wrong on purpose, and the law that has to notice.
 
-Not here: the list of them (``of_order``, ``of_gold``, ``of_events``), and how they are tried (``__main__``).
+Not here: the lists of them (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``, ``of_events``), and how they are
+tried (``__main__``).
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ LAWS: Final = {
     8: "replay",
 }
 """The laws that docs/laws.md lists, by number."""
+
+GRAPH: Final = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
+"""The laws of a graph in several partitions."""
 
 
 class Misplaced(Exception):

@@ -1,18 +1,17 @@
 """Faults of what comes before gold: of formats, of which delivery counts, of accounts.
 
-Not here: faults of gold itself (``of_order``, ``of_gold``).
+Not here: faults of gold itself (``of_order``, ``of_gold``, ``of_stages``, ``of_newest``).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from tests.laws.mutations.mutation import Mutation
+from tests.laws.mutations.mutation import GRAPH, Mutation
 
 OUTCOMES, COVERED = "assets/arrow/silver/outcomes.py", "assets/arrow/silver/covered_changes.py"
 CONFORM = "transforms/silver/conforming/conform.py"
 CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
-GRAPH = "tests/laws/test_tigergraph.py::test_gold_is_the_graph_that_the_store_has"
 
 
 def _law(name: str, of_format: str) -> str:

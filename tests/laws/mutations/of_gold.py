@@ -1,6 +1,7 @@
-"""Faults of the fold, of which keys are folded again, and of when a transaction counts.
+"""Faults of the fold, and of when a transaction counts.
 
-Not here: faults of the order of changes (``of_order``), and of what comes before gold (``of_events``).
+Not here: faults of which keys are folded again, and from what (``of_stages``, ``of_newest``), of the order of changes
+(``of_order``), and of what comes before gold (``of_events``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import Final
 from tests.laws.mutations.mutation import Mutation, of_kind
 
 FOLD, OPEN = "transforms/gold/fold.py", "transforms/silver/open_transactions.py"
-ONTO_GOLD, TABLE = "transforms/gold/onto_gold.py", "transforms/gold/table.py"
 
 OF_GOLD: Final = (
     Mutation(
@@ -20,22 +20,6 @@ OF_GOLD: Final = (
         'return State("remove", {}, 0, _last(change), state.reset if change.is_scoped else place)',
         'return State("remove", {}, 0, state.last or _last(change), state.reset)',
         of_kind("stock"),
-    ),
-    Mutation(
-        4,
-        "a delete that a crash cut in two is never finished: the row stays",
-        ONTO_GOLD,
-        "state is not before or (current is not None and current.is_torn)",
-        "state is not before",
-        of_kind("stock"),
-    ),
-    Mutation(
-        4,
-        "a row that comes late is back after a truncate that came before it",
-        TABLE,
-        "deliveries = [*new.changes.get(key, ()), *every.of(key, streams.get(key, ()))]",
-        "deliveries = [*new.changes.get(key, ()), *fresh.of(key, streams.get(key, ()))]",
-        of_kind("item"),
     ),
     Mutation(
         4,
@@ -108,63 +92,6 @@ OF_GOLD: Final = (
         "position=(*commit, *change.position),",
         "position=change.position,",
         of_kind("account"),
-    ),
-    Mutation(
-        7,
-        "edges stay whose vertex is deleted in another window",
-        TABLE,
-        "key for key in current if next(iter(fresh.of(key, streams.get(key, ()))), None)",
-        "key for key in ()",
-        of_kind("graph"),
-    ),
-    Mutation(
-        7,
-        "edges come late to a vertex that is deleted, and stay",
-        TABLE,
-        "(*scopes.of(key, streams.get(key, ())), *_across(new, key, own, scopes)),",
-        "(*_across(new, key, own, scopes),),",
-        of_kind("graph"),
-    ),
-    Mutation(
-        8,
-        "a rebuild forgets the defaults of columns that no change mentions",
-        TABLE,
-        "found = {key: fold.after(some, before.get(key, ABSENT)) for key, some in changes.items()}",
-        "found = {key: Fold(fold.columns, fold.identity, {}, fold.has_key).after(some)"
-        " for key, some in changes.items()}",
-        of_kind("graph"),
-    ),
-    Mutation(
-        8,
-        "a rebuild does not take the old key's row along to the new key, where the runs had done so",
-        TABLE,
-        "return (key_changes.resolved(fold, found, before) if new.moves else found), before",
-        "return (key_changes.resolved(fold, found, before) if new.moves and keys else found), before",
-        of_kind("item"),
-    ),
-    Mutation(
-        8,
-        "a run does not take the old key's row along to the new key, where a rebuild does so",
-        ONTO_GOLD,
-        'if change.effect == "move":',
-        "if False:",
-        of_kind("item"),
-    ),
-    Mutation(
-        8,
-        "a row stands still that took its values from another, of which something comes late",
-        TABLE,
-        "found.refolded = with_linked(found.asked, silver.links()) if new.moves else found.asked",
-        "found.refolded = found.asked",
-        of_kind("item"),
-    ),
-    Mutation(
-        8,
-        "what comes late for a row that is gone is forgotten, though another took its values",
-        TABLE,
-        "keeps_history = new.keeps_history or new.moves",
-        "keeps_history = new.keeps_history",
-        of_kind("item"),
     ),
     Mutation(
         8,

@@ -1,6 +1,6 @@
 """Faults of the order of changes, and of recognising what came before.
 
-Not here: other faults of gold (``of_gold``), and of what comes before it (``of_events``).
+Not here: other faults of gold (``of_gold``, ``of_stages``, ``of_newest``), and of what comes before it (``of_events``).
 """
 
 from __future__ import annotations
@@ -32,10 +32,18 @@ OF_ORDER: Final = (
     Mutation(
         1,
         "log file 10 comes before log file 9",
+        ONTO_GOLD,
+        "if change.stable <= last.position[: change.stable_prefix]:",
+        "if [*map(str, change.stable)] <= [*map(str, last.position[: change.stable_prefix])]:",
+        of_kind("item"),
+    ),
+    Mutation(
+        1,
+        "a truncate in log file 10 comes before a change in log file 9",
         ORDERING,
         "return *change.place, change.event_id, at is not None, at or 0, change.is_past",
         "return *map(str, change.place), change.event_id, at is not None, at or 0, change.is_past",
-        of_kind("stock"),
+        of_kind("item"),
     ),
     Mutation(
         1,
