@@ -88,9 +88,9 @@ OF_GOLD: Final = (
     Mutation(
         6,
         "changes that take effect at their commit stand where they were written",
-        "transforms/gold/transactions.py",
-        "position=(*commit, *change.position),",
-        "position=change.position,",
+        "assets/gold/silver_in_process.py",
+        "positions.append((*commit, *position))",
+        "positions.append(position)",
         of_kind("account"),
     ),
     Mutation(
