@@ -13,10 +13,12 @@ import dagster as dg
 from assets import partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bronze import from_objects, from_topics
+from assets.bronze.from_objects import LandingDiff
+from assets.bronze.from_topics import AppendedRecords
 from assets.bronze.offset_gaps import bronze_check_specs, offset_checks
 from assets.bronze.operation_gaps import operation_checks, operation_gaps
 from assets.columns.bronze import BRONZE
-from assets.executors.told import executors_of
+from assets.executors.told import by, executors_of
 from assets.lake import Lake
 from assets.landing.objects import LandedObject
 from assets.layers import Layer
@@ -62,6 +64,7 @@ def _objects(
     size = sum(one.size for one in found.new)
     context.log.info(
         f"bronze.{feed.name}: {counted(len(found.new), 'new object')}, {counted(size, 'byte')}"
+        + by(*_executors(found))
     )
     for name in found.replaced:
         context.log.warning(
@@ -75,7 +78,7 @@ def _objects(
         objects_of_windows(feed, found.new),
         {
             "seconds": round(monotonic() - started, 1),
-            **executors_of(filter(None, [found.executor])),
+            **executors_of(_executors(found)),
             "replaced_objects": len(found.replaced),
             "replaced": as_list(found.replaced),
             "left_out": as_list(found.left_out),
@@ -99,6 +102,7 @@ def _topics(
     context.log.info(
         f"bronze.{feed.name}: {counted(total, 'new record')}"
         + (f", in {counted(len(beyond), 'window')} beyond those of this run, too" if beyond else "")
+        + by(*_executors(found))
     )
     per_window.add(
         context,
@@ -107,7 +111,7 @@ def _topics(
         {
             "records_read": total,
             "seconds": round(monotonic() - started, 1),
-            **executors_of(filter(None, [found.executor])),
+            **executors_of(_executors(found)),
             "offsets": as_list(found.offsets),
             "windows": as_list(
                 [
@@ -122,6 +126,10 @@ def _topics(
     return dg.MaterializeResult(
         metadata={"records": 0}, check_results=offset_checks(lake, feed, found.gaps, windows)
     )
+
+
+def _executors(found: LandingDiff | AppendedRecords) -> list[str]:
+    return [] if found.executor is None else [found.executor]
 
 
 def objects_of_windows(feed: Feed, objects: Iterable[LandedObject]) -> dict[str, dict[str, float]]:
