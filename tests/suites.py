@@ -33,7 +33,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/orchestration/spark/test_standing_workers.py": 71,
     "tests/orchestration/spark/test_listening.py::test_every_port_of_a_local_spark_is_loopbacks": 46,
     # What make test tries in this process, once more in Spark's tasks. Every golden case goes through these there, too.
-    "tests/assets/bronze/test_from_topics.py[by Spark]": 74,
+    "tests/assets/bronze/test_from_topics.py[spark]": 74,
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/gold/test_late_events.py[spark]": 175,

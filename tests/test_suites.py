@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,15 +16,23 @@ MOST_SECONDS = 480
 """Of a shard, whose tests may take ten minutes where the machine is slower than the one that was measured."""
 
 
-def test_each_part_of_the_long_suite_is_there(root: Path) -> None:
-    """Where one has another name, ``make test`` would run it."""
-    missing = []
-    for part in PARTS:
-        path, _, name = part.partition("[")[0].partition("::")
-        is_there = (root / path).exists()
-        if not is_there or (name and f"def {name}(" not in (root / path).read_text()):
-            missing.append(part)
-    assert missing == []
+@pytest.mark.slow
+def test_each_part_of_the_long_suite_has_tests_and_each_long_test_is_in_one_shard(
+    root: Path,
+) -> None:
+    """A part that is called otherwise, or a case of it, would be run by ``make test``."""
+    command = (sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider")
+    listed = subprocess.run(
+        [*command, "-p", "no:xdist"], cwd=root, capture_output=True, text=True, check=False
+    )
+    found = [line for line in listed.stdout.splitlines() if line.startswith("tests/")]
+    parts = Counter(map(part_of, found))
+    assert [part for part in PARTS if not parts[part]] == []
+    shards = [Shard(number, SHARDS) for number in range(1, SHARDS + 1)]
+    twice_or_never = [
+        one for one in found if part_of(one) and sum(shard.has(one) for shard in shards) != 1
+    ]
+    assert twice_or_never == []
     assert LONG.keys() & NUMBERED.keys() == set()
 
 
