@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from assets.columns.gold import newest_tombstones
 from assets.columns.quoting import quoted
+from assets.columns.types import AS_JSON
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
     BEGAN_BY,
@@ -50,10 +51,9 @@ def of_versions(history: DataFrame, table: Table) -> DataFrame:
 
 
 def _digested(rows: DataFrame, own: tuple[str, ...], names: list[str]) -> DataFrame:
-    keep_nulls = {"ignoreNullFields": "false"}
-    key = F.to_json(F.struct(*[F.col(quoted(name)) for name in own]), keep_nulls)
+    key = F.to_json(F.struct(*[F.col(quoted(name)) for name in own]), AS_JSON)
     # The order in which a map holds its entries means nothing.
-    whole = F.to_json(F.struct(*[_ordered(rows, name) for name in names]), keep_nulls)
+    whole = F.to_json(F.struct(*[_ordered(rows, name) for name in names]), AS_JSON)
     return rows.select(key.alias("key"), F.sha2(whole, 256).alias("digest"))
 
 

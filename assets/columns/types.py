@@ -14,7 +14,14 @@ from pyspark.sql import functions as F
 
 from transforms.types import element, entries, is_nested, stored
 
-__all__ = ["element", "entries", "stored", "text_of", "typed"]
+__all__ = ["AS_JSON", "element", "entries", "stored", "text_of", "typed"]
+
+AS_JSON: Final = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""How values are written as JSON: with nulls, and with the microseconds of times, which Spark leaves out by itself."""
 
 _BINARY: Final = "binary"
 
@@ -46,7 +53,7 @@ def text_of(value: Column, type_name: str) -> Column:
             # Of moments as keys Spark would write the number of microseconds.
             keys = F.transform(F.map_keys(value), lambda key: key.cast("string"))
             value = F.map_from_arrays(keys, F.map_values(value))
-        return F.to_json(value, {"ignoreNullFields": "false"})
+        return F.to_json(value, AS_JSON)
     return F.base64(value) if _is_binary(type_name) else value.cast("string")
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from assets.columns import restarts
 from assets.columns.gold import newest_tombstones
 from assets.columns.quoting import quoted
+from assets.columns.types import AS_JSON
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
@@ -101,7 +102,7 @@ def unlike_mirrors(lake: Lake, feed: Feed, tables: dict[str, Table]) -> DataFram
             continue
         own, mirrored = (lake.table(Layer.GOLD, feed.name, one).read() for one in (name, other))
         columns = [*ENDS, DISCRIMINATOR]
-        values = F.to_json(_attributes(table), {"ignoreNullFields": "false"})
+        values = F.to_json(_attributes(table), AS_JSON)
         ours = own.select(*columns, values.alias("ours"))
         theirs = mirrored.select(*columns, values.alias("theirs"))
         both = ours.join(theirs, on=columns, how="full_outer")

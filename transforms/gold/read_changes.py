@@ -11,7 +11,7 @@ from transforms.arrow.map_columns import maps
 from transforms.feed.feed import Table
 from transforms.gold.change import Change, Image, Key
 from transforms.gold.scopes import Scoped
-from transforms.types import judge_of
+from transforms.types import is_nested, judge_of
 
 COLUMNS = (
     *("key", "effect", "position", "stable_prefix", "event_id", "event_at", "before", "after"),
@@ -75,13 +75,13 @@ def silver_rows(
 def respelling(table: Table) -> Callable[[Image], Image] | None:
     """A function from texts of gold's values, as Spark writes them, to silver's; None where both are always the same.
 
-    Java writes large floating numbers with more digits than they need (``transforms.value_types.floats.double``).
+    Java writes large floating numbers with more digits than they need (``transforms.value_types.floats.double``), and
+    times within other values with all six digits of their microseconds.
     """
     judges = {
         name: judge_of(kind)
         for name, kind in table.columns.items()
-        # Binary values within lists and maps are texts to the judge.
-        if ("float" in kind or "double" in kind) and "binary" not in kind
+        if "float" in kind or "double" in kind or ("timestamp" in kind and is_nested(kind))
     }
     if not judges:
         return None
