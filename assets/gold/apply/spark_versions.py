@@ -46,12 +46,17 @@ def write_versions(
         table.create(whole, PROPERTIES)
         return
     named = keys.select(
-        *[F.get(PARTS, F.lit(at)).alias(name) for at, name in enumerate(declared.key)]
+        *[
+            types.typed(F.get(PARTS, F.lit(at)), declared.columns[name]).alias(name)
+            for at, name in enumerate(declared.key)
+        ]
     )
     # What ended at or below the horizon is not among the new versions, and stays.
     present = above(table.read(), horizon).alias("old")
     same = [
-        F.col(f"old.{quoted(name)}").cast("string").eqNullSafe(F.col(f"touched.{quoted(name)}"))
+        F.col(f"old.{quoted(name)}")
+        .cast(types.stored(declared.columns[name]))
+        .eqNullSafe(F.col(f"touched.{quoted(name)}"))
         for name in declared.key
     ]
     mine = present.join(named.alias("touched"), on=same, how="left_semi")
