@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns import types
 from assets.columns.quoting import quoted
+from assets.executors import in_spark
 from assets.executors.spark import shaped
 from assets.gold.apply import spark_commits, spark_versions
 from assets.gold.folding import Folded
@@ -30,8 +33,9 @@ from transforms.gold.columns import (
     VALID_FROM,
     VALID_TO,
 )
-from transforms.gold.fold_rows import GOLD, VERSION
+from transforms.gold.fold_rows import FOLD_ROWS, GOLD, TEXTS, VERSION, cells, list_array
 from transforms.horizons import Horizon
+from transforms.types import judge_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +67,14 @@ class StoredBySpark:
         )
         if not table.key and keys is not None:
             found = found.join(keys, on="key", how="left_semi")
-        return shaped(found)
+        return _as_in_silver(shaped(found), self.gold)
 
     def versions(self, keys: DataFrame) -> DataFrame:
         """See ``folding.Stored``."""
         table = self.gold.table
         kept = spark_versions.above(self.gold.history.read(), self.horizon)
         mine = kept.join(_typed_keys(table, keys), on=[*table.key], how="left_semi")
-        return shaped(
+        found = shaped(
             mine.select(
                 F.lit(VERSION).alias("what"),
                 _key_texts(table).alias("key"),
@@ -83,6 +87,7 @@ class StoredBySpark:
                 _image(table),
             )
         )
+        return _as_in_silver(found, self.gold)
 
     def put(self, folded: Folded[DataFrame]) -> tuple[int, int]:
         """Put what keys are now in place of what they were; returns how many rows and tombstones there are then.
@@ -129,6 +134,42 @@ def _typed_keys(table: Table, keys: DataFrame) -> DataFrame:
 def _key_texts(table: Table) -> Column:
     """The key of a row of gold as canonical texts, for a table with a key."""
     return F.array(*[types.text_of(F.col(quoted(name)), table.columns[name]) for name in table.key])
+
+
+def _as_in_silver(rows: DataFrame, gold: GoldTable) -> DataFrame:
+    """The rows of a fold with the texts of keys as silver has them.
+
+    Java 17 writes large floating numbers with more digits than they need.
+    """
+    kinds = [gold.table.columns[name] for name in gold.table.key]
+    if not any(map(_is_floating, kinds)):
+        return rows
+    return in_spark.staged(rows, _Respelled(tuple(kinds)), rows.schema, gold.feed)
+
+
+def _is_floating(kind: str) -> bool:
+    return kind.strip().lower() in ("float", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class _Respelled:
+    """A stage that spells the floating numbers in keys as silver does; ``kinds``: the types of a key's parts."""
+
+    kinds: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches with other keys."""
+        judges = [judge_of(kind) if _is_floating(kind) else None for kind in self.kinds]
+        at = FOLD_ROWS.get_field_index("key")
+        for batch in batches:
+            keys = [
+                [
+                    text if judge is None else judge(text)
+                    for judge, text in zip(judges, key, strict=True)
+                ]
+                for key in cells(batch.column(at))
+            ]
+            yield batch.set_column(at, batch.schema.field(at), list_array(keys, TEXTS))
 
 
 def _image(table: Table) -> Column:
