@@ -85,7 +85,7 @@ def in_process(
     ours: StoredInProcess, theirs: StoredInProcess, name: str, horizon: Horizon | None
 ) -> Certificate:
     """Compare two tables in this process."""
-    rows, proof_rows = (row_digests.of_rows(one.table, one.rows) for one in (ours, theirs))
+    rows, proof_rows = (row_digests.digests_of(one.table, one.rows) for one in (ours, theirs))
     tombstones, proof_tombstones = (_tombstones(one, horizon) for one in (ours, theirs))
     pairs = [
         (rows, proof_rows),
@@ -94,7 +94,7 @@ def in_process(
     ]
     found = sorted((one for pair in pairs for one in _differing(*pair)), key=str)
     return Certificate(
-        *(name, rows.total(), tombstones.total(), row_digests.of_table(rows)),
+        *(name, rows.total(), tombstones.total(), row_digests.whole_digest(rows)),
         *(len(found), tuple(found[:SHOWN])),
     )
 

@@ -1,7 +1,7 @@
 """Digests of rows, by which two gold tables are compared.
 
 Put here what a digest is made of. Not here: which tables are compared (``assets/audit/comparing.py``,
-``assets/upkeep/new_base.py``), and digests that are made in this process (``assets/audit/comparing.py``).
+``assets/upkeep/history_by_spark.py``), and digests that are made in this process (``assets/audit/comparing.py``).
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class FeedPlan:
             feed,
             tuple(windows),
             accounts,
-            bases.facts(lake, feed),
+            bases.horizon_facts(lake, feed),
             window_progress.brought_before(lake, feed, windows),
             complete_transactions.complete(lake, feed, windows) if has_transactions else None,
             silver,

@@ -17,7 +17,7 @@ Digests: TypeAlias = Counter[tuple[str, str]]
 """How many rows there are of each key, as JSON, and digest."""
 
 
-def of_rows(table: Table, rows: pa.Table) -> Digests:
+def digests_of(table: Table, rows: pa.Table) -> Digests:
     """The digests of rows of gold, over all columns but the reset position."""
     own = key_columns(table)
     names = dict.fromkeys((*own, *table.columns, POSITION, EVENT_ID, EVENT_AT))
@@ -44,6 +44,6 @@ def _ordered(value: Any, kind: pa.DataType) -> Any:
     return sorted(value, key=repr) if pa.types.is_map(kind) and value is not None else value
 
 
-def of_table(digests: Digests) -> str:
+def whole_digest(digests: Digests) -> str:
     """One digest for all rows, which does not depend on their order."""
     return sha256(repr(sorted(digests.elements())).encode()).hexdigest()

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from assets.bookkeeping import decisions
 from assets.gold import gold_tables, table_faults
-from assets.gold.plan import plan_of
+from assets.gold.plan import TablePlan, plan_of
 from assets.gold.silver_in_process import TooLarge
 from assets.lake import Lake
 from assets.layers import Layer
@@ -170,17 +170,18 @@ def compact(lake: Lake, feed: Feed, table: Table, name: str, *, dry_run: bool) -
     if not gold_tables.exists(lake, feed, name):
         return None
     gold_tables.refuse_behind(lake, feed, table, name)
-    return with_history(lake, feed, table, name, None, dry_run=dry_run)
+    return with_history(lake, plan_of(lake, feed, table, name, []), None, dry_run=dry_run)
 
 
-def with_history(
-    lake: Lake, feed: Feed, table: Table, name: str, plan: Plan | None, *, dry_run: bool
-) -> Compacted:
+def with_history(lake: Lake, known: TablePlan, plan: Plan | None, *, dry_run: bool) -> Compacted:
     """Compact one gold table up to the horizon of a plan, by whichever executor fits.
 
-    ``plan``: None to make one. The other arguments are those of ``compact``.
+    Args:
+        lake: the warehouse.
+        known: the gold table.
+        plan: None to make one.
+        dry_run: write nothing, and count what would be written.
     """
-    known = plan_of(lake, feed, table, name, [])
     try:
         history = HistoryInProcess.of(lake, known)
         return to_horizon(history, plan or horizon_plans.planned(lake, history), dry_run=dry_run)

@@ -185,13 +185,13 @@ class HistoryInProcess:
         newer = replace(self.silver, above=horizon, base_rows=base)
         made = self._fold(newer).from_history().rows
         present = made.filter(pc.not_equal(made[EFFECT], "remove"))
-        ours, theirs = (row_digests.of_rows(table, rows) for rows in (self.stored.rows, present))
+        ours, theirs = (row_digests.digests_of(table, rows) for rows in (self.stored.rows, present))
         if ours != theirs:
             keys = sorted({key for key, _ in (ours - theirs) + (theirs - ours)})[:3]
             known = ledger.read_objects(self.lake, feed)
             behind = window_progress.unfinished(self.lake, feed, known)
             raise CompactionRefused(feed.name, self.plan.name, keys, behind)
-        return row_digests.of_table(ours)
+        return row_digests.whole_digest(ours)
 
     def commit(self, base: pa.Table, horizon: Horizon) -> None:
         """See ``compaction.History``: whoever compacts holds the lock of silver, so that nothing comes meanwhile."""

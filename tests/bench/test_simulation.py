@@ -118,7 +118,7 @@ def test_a_window_s_work_is_the_sum_of_its_parts() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "rows", "seconds", "at_once"),
-    [(240_000, 1e6, 2, 1), (240_004, 1e6, 8, 4), (40, 1.2e6, 2, 1), (40, 1.3e6, 8, 4)],
+    [(112_000, 1e6, 2, 1), (114_000, 1e6, 8, 4), (40, 1.6e6, 2, 1), (40, 1.7e6, 8, 4)],
 )
 def test_tables_with_many_changes_or_rows_are_spark_s_work(
     changes: int, rows: float, seconds: float, at_once: int

@@ -25,7 +25,7 @@ from assets.executors.in_process import InProcess
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.gold.folding import TableFold
-from assets.gold.plan import TablePlan, plan_of
+from assets.gold.plan import FeedPlan, TablePlan, plan_of
 from assets.gold.silver_in_process import SilverInProcess
 from assets.lake import Lake
 from assets.silver import derive_windows
@@ -169,10 +169,9 @@ def made(folder: Path) -> dict[str, Due]:
             if name in feed.tables:
                 _compact(lake, feed, feed.tables[name])
         _to_silver(lake, feed, [one for one in DUE if one not in IN_GOLD])
-        known = apply_table.ApplyContext.of(lake, feed)
+        known = FeedPlan.read(lake, feed, DUE)
         for name, table in gold_tables.mirrors(lake, known.feed).items():
-            plan = plan_of(lake, known.feed, table, name, DUE)
-            found[f"{feed.name}.{name}"] = Due(lake, plan)
+            found[f"{feed.name}.{name}"] = Due(lake, known.of_table(table, name))
     return found
 
 

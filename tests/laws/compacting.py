@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.upkeep import compaction
 from assets.upkeep.horizon_plans import Plan
@@ -16,7 +17,7 @@ def compact(lake: Lake, feed: Feed, horizon: Position) -> None:
     """Compact every table of the feed up to this position, whatever the feed says of retention."""
     for name, table in feed.tables.items():
         plan = Plan(None, Horizon(horizon), ())
-        compaction.with_history(lake, feed, table, name, plan, dry_run=False)
+        compaction.with_history(lake, plan_of(lake, feed, table, name, []), plan, dry_run=False)
 
 
 @dataclass(frozen=True)

@@ -240,20 +240,10 @@ class _Outcome:
         cls, table: Table, batch: pa.RecordBatch, places: Places, keys: _Keys, *, full_rebuild: bool
     ) -> _Outcome:
         what = batch.column("what").to_numpy()
-        count = len(what)
         has_changes = keys.change <= keys.last
         change = np.minimum(keys.change, keys.last)
         is_change = what == CHANGE
-        width = places.shape[1]
-        sizes = np.diff(batch.column("position").offsets.to_numpy())
-        # Of a position of another length only as much is compared as it has: a matter for the fold.
-        is_odd = sizes != width
-        is_odd |= is_change & (batch.column("stable_prefix").to_numpy() != sizes)
-        # Two rows of a kind with one position: the order within it is the fold's.
-        is_tied = np.zeros(count, bool)
-        is_tied[1:] = (places[1:] == places[:-1]).all(axis=1) & (what[1:] == what[:-1])
-        is_tied[keys.first] = False
-        mixed = _any(is_odd | is_tied, keys)
+        mixed = _any(_needs_order(batch, places, keys), keys)
         effect = batch.column("effect")
         removes = pc.fill_null(pc.equal(effect, "remove"), False).to_numpy(zero_copy_only=False)
         puts = pc.fill_null(pc.equal(effect, "put"), False).to_numpy(zero_copy_only=False)
@@ -277,7 +267,7 @@ class _Outcome:
         clean = has_changes & ~mixed & ~strange & ((rows == 0) | ((rows == 1) & row_is_newer))
         stored = np.where(rows > 0, row, stone)
         newer = newest_is_whole & (~has_stored | _less(places[stored], places[change]))
-        resets, has_reset = _resets_of(batch, width)
+        resets, has_reset = _resets_of(batch, places.shape[1])
         reset, has_reset = resets[stored], has_reset[stored] & has_stored
         newest = places[keys.last]
         older = has_reset & _less(newest, reset)
@@ -288,6 +278,21 @@ class _Outcome:
         last = places[stored]
         same = has_reset & is_event & (newest == last).all(axis=1) & (reset == last).all(axis=1)
         return cls(clean & newer, clean & ~newer & older, clean & ~newer & same, removes[keys.last])
+
+
+def _needs_order(batch: pa.RecordBatch, places: Places, keys: _Keys) -> Places:
+    """Of each row whether comparing its position as a whole does not tell its place among the key's other rows."""
+    what = batch.column("what").to_numpy()
+    sizes = np.diff(batch.column("position").offsets.to_numpy())
+    # Of a position of another length only as much is compared as it has: a matter for the fold.
+    is_odd = sizes != places.shape[1]
+    is_odd |= (what == CHANGE) & (batch.column("stable_prefix").to_numpy() != sizes)
+    # Two rows of a kind with one position: the order within it is the fold's.
+    is_tied = np.zeros(len(what), bool)
+    is_tied[1:] = (places[1:] == places[:-1]).all(axis=1) & (what[1:] == what[:-1])
+    is_tied[keys.first] = False
+    found: Places = is_odd | is_tied
+    return found
 
 
 def _any(rows: Places, keys: _Keys) -> Places:

@@ -31,10 +31,12 @@ from transforms.horizons import Horizon
 
 def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
     """The horizon of every gold table of the feed that has one."""
-    return {name: Horizon(tuple(row["position"])) for name, row in facts(lake, feed).items()}
+    return {
+        name: Horizon(tuple(row["position"])) for name, row in horizon_facts(lake, feed).items()
+    }
 
 
-def facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
+def horizon_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
     path = lake.path(Layer.BASE, feed.name)
     with naming_store_faults(f"base.{feed.name}", lake.warehouse):
@@ -100,7 +102,7 @@ def write_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     """The newest window that has a change of the table's base; empty where there is no base."""
-    horizon = facts(lake, feed).get(name)
+    horizon = horizon_facts(lake, feed).get(name)
     return horizon["newest_window"] if horizon else ""
 
 
@@ -110,7 +112,7 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
     Raises:
         DecisionRefused: only a rebuild reads those events again.
     """
-    for name, row in facts(lake, feed).items():
+    for name, row in horizon_facts(lake, feed).items():
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]
@@ -126,10 +128,10 @@ def refuse_altered_past(lake: Lake, feed: Feed) -> None:
 
 def declared_of(lake: Lake, feed: Feed) -> dict[str, str]:
     """The gold tables that have a base, each with the feed file's name of its table."""
-    return {name: horizon["declared"] for name, horizon in facts(lake, feed).items()}
+    return {name: horizon["declared"] for name, horizon in horizon_facts(lake, feed).items()}
 
 
 def added(lake: Lake, feed: Feed, name: str) -> list[str]:
     """The columns of one gold table's base that no declaration had when gold took them."""
-    horizon = facts(lake, feed).get(name)
+    horizon = horizon_facts(lake, feed).get(name)
     return list(horizon["added"]) if horizon else []

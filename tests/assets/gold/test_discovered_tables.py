@@ -16,6 +16,7 @@ from assets.bookkeeping import discovered_tables, window_progress
 from assets.bronze import from_objects
 from assets.gold import gold_tables
 from assets.gold.apply import apply_table
+from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -259,7 +260,9 @@ def test_columns_that_a_delta_table_cannot_have_stand_in_gold_under_a_spelling(
     ]
     (table,) = discovered_tables.discovered(lake, feed).values()
     plan = Plan(None, Horizon((0, 1, 3)), ())
-    done = compaction.with_history(lake, feed, table, "pets", plan, dry_run=False)
+    done = compaction.with_history(
+        lake, plan_of(lake, feed, table, "pets", []), plan, dry_run=False
+    )
     assert (done.folded, done.base) == (3, 3)
 
     gone = put(7, row(3, "9", "x"), more, key, effect="remove")

@@ -15,6 +15,7 @@ from assets.audit import explain
 from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.bookkeeping.transactions import landed_objects
 from assets.gold import gold_tables
+from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
@@ -59,7 +60,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # What a compaction that died had begun to write down drops no tombstone: no horizon is drawn.
     compacted_identities.remember(lake, feed, "pets", silver.read())
     none = Plan(None, None, ())
-    done = compaction.with_history(lake, feed, PETS, "pets", none, dry_run=True)
+    done = compaction.with_history(lake, plan_of(lake, feed, PETS, "pets", []), none, dry_run=True)
     assert done.expired == 0
 
     # A declaration that gold has not followed yet.
