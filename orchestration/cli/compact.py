@@ -15,8 +15,9 @@ from assets.wording import counted
 from orchestration.cli.answers import table_facts
 from orchestration.cli.answers.answer import Answer, Facts
 from orchestration.cli.options import Place
-from orchestration.cli.session import opened_feeds
-from orchestration.console import waiting
+from orchestration.cli.session import choose, reached
+from orchestration.console import say, waiting
+from orchestration.spark.java import check_java
 from transforms.feed.feed import Feed
 from transforms.silver.conforming.discovered_tables import stopped_in_words
 
@@ -27,7 +28,11 @@ def compact(place: Place, only: Sequence[str], *, dry_run: bool, as_json: bool =
     Returns the exit code: 0, or 1 where a table could not be compacted; it stays as it was, and the others are done.
     """
     answer = Answer(as_json)
-    chosen, lake = opened_feeds(place, only)
+    check_java()
+    chosen = choose(place.feeds, only)
+    # Histories that one process can hold need no Spark; where one does not fit, it is started then.
+    lake = reached(place.warehouse, chosen, place.executor)
+    say(f"the tables are in {lake.warehouse}")
     with waiting("compacting"):
         for feed in chosen:
             try:

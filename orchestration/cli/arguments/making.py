@@ -35,7 +35,7 @@ def run_command(place: Place, only: tuple[str, ...], windows: str | None, as_jso
 
 
 @click.command("compact", short_help="Fold old history into base rows, and compact small files.")
-@in_place
+@in_place_by
 @FEED
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @JSON
