@@ -14,7 +14,9 @@ from tests.transforms import drawn_documents, drawn_texts
 from transforms.feed.feed import Table
 from transforms.types import judge_of
 
-KINDS = [*drawn_texts.SIMPLE, *drawn_documents.NESTED]
+WITH_BLANKS = "struct<`a b`:bigint,C:map<string,double>>"
+"""A type with a field's name that Spark's Delta refuses (``test_folding``)."""
+KINDS = [one for one in (*drawn_texts.SIMPLE, *drawn_documents.NESTED) if one != WITH_BLANKS]
 VALUES = {f"v{at}": kind for at, kind in enumerate(KINDS)}
 PARTS = {f"k{at}": kind for at, kind in enumerate(drawn_texts.SIMPLE)}
 OF_COPIES = {
