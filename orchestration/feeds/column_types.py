@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from transforms.feed.schema_policies import UNFIT_IN_COLUMN
+
 KNOWN_TYPES: Final = (
     *("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(p,s)", "string"),
     *("varchar(n)", "boolean", "date", "timestamp", "timestamp_ntz", "binary"),
@@ -101,6 +103,10 @@ class _TypeReader:
             name = self._word()
             if name.lower() in fields:
                 raise UnknownType(f"{self.text!r} has the field {name} twice")
+            if UNFIT_IN_COLUMN.search(name[1:-1] if name[0] == "`" else name):
+                raise UnknownType(
+                    f"{self.text!r}: a field's name cannot hold blanks or any of ,;{{}}()=.` in a Delta table"
+                )
             if self._next() == ":":
                 self._sign(":")
             fields[name.lower()] = f"{name}:{self.type()}"

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from assets.gold.folding import Folded
-from assets.layers import Layer
-from orchestration.resources import lake_of
 from tests.executors.engines import differing, rows_of
 from tests.executors.sides import Side, by_spark, here, tables_of, told
-from tests.executors.typed_events import WITH_BLANKS
 from tests.executors.warehouses import DUE_TABLES, Due
-from transforms.arrow.typed_values import arrow_type
 from transforms.gold.columns import EFFECT, MENTIONS, PARTS
 from transforms.gold.folded_rows import schema_of
 
@@ -134,21 +128,3 @@ def assert_equal(copies: tuple[Due, Due]) -> None:
         {what: rows_of(rows) for what, rows in tables_of(due).items()} for due in copies
     )
     assert {what: said for what in ours if (said := differing(theirs[what], ours[what]))} == {}
-
-
-def test_a_field_whose_name_has_a_blank_is_written_in_this_process(tmp_path: Path) -> None:
-    lake = lake_of(str(tmp_path))
-    lake.local_table(Layer.GOLD, "zoo", "pets").write(with_blanks())
-    assert lake.local_table(Layer.GOLD, "zoo", "pets").read(with_blanks().schema).num_rows == 1
-
-
-@pytest.mark.xfail(strict=True, reason="Spark's Delta refuses a blank in the name of a field")
-def test_a_field_whose_name_has_a_blank_is_written_by_spark(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    lake = lake_of(str(tmp_path))
-    lake.table(Layer.GOLD, "zoo", "pets").create(spark.createDataFrame(with_blanks()), {})
-
-
-def with_blanks() -> pa.Table:
-    return pa.table({"v": pa.nulls(1, arrow_type(WITH_BLANKS))})

@@ -15,7 +15,7 @@ from transforms.feed.feed import Table
 from transforms.types import judge_of
 
 WITH_BLANKS = "struct<`a b`:bigint,C:map<string,double>>"
-"""A type with a field's name that Spark's Delta refuses (``test_folding``)."""
+"""A type that no feed file may declare (``orchestration/feeds/column_types.py``): Delta has no such field."""
 KINDS = [one for one in (*drawn_texts.SIMPLE, *drawn_documents.NESTED) if one != WITH_BLANKS]
 VALUES = {f"v{at}": kind for at, kind in enumerate(KINDS)}
 PARTS = {f"k{at}": kind for at, kind in enumerate(drawn_texts.SIMPLE)}

@@ -18,6 +18,7 @@ from orchestration.feeds.column_types import UnknownType, canonical_type
         ("array< array<INT> >", "array<array<int>>"),
         ("map<string,map<string,long>>", "map<string,map<string,bigint>>"),
         ("struct<Id: int, tags array<string>>", "struct<Id:int,tags:array<string>>"),
+        ("struct<`größe-1`: int>", "struct<`größe-1`:int>"),
     ],
 )
 def test_a_type_has_one_spelling(text: str, expected: str) -> None:
@@ -38,6 +39,7 @@ def test_a_type_has_one_spelling(text: str, expected: str) -> None:
         ),
         *("decimal(5,-1)", "decimal(a)", "decimal(10", "array", "array<>", "array<int"),
         *("array<int>>", "map<int>", "map<string", "map<map<int,int>,int>", "struct<>"),
+        *("struct<`a b`:int>", "array<struct<`a.b`:int>>", "map<string,struct<```a`:int>>"),
         *("struct<a:int,A:int>", "struct<a>", "int int", "  ", "int;", "void", "interval"),
     ],
 )
