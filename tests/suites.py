@@ -36,8 +36,6 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/bronze/test_from_topics.py[spark]": 74,
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
-    "tests/assets/gold/test_late_events.py[spark]": 175,
-    "tests/assets/gold/test_tigergraph_checks.py[spark]": 84,
     "tests/laws/events/test_frames.py": 63,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,
     "tests/laws/test_model_laws.py[triple-by Spark]": 145,

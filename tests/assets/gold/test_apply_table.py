@@ -227,13 +227,11 @@ def test_of_several_tombstones_the_newest_counts_and_compaction_keeps_only_that(
     assert 7 in left["_weir_position"]
 
 
-@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_a_row_that_comes_back_before_its_tombstone_takes_that_away(
-    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+    lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As replicas tell it: another delivery of the delete stands earlier, and a row that it had hidden is there."""
     model_format.register(monkeypatch)
-    lake = lake.by(executor)
     feed = Feed("zoo", "model", str(folder), tables={"pets": PETS})
 
     def deliver(

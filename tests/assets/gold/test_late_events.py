@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
 from assets.bookkeeping import window_progress
 from assets.bronze import from_objects
-from assets.executors.choice import IN_PROCESS, SPARK
+from assets.executors.choice import IN_PROCESS
 from assets.gold.applied import Applied
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
+from orchestration.resources import lake_of
 from tests.laws.crashes import killed_at
 from tests.support.pet_feed import change, drop, lay
 from transforms.feed.feed import Feed, Table
 
 KINDS = {"id": "int", "name": "string", "age": "int"}
 PETS = Table("pets", ("id",), KINDS, tuple(KINDS))
+COLUMNS = pa.schema([("id", pa.int32()), ("name", pa.string()), ("age", pa.int32())])
 KEPT = replace(PETS, history=True)
 ADA = {"id": "1", "name": "Ada", "age": "1"}
 AVA = {"id": "1", "name": "Ava", "age": "1"}
@@ -64,8 +67,8 @@ class Zoo:
 
     def rows(self) -> set[tuple[int, str, int]]:
         """Gold's rows."""
-        gold = self.lake.table(Layer.GOLD, "zoo", "pets").read()
-        return {(row["id"], row["name"], row["age"]) for row in gold.collect()}
+        gold = self.lake.local_table(Layer.GOLD, "zoo", "pets").read(COLUMNS)
+        return {(row["id"], row["name"], row["age"]) for row in gold.to_pylist()}
 
     def again(self, *hours: str) -> Applied:
         """Bring hours to gold that it has: no commit is made, and nothing came late."""
@@ -76,12 +79,10 @@ class Zoo:
         return done
 
 
-@pytest.fixture(params=[SPARK, IN_PROCESS])
-def zoo(
-    request: pytest.FixtureRequest, lake: Lake, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> Zoo:
-    """Each way of an apply."""
-    lake = lake.by(request.param)
+@pytest.fixture
+def zoo(folder: Path, tmp_path: Path) -> Zoo:
+    """A zoo of nothing yet; Spark counts the same (``tests/executors``)."""
+    lake = lake_of(str(tmp_path / "warehouse")).by(IN_PROCESS)
     return Zoo(lake, folder, PETS)
 
 
@@ -179,7 +180,7 @@ def test_a_late_whole_image_is_late_where_every_version_is_kept(kept: Zoo) -> No
     done = kept.run("04")
     # Gold's row is what it was; one version more is there.
     assert kept.rows() == {(1, "Ava", 1)}
-    assert kept.lake.table(Layer.GOLD, "zoo", "pets__history").count() == 3
+    assert kept.lake.local_table(Layer.GOLD, "zoo", "pets__history").count == 3
     assert done.keys_with_late_events == 1
     kept.again("04")
 

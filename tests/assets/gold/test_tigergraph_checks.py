@@ -6,16 +6,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
-from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold import tigergraph_checks
 from assets.gold.gold_tables import mirrors
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.upkeep import horizon_plans
-from assets.upkeep.history_by_spark import HistoryBySpark
 from assets.upkeep.history_in_process import HistoryInProcess
 from expectations import tigergraph as rules
 from orchestration.cli import verify
@@ -80,11 +76,9 @@ def likes(ends: str, weight: int) -> tuple[object, ...]:
     return ("Person", ends[0], "Person", ends[1], "", weight)
 
 
-@pytest.mark.parametrize("executor", [SPARK, IN_PROCESS])
 def test_deletes_reach_other_partitions_whatever_comes_when(
-    lake: Lake, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+    lake: Lake, folder: Path, tmp_path: Path
 ) -> None:
-    lake = lake.by(executor)
     feed = declared(folder, LIKES)
     # a is of partition 1, b and c are of partition 2.
     lay(
@@ -134,8 +128,7 @@ def test_deletes_reach_other_partitions_whatever_comes_when(
         (rule.name for rule in rules.RULES), 0
     )
     for name, table in mirrors(lake, feed).items():
-        history = HistoryBySpark if executor == SPARK else HistoryInProcess
-        silver = history.of(lake, plan_of(lake, feed, table, name, []))
+        silver = HistoryInProcess.of(lake, plan_of(lake, feed, table, name, []))
         plan = horizon_plans.planned(lake, silver)
         assert plan.new is None
         assert "other partitions" in plan.held_back_by[0]
