@@ -7,10 +7,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from deltalake import DeltaTable
 
 from assets.layers import Layer
 from orchestration.resources import lake_of
-from tests.faults.stored import rows_of
 from tests.journeys.conftest import WINDOWS, Backfill
 
 pytestmark = pytest.mark.journey
@@ -32,8 +32,10 @@ def test_gold_is_the_state_after_the_windows_that_were_asked_for(backfill: Backf
 
 def rows(backfill: Backfill, layer: Layer, table: str | None, columns: list[str]) -> list[Any]:
     """These columns of all rows of a table, in their order, read without Spark."""
-    found = lake_of(str(backfill.server.warehouse)).local_table(layer, "zoo", table)
-    return sorted(tuple(row[name] for name in columns) for row in rows_of(found))
+    found = DeltaTable(lake_of(str(backfill.server.warehouse)).path(layer, "zoo", table))
+    return sorted(
+        tuple(row.values()) for row in found.to_pyarrow_table(columns=columns).to_pylist()
+    )
 
 
 def test_partitions_and_checks_are_recorded(backfill: Backfill) -> None:

@@ -418,8 +418,8 @@ def test_headers_that_the_client_cannot_read_cost_no_record() -> None:
 def test_a_large_backlog_is_read_by_several_tasks_and_reported(
     lake: Lake, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lake = lake.by(SPARK)
     monkeypatch.setattr(offset_ranges, "SMALLEST", 500)
-    monkeypatch.setattr(read_topics, "MOST_OFFSETS", 2_999)
     monkeypatch.setattr(from_topics, "INTERVAL", 0.2)
     # No topic's name is longer.
     topic = "large".ljust(249, "-")

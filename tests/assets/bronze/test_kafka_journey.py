@@ -68,8 +68,7 @@ def feeds(tmp_path: Path, lake: Lake, broker: Broker, monkeypatch: pytest.Monkey
     folder.mkdir()
     (folder / "town.yaml").write_text(FEED.format(address=broker.address))
     # The session of all tests stands for the one that a command starts.
-    monkeypatch.setattr(session, "opened", lambda *_: lake)
-    monkeypatch.setattr(session, "reached", lambda *_: lake)
+    monkeypatch.setattr(session, "reached", lambda *_, **__: lake)
     return folder
 
 

@@ -72,26 +72,15 @@ def test_the_begin_and_the_commit_of_a_transaction_make_no_row(lake: Lake, folde
     assert keys_of(lake, feed, "pets", "id") == {(2,)}
 
 
-def test_gold_refuses_a_row_without_a_key_and_an_older_table_comes_to_refuse_it(
-    lake: Lake, folder: Path
-) -> None:
+def test_gold_refuses_a_row_without_a_key(lake: Lake, folder: Path) -> None:
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     lay(folder, "2026-11-20/03/a.json", drop(change("I", 1, after={"id": "1", "name": "Ada"})))
-    lay(folder, "2026-11-20/04/b.json", drop(change("I", 2, after={"id": "2", "name": "Bo"})))
     bring(lake, feed, [FIRST])
     gold = lake.table(Layer.GOLD, "zoo", "pets")
     of_nulls = gold.read().withColumn("id", F.lit(None).cast("int"))
     with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
         gold.append(of_nulls)
-
-    # As an earlier version of Weir made it, with the row of nulls that it may have.
-    lake.spark.sql(f"ALTER TABLE delta.`{gold.path}` DROP CONSTRAINT {WHOLE_KEY}")
-    gold.append(of_nulls)
-    assert CONSTRAINT not in gold.properties()
-    bring(lake, feed, [SECOND])
-    assert keys_of(lake, feed, "pets", "id") == {(1,), (2,)}
-    with pytest.raises((PySparkException, Py4JJavaError), match=WHOLE_KEY):
-        gold.append(of_nulls)
+    assert keys_of(lake, feed, "pets", "id") == {(1,)}
 
 
 def test_gold_of_a_table_without_a_key_refuses_a_row_that_is_none(lake: Lake, folder: Path) -> None:
