@@ -36,6 +36,8 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/bronze/test_from_topics.py[spark]": 74,
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
+    "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
+    "tests/assets/delta/test_replaced_rows.py": 65,
     "tests/laws/events/test_frames.py": 63,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,
     "tests/laws/test_model_laws.py[triple-by Spark]": 145,
@@ -56,6 +58,11 @@ LONG: Final[Mapping[str, int]] = {
     "::test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_here": 30,
     "tests/orchestration/cli/test_failing_tables.py"
     "::test_compaction_goes_on_behind_a_table_and_a_feed_that_fail": 117,
+    # Much of Spark's work for one fact.
+    "tests/assets/arrow/test_batches_are_bounded.py"
+    "::test_what_records_take_is_known_from_files_that_are_much_smaller": 50,
+    "tests/assets/gold/test_change_feed.py::test_a_feed_that_is_asked_for_comes_and_stays": 33,
+    "tests/assets/gold/test_masks.py::test_gold_and_history_are_made_again_under_masks_and_under_another_key": 46,
     # Tables of versions that nobody has any more.
     "tests/assets/test_earlier_version.py": 116,
     # The bench, which is no part of the product.
