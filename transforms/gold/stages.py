@@ -6,7 +6,7 @@ tasks, and nothing here knows which of them does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, tee
 from typing import NamedTuple, Self
@@ -81,6 +81,24 @@ def _undecided(
         yield [rest]
 
 
+def _folded(
+    given: FoldInput,
+    batches: Iterable[pa.RecordBatch],
+    fold: Callable[[Task, Iterable[KeyGroup]], None],
+) -> Iterator[pa.RecordBatch]:
+    """Batches of ``folded_rows.schema_of``: what the newest changes decide, and what ``fold`` makes of the other keys.
+
+    ``fold`` gets the keys that are linked with one another together, and puts what becomes of them into the task.
+    """
+    task = Task.of(given)
+    for rest in _undecided(given, task, batches):
+        for key_groups in linked_key_groups(given, rest):
+            fold(task, key_groups)
+            yield from task.out.full()
+        yield from task.out.decided()
+    yield from task.out.rest(task.metrics)
+
+
 @dataclass(frozen=True, slots=True)
 class OntoGold:
     """The stage that folds new changes onto what gold has; keys that this leaves open are ``NEEDS_HISTORY``."""
@@ -94,14 +112,11 @@ class OntoGold:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``folded_rows.schema_of`` from batches that are sorted by key and position."""
-        given, task = self.given, Task.of(self.given)
-        for rest in _undecided(given, task, batches):
-            for key_groups in linked_key_groups(given, rest):
-                for one in key_groups:
-                    self._fold(task, one)
-                yield from task.out.full()
-            yield from task.out.decided()
-        yield from task.out.rest(task.metrics)
+        yield from _folded(self.given, batches, self._fold_each)
+
+    def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
+        for one in key_groups:
+            self._fold(task, one)
 
     def _fold(self, task: Task, one: KeyGroup) -> None:
         given, metrics = self.given, task.metrics
@@ -174,15 +189,12 @@ class FromHistory:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of ``folded_rows.schema_of`` from batches that are sorted by group and position."""
-        given, task = self.given, Task.of(self.given)
-        for rest in _undecided(given, task, batches):
-            for key_groups in linked_key_groups(given, rest):
-                # All changes are folded, new or not: that silver has an event does not show that gold has it.
-                for one in ordered_changes(given, task.fold, task.scopes, list(key_groups)):
-                    self._fold(task, one)
-                yield from task.out.full()
-            yield from task.out.decided()
-        yield from task.out.rest(task.metrics)
+        yield from _folded(self.given, batches, self._fold_each)
+
+    def _fold_each(self, task: Task, key_groups: Iterable[KeyGroup]) -> None:
+        # All changes are folded, new or not: that silver has an event does not show that gold has it.
+        for one in ordered_changes(self.given, task.fold, task.scopes, list(key_groups)):
+            self._fold(task, one)
 
     def _fold(self, task: Task, one: OrderedChanges) -> None:
         metrics, changes, key_group = task.metrics, one.changes, one.key

@@ -1,8 +1,4 @@
-"""The events of transactions that no single window holds whole, ``transactions.<feed>``.
-
-Put here how such events are found among a window's rows and stored. Not here: how far each transaction has come
-(``transaction_states``).
-"""
+"""The events of transactions that no single window holds whole, ``transactions.<feed>``: found and stored."""
 
 from __future__ import annotations
 
@@ -41,9 +37,6 @@ OPEN = T.StructType(
 
 COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
 """``OPEN`` as an Arrow schema."""
-
-IN_PROCESS = 1_000_000
-"""Up to so many events are handed over from Spark to this process, to be stored; more are stored by Spark."""
 
 
 def table_of(lake: Lake, feed: Feed) -> SmallTable:
@@ -98,7 +91,7 @@ def put(
     """
     if isinstance(events, pa.Table):
         table_of(lake, feed).replace_windows(events, windows)
-    elif count <= IN_PROCESS:
+    elif lake.choice.fits_in_process(0, count):
         rows = events.toArrow() if count else COLUMNS.empty_table()
         table_of(lake, feed).replace_windows(rows, windows)
     else:
