@@ -34,6 +34,16 @@ LONG: Final[Mapping[str, int]] = {
     "tests/orchestration/spark/test_listening.py::test_every_port_of_a_local_spark_is_loopbacks": 46,
     # What make test tries in this process, once more in Spark's tasks. Every golden case goes through these there, too.
     "tests/assets/bronze/test_from_topics.py[spark]": 74,
+    "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[arcion_kafka]": 14,
+    "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[arcion_s3_csv]": 16,
+    "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[tigergraph]": 12,
+    "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[yugabyte]": 16,
+    "tests/assets/test_golden_landings.py"
+    "::test_a_folder_through_sparks_tasks_is_what_the_functions_make_of_it[yugabyte_xcluster]": 12,
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
@@ -44,6 +54,14 @@ LONG: Final[Mapping[str, int]] = {
     "tests/laws/test_model_laws.py[log-by Spark]": 100,
     "tests/laws/test_model_laws.py[account-by Spark]": 151,
     "tests/laws/test_model_laws.py[stock-by Spark]": 236,
+    # The contract of both executors for tables that are like another one of make test's: a source's kind, or a shape.
+    "tests/executors/test_folding.py[kinds.edge]": 12,
+    "tests/executors/test_folding.py[kinds.triple]": 12,
+    "tests/executors/test_folding.py[kinds.stock]": 12,
+    "tests/executors/test_folding.py[kinds.replica]": 14,
+    "tests/executors/test_folding.py[kinds.keyed]": 14,
+    "tests/executors/test_folding.py[kinds.copied]": 16,
+    "tests/executors/test_folding.py[graphs.vertex_Person]": 12,
     # Compaction, by Spark: much work for few rows.
     "tests/assets/upkeep/test_compaction.py": 320,
     "tests/assets/upkeep/test_horizon_plans.py"
@@ -58,7 +76,11 @@ LONG: Final[Mapping[str, int]] = {
     "::test_a_table_that_has_a_feed_keeps_it_until_upkeep_and_is_then_rewritten_here": 30,
     "tests/orchestration/cli/test_failing_tables.py"
     "::test_compaction_goes_on_behind_a_table_and_a_feed_that_fail": 117,
+    # Every file and page of a warehouse is searched for what no one may read, after runs of all kinds.
+    "tests/journeys/test_secrets.py::test_no_secret_is_printed_or_kept": 180,
     # Much of Spark's work for one fact.
+    "tests/assets/delta/test_hostile_tables.py::test_every_statement_is_about_its_own_table": 16,
+    "tests/assets/arrow/test_shards.py::test_many_windows_at_once_are_few_files": 16,
     "tests/assets/arrow/test_batches_are_bounded.py"
     "::test_what_records_take_is_known_from_files_that_are_much_smaller": 50,
     "tests/assets/gold/test_change_feed.py::test_a_feed_that_is_asked_for_comes_and_stays": 33,
