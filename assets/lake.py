@@ -13,14 +13,11 @@ from typing import Final, Self
 import dagster as dg
 import pyarrow as pa
 from dagster_pyspark import LazyPySparkResource
-from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from assets.delta import delta_rs
-from assets.delta.lake_table import LakeTable
+from assets.delta.in_process_table import InProcessTable
 from assets.delta.leases import SECONDS
-from assets.delta.local_table import LocalTable
-from assets.delta.small_table import SmallTable
+from assets.delta.spark_table import SparkTable
 from assets.executors import choice
 from assets.executors.choice import Choice
 from assets.layers import Layer
@@ -100,9 +97,9 @@ class Lake(dg.ConfigurableResource["Lake"]):
         bytes_of = self.in_process_memory if memory is None else memory
         return made.model_copy(update={"executor": executor, "in_process_memory": bytes_of})
 
-    def table(self, layer: Layer, feed: str, table: str | None = None) -> LakeTable:
+    def table(self, layer: Layer, feed: str, table: str | None = None) -> SparkTable:
         """The table at ``<warehouse>/<layer>/<feed>[/<table>]``, for Spark to read and write; it need not exist yet."""
-        return LakeTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
+        return SparkTable(lambda: self.spark, self.path(layer, feed, table), self.warehouse)
 
     def path(self, layer: Layer, feed: str, table: str | None = None) -> str:
         """Where that table is, or will be.
@@ -116,15 +113,12 @@ class Lake(dg.ConfigurableResource["Lake"]):
         parts = [self.warehouse.rstrip("/"), layer, feed] + ([table] if table else [])
         return "/".join(parts)
 
-    def local_table(self, layer: Layer, feed: str, table: str | None = None) -> LocalTable:
-        """The table at ``path`` as it is now, for this process to read and write without a session."""
+    def in_process_table(
+        self, layer: Layer, feed: str, table: str | None = None, *, columns: pa.Schema | None = None
+    ) -> InProcessTable:
+        """The table at ``path`` as it is now, for this process to read and write without a session.
+
+        ``columns``: those that Weir gives it, where they are its own and not of a feed's declaration.
+        """
         name = ".".join([layer, feed] + ([table] if table else []))
-        return LocalTable.at(name, self.path(layer, feed, table), self.warehouse)
-
-    def small_table(self, layer: Layer, feed: str, columns: pa.Schema) -> SmallTable:
-        """One of Weir's own small tables, at ``<warehouse>/<layer>/<feed>``: no session is needed for it."""
-        return SmallTable(f"{layer}.{feed}", self.path(layer, feed), self.warehouse, columns)
-
-    def opened(self, layer: Layer, feed: str) -> DeltaTable | None:
-        """The feed's table of this layer, as delta-rs has it now; None where there is none."""
-        return delta_rs.opened(self.path(layer, feed), self.warehouse)
+        return InProcessTable.at(name, self.path(layer, feed, table), self.warehouse, columns)

@@ -47,7 +47,7 @@ LONG: Final[Mapping[str, int]] = {
     "tests/assets/gold/test_apply_table.py[spark]": 60,
     "tests/assets/gold/test_history.py[by Spark]": 75,
     "tests/assets/audit/test_explain.py::test_spark_tells_of_every_key_what_this_process_tells": 60,
-    "tests/assets/delta/test_replaced_rows.py": 65,
+    "tests/assets/delta/test_spark_table.py": 65,
     "tests/laws/events/test_frames.py": 63,
     "tests/laws/test_model_laws.py[graph-by Spark]": 172,
     "tests/laws/test_model_laws.py[triple-by Spark]": 145,

@@ -117,7 +117,7 @@ def _held(feed: Feed, held: Sequence[Row]) -> list[Ignored]:
 
 def _refused(lake: Lake, feed: Feed, name: str, key: list[str | None]) -> list[Ignored]:
     """The key's events in quarantine, those that came too late included."""
-    refused = lake.local_table(Layer.QUARANTINE, feed.name).each(_REFUSED)
+    refused = lake.in_process_table(Layer.QUARANTINE, feed.name).each(_REFUSED)
     mine = [
         row
         for rows in refused

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from assets.bookkeeping import accounting, gold_sizes, window_progress
 from assets.bookkeeping.gold_sizes import TableSize
 from assets.columns.silver import REFUSALS_ARROW
-from assets.delta.small_table import is_among
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -78,18 +77,18 @@ class FeedReport:
 def facts_of(lake: Lake, feed: Feed, sizes: Sequence[TableSize] | None = None) -> FeedReport:
     """The facts of a feed's report, as the tables say now; ``sizes``: those of gold, where they are known already."""
     names = ("events", *OUTCOMES)
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     rows = accounts.read(["window", "table", "source_table", "derived", *names])
     known = pc.unique(rows["window"])
     shown = sorted(known.to_pylist())[-SHOWN:]
-    of_shown = rows.filter(is_among(rows["window"], shown))
+    of_shown = rows.filter(pc.is_in(rows["window"], pa.array(shown, pa.string())))
     windows = accounting.summed(of_shown, "window", (*names, "derived"))
     silver_rows = {
         window: sum(counts[name] for name in ("changes", "control", "held", "derived"))
         for window, counts in windows.items()
     }
     looked = _looked_through(lake, feed, _within(shown, silver_rows))
-    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
     finished = {
         row["window"]: row["finished_at"]
         for row in progress.rows(["window", "finished_at"], {"window": shown})
@@ -142,7 +141,7 @@ def _looked_through(
     operations = {window: Counter[str]() for window in windows}
     late = Counter[str]()
     begins = {window: pa.scalar(parse_window(window, feed.window), _MOMENT) for window in windows}
-    rows = lake.local_table(Layer.SILVER, feed.name).of_windows(_LOOKED_AT, windows)
+    rows = lake.in_process_table(Layer.SILVER, feed.name).read(_LOOKED_AT, {"window": windows})
     events = rows.filter(pc.is_null(rows["derived"]))
     for window in windows:
         of_window = events.filter(pc.equal(events["window"], window))
@@ -153,7 +152,7 @@ def _looked_through(
 
 
 def _reasons(lake: Lake, feed: Feed, windows: Collection[str]) -> dict[str, int]:
-    rows = lake.local_table(Layer.QUARANTINE, feed.name).of_windows(_REASON, windows)
+    rows = lake.in_process_table(Layer.QUARANTINE, feed.name).read(_REASON, {"window": windows})
     counted = rows["reason"].value_counts().to_pylist()
     return dict(Counter({one["values"]: one["counts"] for one in counted}).most_common())
 

@@ -62,7 +62,7 @@ def events_of(lake: Lake, feed: Feed, table: Table, name: str, key: Key) -> KeyE
         name: the gold table.
         key: as silver writes it (``explain.canonical``).
     """
-    if lake.opened(Layer.SILVER, feed.name) is None:
+    if not lake.in_process_table(Layer.SILVER, feed.name).exists:
         return KeyEvents(ABSENT, (), (), (), ())
     plan = plan_of(lake, feed, table, name, [])
     try:
@@ -102,7 +102,7 @@ def _rows(
 
 def _held(silver: SilverInProcess) -> Iterator[dict[str, Any]]:
     for part in silver.parts:
-        rows = silver.files.read(part.path, part.size, ["table", *_SHOWN])
+        rows = silver.files.read_file(part, ["table", *_SHOWN])
         is_of_table = pc.fill_null(pc.equal(rows["table"], silver.plan.name), False)
         yield from _dicts(
             rows.filter(pc.and_(is_of_table, pc.equal(rows["effect"], HOLD))), part.window

@@ -66,14 +66,16 @@ def shuffle(lake: Lake, scratch: Lake, feed: Feed, seed: int) -> Shuffled:
     )
     named = OBJECT if whole else COORDINATES
     parts = () if keep else PARTS[feed.window]
-    files = BronzeFiles.of(lake, feed, sorted(lake.local_table(Layer.BRONZE, feed.name).windows))
+    files = BronzeFiles.of(
+        lake, feed, sorted(lake.in_process_table(Layer.BRONZE, feed.name).windows)
+    )
     if _fits(lake, files):
         shuffled = _here(files, seed, named, parts)
-        scratch.local_table(Layer.BRONZE, feed.name).append(shuffled.rows)
+        scratch.in_process_table(Layer.BRONZE, feed.name).append(shuffled.rows, ["window"])
         kept, copies = shuffled.kept, shuffled.rows.num_rows
     else:
         kept, copies = _by_spark(lake, scratch, feed, seed, (named, parts))
-    made = sorted(scratch.local_table(Layer.BRONZE, feed.name).windows)
+    made = sorted(scratch.in_process_table(Layer.BRONZE, feed.name).windows)
     if FORMATS[feed.format].transactional:
         held = ledger.read_objects(scratch, feed)
         landed = ((one.window, one.name, one.generation) for one in held)

@@ -23,7 +23,6 @@ from assets.bookkeeping import (
 from assets.bookkeeping.quarantine.totals import totals
 from assets.bookkeeping.transactions import open_transactions
 from assets.bookkeeping.transactions.open_transactions import OpenTransaction
-from assets.delta import delta_rs
 from assets.gold import gold_tables
 from assets.lake import Lake
 from assets.layers import Layer
@@ -98,7 +97,7 @@ def status_of(lake: Lake, feed: Feed) -> Status | None:
 
 
 def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     names = ("events", *OUTCOMES)
     rows = accounts.read(["source_table", "declared", "warnings", *names])
     if not rows.num_rows:
@@ -127,15 +126,15 @@ def _accounted(lake: Lake, feed: Feed) -> tuple[dict[str, int], dict[str, int], 
 def _sizes(lake: Lake, feed: Feed) -> Iterator[GoldSize]:
     for name in gold_tables.mirrors(lake, feed):
         gold, tombstones = (
-            lake.local_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES)
+            lake.in_process_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES)
         )
-        if gold.table is None or tombstones.table is None:
+        if not (gold.exists and tombstones.exists):
             continue
         # One column of all rows: of rows that were marked as deleted, a file's statistics still tell.
         moments = [pc.max(rows[EVENT_AT]).as_py() for rows in gold.each(_EVENT_AT)]
         newest = max((one for one in moments if one is not None), default=None)
         yield GoldSize(
-            *(name, delta_rs.count(gold.table), delta_rs.count(tombstones.table)),
+            *(name, gold.count(), tombstones.count()),
             None if newest is None else newest.isoformat(timespec="seconds").replace("+00:00", "Z"),
         )
 

@@ -49,9 +49,9 @@ class Stored:
 
 def ask_stored(lake: Lake, feed: Feed) -> Iterator[Stored]:
     """Ask the feed's silver and each of its gold tables, declared or not, and keep what they answer."""
-    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
     windows = sorted({row["window"] for row in progress.rows(["window"])})[-NEWEST:]
-    if windows and lake.local_table(Layer.SILVER, feed.name).table is not None:
+    if windows and lake.in_process_table(Layer.SILVER, feed.name).exists:
         suite = _suite("silver", None, _of_silver())
         asked = declared_checks.ask_silver(lake, feed, suite, windows)
         name = f"{Layer.SILVER}.{feed.name}"

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from transforms.moments import microseconds_of, moment_of
 from transforms.silver import log_resets
 
@@ -112,7 +112,7 @@ def summed(rows: pa.Table, by: str, names: Sequence[str]) -> dict[str, dict[str,
 
 
 def announce(
-    table: SmallTable, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
+    table: InProcessTable, accounts: Sequence[StoredAccount], earlier: Sequence[StoredAccount]
 ) -> None:
     """Add rows that say which kinds of change these windows bring, before silver has the changes.
 

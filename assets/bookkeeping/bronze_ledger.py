@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping.bronze_log import GROUPS, BronzeLog, LogIncomplete, merged
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import TableBusy
@@ -119,9 +119,9 @@ def version(lake: Lake, feed: Feed) -> int:
     return -1 if bronze is None else bronze.version
 
 
-def ledger_of(lake: Lake, feed: Feed) -> SmallTable:
+def ledger_of(lake: Lake, feed: Feed) -> InProcessTable:
     """The table itself."""
-    return lake.small_table(Layer.LEDGER, feed.name, LEDGER)
+    return lake.in_process_table(Layer.LEDGER, feed.name, columns=LEDGER)
 
 
 def trusted(noted: pa.Table, bronze: str, version: int) -> tuple[int, int, pa.Table]:

@@ -15,11 +15,9 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
 
-from assets.delta import delta_rs
+from assets.delta.in_process_table import DataFile, InProcessTable, at_once
 from assets.delta.store_faults import naming_store_faults
-from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -40,7 +38,7 @@ Of a topic an object is a partition, its generation the topic's id, and the byte
 """
 
 _OF_OBJECT = ("object", "generation")
-_COLUMNS = (*_OF_OBJECT, "line", "byte_offset")
+_COLUMNS = ("window", *_OF_OBJECT, "line", "byte_offset")
 
 
 class LogIncomplete(Exception):
@@ -48,42 +46,26 @@ class LogIncomplete(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """One data file, and the window that its records are in."""
-
-    name: str
-    size: int
-    window: str
-
-
-@dataclass(frozen=True, slots=True)
 class BronzeLog:
     """Bronze of one feed as it is at one moment."""
 
-    name: str
-    warehouse: str
-    table: DeltaTable
-    files: Files
+    table: InProcessTable
 
     @classmethod
     def opened(cls, lake: Lake, feed: Feed) -> BronzeLog | None:
         """Bronze as it is now; None where nothing was ever read."""
-        name, path = f"bronze.{feed.name}", lake.path(Layer.BRONZE, feed.name)
-        with naming_store_faults(name, lake.warehouse):
-            table = delta_rs.opened(path, lake.warehouse)
-            if table is None:
-                return None
-            return cls(name, lake.warehouse, table, Files.of(table, path, lake.warehouse))
+        table = lake.in_process_table(Layer.BRONZE, feed.name)
+        return cls(table) if table.exists else None
 
     @property
     def id(self) -> str:
         """The Delta table's own id: a table that was removed and created again has another."""
-        return str(self.table.metadata().id)
+        return self.table.id
 
     @property
     def version(self) -> int:
         """The number of the newest commit."""
-        return int(self.table.version())
+        return self.table.version
 
     def brought_by(self, version: int) -> pa.Table:
         """What one commit added (``GROUPS``); nothing where it only rewrote files, as compaction does.
@@ -92,26 +74,23 @@ class BronzeLog:
             NotTold: it took rows away, or its log entry or its files are gone by now.
         """
         try:
-            with naming_store_faults(self.name, self.warehouse):
-                text = self.files.content(f"_delta_log/{version:020}.json")
+            with naming_store_faults(self.table.name, self.table.warehouse):
+                text = self.table.content(f"_delta_log/{version:020}.json")
                 return self._groups(_added(json.loads(line) for line in text.splitlines() if line))
         except FileNotFoundError:
             raise LogIncomplete from None
 
     def everything(self) -> pa.Table:
         """What all commits together added (``GROUPS``), by the files that there are now."""
-        found = pa.table(self.table.get_add_actions(flatten=True))
-        columns = ("path", "size_bytes", "partition.window")
-        rows = zip(*[found[name].to_pylist() for name in columns], strict=True)
-        with naming_store_faults(self.name, self.warehouse):
-            return self._groups([_Part(*row) for row in rows])
+        with naming_store_faults(self.table.name, self.table.warehouse):
+            return self._groups(self.table.files())
 
-    def _groups(self, parts: Iterable[_Part]) -> pa.Table:
-        found = delta_rs.at_once(self._read, parts)
+    def _groups(self, parts: Iterable[DataFile]) -> pa.Table:
+        found = at_once(self._read, parts)
         return merged(pa.concat_tables([GROUPS.empty_table(), *found]))
 
-    def _read(self, part: _Part) -> pa.Table:
-        rows = self.files.read(part.name, part.size, _COLUMNS, repeated=_OF_OBJECT)
+    def _read(self, file: DataFile) -> pa.Table:
+        rows = self.table.read_file(file, _COLUMNS, repeated=_OF_OBJECT)
         # Millions of records have a few names: as numbers they take a sixteenth of the time.
         rows = rows.unify_dictionaries()
         # Line 0 is the mark of an object without records.
@@ -120,7 +99,6 @@ class BronzeLog:
             rows.append_column("records", is_record)
             .append_column("first_offset", rows["byte_offset"])
             .append_column("last_offset", rows["byte_offset"])
-            .append_column("window", pa.array([part.window] * rows.num_rows, pa.string()))
         )
 
 
@@ -132,7 +110,7 @@ def merged(rows: pa.Table) -> pa.Table:
     return found.select(names).rename_columns(GROUPS.names).cast(GROUPS)
 
 
-def _added(actions: Iterable[Mapping[str, Any]]) -> Iterator[_Part]:
+def _added(actions: Iterable[Mapping[str, Any]]) -> Iterator[DataFile]:
     """The files with new records, of the actions of one commit."""
     for action in actions:
         if added := action.get("add"):
@@ -141,6 +119,6 @@ def _added(actions: Iterable[Mapping[str, Any]]) -> Iterator[_Part]:
                 continue
             if added.get("deletionVector"):
                 raise LogIncomplete
-            yield _Part(unquote(added["path"]), added["size"], added["partitionValues"]["window"])
+            yield DataFile(unquote(added["path"]), added["size"], 0, added["partitionValues"])
         elif (removed := action.get("remove")) and removed.get("dataChange", True):
             raise LogIncomplete

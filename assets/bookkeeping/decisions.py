@@ -58,7 +58,7 @@ def with_recorded(lake: Lake, feed: Feed) -> Feed:
 
     A feed that already has its recorded decisions is returned with the same ones, so this may be called twice.
     """
-    table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
+    table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
     recorded_rows = table.rows()
     rows = [(row["kind"], json.loads(row["meaning"])) for row in recorded_rows]
     if not rows:
@@ -110,7 +110,7 @@ def _replacement(row: Mapping[str, Any]) -> Replacement:
 
 def dismissed_by(lake: Lake, feed: Feed) -> dict[Coordinates, Signature]:
     """Who dismissed each dismissed record, when and why; the last decision counts."""
-    table = lake.small_table(Layer.DECISIONS, feed.name, DECISIONS)
+    table = lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS)
     found: dict[Coordinates, Signature] = {}
     for row in sorted(table.rows(), key=lambda row: row["decided_at"]):
         if row["kind"] != "dismissal":
@@ -174,7 +174,7 @@ def replace_records(lake: Lake, feed: Feed, replacements: Iterable[Replacement])
 
 
 def _record(lake: Lake, feed: Feed, rows: Sequence[Mapping[str, object]]) -> None:
-    lake.small_table(Layer.DECISIONS, feed.name, DECISIONS).append(rows)
+    lake.in_process_table(Layer.DECISIONS, feed.name, columns=DECISIONS).append(rows)
 
 
 def _row(

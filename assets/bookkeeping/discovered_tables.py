@@ -60,7 +60,7 @@ def everything_in(feed: Feed, accounts: pa.Table) -> Tables:
 
 
 def _found(lake: Lake, feed: Feed) -> tuple[Tables, set[SeenTable]]:
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     tells = FORMATS[feed.format].describes_tables
     return _found_in(feed, accounts.read(READ if tells else _MET))
 

@@ -13,7 +13,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from assets.delta import delta_rs
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -68,13 +68,12 @@ def sizes_now(lake: Lake, feed: Feed) -> list[TableSize]:
 
 
 def _count(lake: Lake, feed: Feed, name: str) -> int:
-    table = lake.local_table(Layer.GOLD, feed.name, name).table
-    return 0 if table is None else delta_rs.count(table)
+    return lake.in_process_table(Layer.GOLD, feed.name, name).count()
 
 
-def runs_of(lake: Lake, feed: Feed) -> SmallTable:
+def runs_of(lake: Lake, feed: Feed) -> InProcessTable:
     """The table, which need not exist yet."""
-    return lake.small_table(Layer.RUNS, feed.name, RUNS)
+    return lake.in_process_table(Layer.RUNS, feed.name, columns=RUNS)
 
 
 def note(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSize]) -> None:
@@ -93,5 +92,5 @@ def note(lake: Lake, feed: Feed, ended: EndedRun, sizes: Sequence[TableSize]) ->
         if facts.items() <= last.items():
             return
     runs.append([{"run": ended.run, "ended_at": ended.ended_at, **facts}])
-    if runs.version() % TIDIED_EVERY == TIDIED_EVERY - 1:
+    if runs.version % TIDIED_EVERY == TIDIED_EVERY - 1:
         runs.tidy()

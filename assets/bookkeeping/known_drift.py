@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from assets.bookkeeping import accounting, window_progress
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -42,13 +42,13 @@ class UnknownDrift:
     drift: Sequence[Drift]
 
 
-def _table(lake: Lake, feed: Feed) -> SmallTable:
-    return lake.small_table(Layer.DRIFT, feed.name, DRIFT)
+def _table(lake: Lake, feed: Feed) -> InProcessTable:
+    return lake.in_process_table(Layer.DRIFT, feed.name, columns=DRIFT)
 
 
 def unknown_in(lake: Lake, feed: Feed, windows: Sequence[str]) -> UnknownDrift:
     """What these windows have that is new. Writes nothing (see ``note``)."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     asked = ["window", "source_table", "declared", "changes", "undeclared_columns"]
     rows_of_windows = accounts.rows([*asked, "stream_schemas"], {"window": windows})
     found = seen_in(feed, rows_of_windows)
@@ -88,7 +88,9 @@ def _with_guesses(lake: Lake, feed: Feed, drift: Drift) -> Drift:
         return drift
     values: dict[str, list[str | None]] = {name: [] for name in drift.columns}
     left = SAMPLED
-    for rows in lake.local_table(Layer.SILVER, feed.name).each(_SAMPLE, [drift.window]):
+    for rows in lake.in_process_table(Layer.SILVER, feed.name).each(
+        _SAMPLE, {"window": [drift.window]}
+    ):
         of_table = pc.or_kleene(
             *(pc.equal(rows[name], drift.table) for name in ("declared", "source_table"))
         )

@@ -47,7 +47,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
     digest = feed_digests(decisions.with_recorded(lake, feed))
     finished = {
         row["window"]: row["objects"]
-        for row in lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows()
+        for row in lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows()
         if row["declaration"] == digest(row["window"])
     }
     counts = amounts(feed, known)
@@ -56,7 +56,7 @@ def unfinished(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> list[str]
 
 def brought_before(lake: Lake, feed: Feed, windows: Collection[str]) -> frozenset[str]:
     """The finished windows besides these; what silver has of any other window may not be in gold yet."""
-    rows = lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).rows(["window"])
+    rows = lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).rows(["window"])
     return frozenset(row["window"] for row in rows).difference(windows)
 
 
@@ -79,7 +79,9 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
         {"window": window, "objects": count, "declaration": digest(window), "finished_at": now}
         for window, count in counts.items()
     ]
-    lake.small_table(Layer.PROGRESS, feed.name, PROGRESS).replace_windows(rows, windows)
+    lake.in_process_table(Layer.PROGRESS, feed.name, columns=PROGRESS).replace_windows(
+        rows, windows
+    )
     return counts.total()
 
 
@@ -91,7 +93,7 @@ def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     digest = feed_digests(feed)
     derived_records: Counter[str] = Counter()
     stale: set[str] = set()
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, READ_ACCOUNTS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=READ_ACCOUNTS)
     for row in accounts.rows(where={"window": bronze_records}) if bronze_records else ():
         derived_records[row["window"]] += row["records"]
         if row["declaration"] != digest(row["window"]):

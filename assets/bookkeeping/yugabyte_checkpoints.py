@@ -48,7 +48,9 @@ def write(lake: Lake, feed: Feed) -> list[Row]:
     silver = lake.table(Layer.SILVER, feed.name).read()
     found = offsets(silver, open_from, feed.name, min(unread, default=None))
     rows = found.orderBy("stream", "tablet").collect()
-    lake.small_table(Layer.OFFSETS, feed.name, COLUMNS).rewrite([row.asDict() for row in rows])
+    lake.in_process_table(Layer.OFFSETS, feed.name, columns=COLUMNS).rewrite(
+        [row.asDict() for row in rows]
+    )
     return rows
 
 

@@ -122,10 +122,10 @@ def _append(lake: Lake, feed: Feed, objects: Sequence[LandedObject], seen: int) 
 
     ``seen``: bronze's version that says which objects are new.
     """
-    files = lake.local_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, objects, lake.choice, lake.limits) if files.may_be_written else None
+    bronze = lake.in_process_table(Layer.BRONZE, feed.name)
+    rows = read_here(feed, objects, lake.choice, lake.limits) if bronze.may_be_written else None
     if rows is not None:
-        files.append(rows, seen)
+        bronze.append(rows, ["window"], seen=seen)
         return IN_PROCESS
     with raise_clearly():
         frame = read_objects(lake.spark, feed, objects, limits=lake.limits)

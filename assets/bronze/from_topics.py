@@ -100,10 +100,10 @@ def _append(lake: Lake, feed: Feed, ranges: Sequence[Range], progress: str, seen
 
     ``progress``: a folder for notes of how far reading is. ``seen``: bronze's version that says which offsets are new.
     """
-    files = lake.local_table(Layer.BRONZE, feed.name)
-    rows = read_here(feed, ranges, lake.choice, progress) if files.may_be_written else None
+    bronze = lake.in_process_table(Layer.BRONZE, feed.name)
+    rows = read_here(feed, ranges, lake.choice, progress) if bronze.may_be_written else None
     if rows is not None:
-        files.append(rows, seen)
+        bronze.append(rows, ["window"], seen=seen)
         return IN_PROCESS
     with raise_clearly():
         frame = read_ranges(lake.spark, feed, ranges, progress)

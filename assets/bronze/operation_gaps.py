@@ -123,7 +123,7 @@ def _countings(
     so_far: Callable[[bytes], tuple[str, int] | None],
 ) -> Iterator[tuple[_Object, Counting]]:
     """The records of these windows that say how many operations there were, each with its object."""
-    for rows in lake.local_table(Layer.BRONZE, feed.name).batches_of(_READ, windows):
+    for rows in lake.in_process_table(Layer.BRONZE, feed.name).batches(_READ, {"window": windows}):
         for row in rows.to_pylist():
             said = None if row["payload"] is None else so_far(row["payload"])
             if said is not None:

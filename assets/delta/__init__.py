@@ -1,5 +1,5 @@
-"""Access to Delta tables, a module for each way in which Weir uses them, and what their failures mean in words.
+"""Delta tables, whatever is in them: those that this process reads and writes itself, and those that Spark does.
 
-Put here how a table is opened, read, committed or replaced, whatever is in it. Not here: where a table lies (``lake``),
-and what its rows are (``columns``).
+``in_process_table`` and ``spark_table`` are the two classes; what else is here serves both: leases on tables of an
+object store, and what its failures mean in words.
 """

@@ -1,29 +1,20 @@
-"""Delta tables as delta-rs finds them: with what it may enter the warehouse, and the files of a table.
-
-delta-rs reads and commits Delta tables in this process, without Spark. Put here what any use of delta-rs needs. Not
-here: what is in the tables (``small_table``, ``bookkeeping/bronze_log``), and the landing's client (``s3``).
-"""
+"""How delta-rs, which reads and commits Delta tables in this process, enters the warehouse and finds its tables."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Mapping
 from urllib.parse import quote
 
 import boto3
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.fs as fs
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
-from assets.delta import kept_tables
+from assets.delta import kept
 from assets.delta.leases import is_on_store
-
-Item = TypeVar("Item")
 
 _PATIENCE = {
     # A store that does not answer is told of within seconds, as Spark's client is set to do.
@@ -33,21 +24,8 @@ _PATIENCE = {
     "retry_timeout": "30s",
 }
 
-WRITTEN = frozenset(
-    {
-        *("appendOnly", "invariants", "checkConstraints", "deletionVectors", "timestampNtz"),
-        # delta-rs 1.6.6 gives it to each table with times that have no zone, though no column is a variant.
-        "variantType",
-        # Delta lets no table lose it again, but asks nothing of writers once the property is off.
-        "changeDataFeed",
-    }
-)
-"""Delta's features of tables that delta-rs writes as Spark does."""
-
 CHANGE_FEED = "delta.enableChangeDataFeed"
 """Others can follow a table change by change where this property is on: table_changes() in Spark SQL."""
-
-_READERS = 8
 
 
 def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -86,12 +64,6 @@ def options(warehouse: str, environment: Mapping[str, str] | None = None) -> dic
     return settings
 
 
-def at_once(work: Callable[[Item], pa.Table], items: Iterable[Item]) -> list[pa.Table]:
-    """What the work makes of each item, some at once: a store answers slowly, and many at a time."""
-    with ThreadPoolExecutor(_READERS) as readers:
-        return [*readers.map(work, items)]
-
-
 def address(path: str) -> str:
     """The path as delta-rs takes it: of a store it is an URL, in which `#`, `?` and `%` of a table's name would act.
 
@@ -110,36 +82,9 @@ def opened(path: str, warehouse: str) -> DeltaTable | None:
         return DeltaTable(address(path), storage_options=settings)
 
     try:
-        return kept_tables.opened(path, settings, read) if settings else read()
+        return kept.opened(path, settings, read) if settings else read()
     except TableNotFoundError:
         return None
-
-
-def count(table: DeltaTable) -> int:
-    """How many rows a table has, by its log and by the marks of those that are deleted and still in their file."""
-    found = sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
-    if "deletionVectors" in (table.protocol().reader_features or ()):
-        marked = pa.table(table.deletion_vectors())
-        found -= sum(len(rows.values) - (pc.sum(rows.values).as_py() or 0) for rows in marked[1])
-    return int(found)
-
-
-def has_marks(table: DeltaTable) -> bool:
-    """Whether rows of some file are marked as deleted and still in it."""
-    if "deletionVectors" not in (table.protocol().reader_features or ()):
-        return False
-    return bool(pa.table(table.deletion_vectors()).num_rows)
-
-
-def is_written_here(table: DeltaTable) -> bool:
-    """Whether delta-rs may write the table: Spark may be set up to give tables features that it does not know.
-
-    Nor does it write one that is followed change by change.
-    """
-    if table.metadata().configuration.get(CHANGE_FEED) == "true":
-        # What changed would be missing from the files that tell it.
-        return False
-    return WRITTEN.issuperset(table.protocol().writer_features or ())
 
 
 def folders(path: str, warehouse: str) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """What a failure of the warehouse means, in words: no room, another run's commit, a store that answers with an error.
 
-Spark and delta-rs report the same faults in different words; both are recognized here. Put here another fault of the
-warehouse. Not here: locks on tables (``locks``), and faults of a landing (``s3``, ``landing``).
+Spark and delta-rs report the same faults in different words; both are recognized here.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _CONFLICT = re.compile(
     r"io\.delta\.exceptions\.\w*Concurrent\w*|\bDELTA_CONCURRENT_\w+"
     r"|io\.delta\.exceptions\.(?:Metadata|Protocol)Changed\w*|\bDELTA_(?:METADATA|PROTOCOL)_CHANGED"
-    # On an object store nobody commits behind a commit that it has not read (``fences``).
+    # On an object store nobody commits behind a commit that it has not read (``in_process_table``).
     r"|\bDELTA_MAX_COMMIT_RETRIES_EXCEEDED|A table already exists at"
 )
 _STORE = re.compile(

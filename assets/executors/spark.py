@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, MapType, StructField
 
-from assets.delta.broadcasting import broadcast_if_small
 from assets.executors import in_spark
 from assets.executors.choice import SPARK
 from assets.executors.executor import Stage
+from assets.executors.in_spark import broadcast_if_small
 from transforms.feed.feed import Feed
 from transforms.gold.change import Key
 from transforms.gold.fold_rows import FOLD_ROWS

@@ -25,7 +25,7 @@ def with_added(lake: Lake, feed: Feed, table: Table, name: str) -> Table:
     """The table as gold has it: with ``add_column: evolve``, every column that its changes mention is a text column."""
     if table.policies.add_column != "evolve":
         return table
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     rows = accounts.rows(["declared", "undeclared_columns"], {"table": [name]})
     return with_mentioned(table, rows, bases.added(lake, feed, name))
 

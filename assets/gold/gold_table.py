@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assets.delta.lake_table import LakeTable
+from assets.delta.spark_table import SparkTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed, Table
@@ -32,17 +32,17 @@ class GoldTable:
     name: str
 
     @property
-    def rows(self) -> LakeTable:
+    def rows(self) -> SparkTable:
         """The table of current rows, whether it exists or not."""
         return self.lake.table(Layer.GOLD, self.feed.name, self.name)
 
     @property
-    def tombstones(self) -> LakeTable:
+    def tombstones(self) -> SparkTable:
         """The table of deleted keys."""
         return self.lake.table(Layer.GOLD, self.feed.name, self.name + TOMBSTONES)
 
     @property
-    def history(self) -> LakeTable:
+    def history(self) -> SparkTable:
         """The table of versions; only a table that is declared with ``history`` has one."""
         return self.lake.table(Layer.GOLD, self.feed.name, self.name + HISTORY)
 

@@ -55,7 +55,9 @@ def by_declared(
         feed: The feed.
         windows: The windows that are asked for; None for any.
     """
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(READ)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
+        READ
+    )
     return by_declared_in(feed, accounts, bases.declared_of(lake, feed), windows)
 
 
@@ -108,8 +110,10 @@ def _with_changes(rows: pa.Table, windows: Sequence[str] | None) -> Iterator[tup
 
 def exists(lake: Lake, feed: Feed, name: str) -> bool:
     """Whether both the rows and the tombstones of a gold table have been written."""
-    tables = (lake.local_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES))
-    return all(one.table is not None for one in tables)
+    tables = (
+        lake.in_process_table(Layer.GOLD, feed.name, one) for one in (name, name + TOMBSTONES)
+    )
+    return all(one.exists for one in tables)
 
 
 def is_behind(lake: Lake, feed: Feed, table: Table, name: str) -> bool:

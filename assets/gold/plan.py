@@ -118,7 +118,9 @@ class FeedPlan:
         # Before the accounts: a kind of change is in these before it is in silver.
         silver = SilverParts.of(lake, feed)
         feed = decisions.with_recorded(lake, feed)
-        accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read()
+        accounts = lake.in_process_table(
+            Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
+        ).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
         has_transactions = TRANSACTIONS in labels
         return cls(

@@ -14,7 +14,7 @@ from assets.bookkeeping.compacted import bases
 from assets.columns import silver_rows, spelling, transactions
 from assets.columns.horizons import covers
 from assets.columns.silver import CHANGE
-from assets.delta.broadcasting import broadcast_if_small
+from assets.executors.in_spark import broadcast_if_small
 from assets.executors.spark import shaped
 from assets.gold.changes import waiting_changes
 from assets.gold.plan import TablePlan

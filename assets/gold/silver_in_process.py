@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from assets.bookkeeping.compacted import base_files
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
+from assets.delta.in_process_table import DataFile
 from assets.executors.choice import Choice
 from assets.executors.in_process import InProcess, values_of
 from assets.gold.changes import waiting_changes
 from assets.gold.plan import TablePlan
 from assets.gold.range_deletes import EVERYWHERE, READ, with_derived
-from assets.gold.silver_parts import Part, SilverFiles
+from assets.gold.silver_parts import SilverFiles
 from assets.lake import Lake
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
@@ -52,7 +53,7 @@ class SilverInProcess:
     plan: TablePlan
     choice: Choice
     files: SilverFiles
-    parts: Sequence[Part]
+    parts: Sequence[DataFile]
     base_rows: pa.Table | None = None
     above: Horizon | None = None
     up_to: Horizon | None = None
@@ -115,7 +116,7 @@ class SilverInProcess:
         """The rows of all the feed's tables (``range_deletes.EVERYWHERE``), ``is_new`` where gold may lack them."""
         found = [SILVER_ARROW.empty_table().select(EVERYWHERE).append_column(_IS_NEW, _trues(0))]
         for part in self.parts:
-            rows = self.files.read(part.path, part.size, EVERYWHERE)
+            rows = self.files.read_file(part, EVERYWHERE)
             is_new = part.window not in self.plan.brought_before
             marks = pa.repeat(pa.scalar(is_new), rows.num_rows)
             found.append(rows.append_column(_IS_NEW, marks).cast(found[0].schema))
@@ -133,7 +134,7 @@ class SilverInProcess:
         cells = {"key": [*roots], "root": [*roots.values()]}
         return pa.table({name: list_array(some, TEXTS) for name, some in cells.items()})
 
-    def _read(self, parts: Sequence[Part]) -> pa.Table:
+    def _read(self, parts: Sequence[DataFile]) -> pa.Table:
         # A feed's silver has the changes of all its tables, so that only reading shows how many are this table's.
         if not self.choice.fits_in_process(sum(part.size for part in parts), 0):
             raise TooLarge
@@ -150,16 +151,16 @@ class SilverInProcess:
         return pa.concat_tables(found)
 
     def rows_of(
-        self, parts: Sequence[Part], wanted: Sequence[str]
+        self, parts: Sequence[DataFile], wanted: Sequence[str]
     ) -> Iterator[tuple[pa.Table, str]]:
         """The table's rows in these files that count now or at their transaction's commit, with each file's window."""
         names = [*dict.fromkeys((*_SIFTED, *wanted))]
         for part in parts:
-            yield self._kept(self.files.read(part.path, part.size, names)), part.window
+            yield self._kept(self.files.read_file(part, names)), part.window
             if self.plan.waits:
-                whole = self.files.read(part.path, part.size, SILVER_ARROW.names)
+                whole = self.files.read_file(part, SILVER_ARROW.names)
                 table, name = self.plan.table, self.plan.name
-                waiting = waiting_changes.waiting_rows(whole, table, name, part.window)
+                waiting = waiting_changes.waiting_rows(whole, table, name)
                 for batch in waiting_changes.Conform(self.plan.feed, table)(waiting):
                     yield pa.Table.from_batches([batch]).select(names), part.window
 

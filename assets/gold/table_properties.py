@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from assets.columns.quoting import quoted
 from assets.delta.delta_rs import CHANGE_FEED
-from assets.delta.lake_table import LakeTable
+from assets.delta.spark_table import SparkTable
 from assets.gold.added_columns import ADDED
 from transforms.feed.digest import table_digest
 from transforms.feed.feed import Feed, Table
@@ -51,7 +51,7 @@ def has_whole_key(table: Table) -> str:
     return " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key_columns(table))
 
 
-def require_properties(gold: LakeTable, table: Table) -> None:
+def require_properties(gold: SparkTable, table: Table) -> None:
     """Give a table that this process made what a large one has: it has outgrown this process."""
     properties = gold.properties()
     if missing := {
@@ -62,7 +62,7 @@ def require_properties(gold: LakeTable, table: Table) -> None:
         gold.set_properties(missing)
 
 
-def end_change_feed(gold: LakeTable, table: Table) -> None:
+def end_change_feed(gold: SparkTable, table: Table) -> None:
     """Turn off the change data feed of a table that does not declare it: earlier versions of Weir turned it on.
 
     With it each change is written twice, and a small table is Spark's work.

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 from assets.bookkeeping.transactions import open_events, transaction_states
 from assets.columns import spelling
 from assets.columns.silver import SILVER_ARROW
+from assets.delta.in_process_table import DataFile
 from assets.executors.choice import IN_PROCESS, Choice
 from assets.executors.in_process import InProcess
 from assets.gold.folding import TableFold
 from assets.gold.plan import SEVERAL, TablePlan
 from assets.gold.silver_in_process import SilverInProcess
-from assets.gold.silver_parts import Part
 from assets.silver import written_rows
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
@@ -68,9 +68,9 @@ class InMemory:
 
     windows: Mapping[str, pa.Table]
 
-    def read(self, name: str, size: int, columns: Sequence[str]) -> pa.Table:
+    def read_file(self, file: DataFile, columns: Sequence[str]) -> pa.Table:
         """See ``SilverFiles``."""
-        return self.windows[name].select([*columns])
+        return self.windows[file.path].select([*columns])
 
     def tables(self, feed: Feed) -> list[tuple[str, Table]]:
         """The gold tables that have changes, each with the table of the feed that it mirrors."""
@@ -87,7 +87,10 @@ class InMemory:
 
     def of_table(self, plan: TablePlan) -> SilverInProcess:
         """The changes of one table."""
-        parts = [Part(window, 0, rows.num_rows, window) for window, rows in self.windows.items()]
+        parts = [
+            DataFile(window, 0, rows.num_rows, {"window": window})
+            for window, rows in self.windows.items()
+        ]
         return SilverInProcess(plan, Choice(IN_PROCESS), self, parts, None, plan.horizon)
 
     def plan_of(

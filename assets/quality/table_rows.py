@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 import pandas as pd
 import pyarrow as pa
@@ -15,9 +15,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from assets.columns.quoting import quoted
-from assets.delta import delta_rs
-from assets.delta.local_table import LocalTable
-from assets.delta.table_files import Files
 from assets.executors.in_spark import kept
 from assets.lake import Lake
 from assets.layers import Layer
@@ -67,17 +64,7 @@ def rows_of_silver(
 
 def version_of_gold(lake: Lake, feed: Feed, name: str) -> int:
     """The number of the table's newest commit; -1 where there is no such table."""
-    table = lake.local_table(Layer.GOLD, feed.name, name).table
-    return -1 if table is None else int(table.version())
-
-
-class _File(NamedTuple):
-    """A data file: its path below the table, its bytes, its rows, and the window that it is of."""
-
-    path: str
-    size: int
-    rows: int
-    window: str | None
+    return lake.in_process_table(Layer.GOLD, feed.name, name).version
 
 
 @contextmanager
@@ -88,17 +75,18 @@ def _rows(
     key: Sequence[str],
     asked: Sequence[DeclaredExpectation],
 ) -> Iterator[Rows]:
-    local = lake.local_table(*place)
-    assert local.table is not None  # the step that asks has written it
-    stored = pa.schema(local.table.schema().to_arrow())
-    wanted = wanted_columns(stored, key, asked)
+    table = lake.in_process_table(*place)
+    wanted = wanted_columns(table.schema, key, asked)
     types = {one.name: one.dataType.simpleString() for one in from_arrow_schema(wanted).fields}
-    files = _files(local, windows)
+    where = None if windows is None else {"window": windows}
+    files = table.files(where)
     kinds = {one.kind for one in asked}
     sizes = sum(one.size for one in files), sum(one.rows for one in files)
     fits = lake.choice.fits_in_process(*sizes)
     if (fits and not kinds & ONLY_SPARK) or kinds <= ONLY_PANDAS:
-        yield Rows(_read(local, files, wanted), False, types, [*key])
+        yield Rows(
+            table.read(wanted, where).to_pandas(types_mapper=_INTEGERS.get), False, types, [*key]
+        )
         return
     frame = lake.table(*place).read()
     if windows is not None:
@@ -132,29 +120,3 @@ def _is_shown(column: pa.Field) -> bool:
 def _named(one: DeclaredExpectation) -> str:
     """All that is written in an expectation, as one text in which its columns stand."""
     return f"{one.column} {one.arguments}"
-
-
-def _files(local: LocalTable, windows: Sequence[str] | None) -> list[_File]:
-    """The table's files, or those of some windows."""
-    assert local.table is not None
-    listed = pa.table(local.table.get_add_actions(flatten=True))
-    columns = [listed[name].to_pylist() for name in ("path", "size_bytes", "num_records")]
-    has_windows = "partition.window" in listed.column_names
-    of = listed["partition.window"].to_pylist() if has_windows else [None] * listed.num_rows
-    found = [
-        _File(path, size, rows or 0, window)
-        for path, size, rows, window in zip(*columns, of, strict=True)
-    ]
-    return [one for one in found if windows is None or one.window in windows]
-
-
-def _read(local: LocalTable, files: Sequence[_File], wanted: pa.Schema) -> pd.DataFrame:
-    assert local.table is not None
-    reader = Files.of(local.table, local.path, local.warehouse)
-    parts = [wanted.empty_table()]
-    for one in files:
-        rows = reader.read(one.path, one.size, [name for name in wanted.names if name != "window"])
-        if one.window is not None:
-            rows = rows.append_column("window", pa.repeat(one.window, rows.num_rows))
-        parts.append(delta_rs.conformed(rows, wanted))
-    return pa.concat_tables(parts).to_pandas(types_mapper=_INTEGERS.get)

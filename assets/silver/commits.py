@@ -69,7 +69,7 @@ def _put_here(
 ) -> tuple[int, int] | None:
     """``commit_windows`` in this process; where only Spark may write the tables, write nothing and return None."""
     silver, quarantine = (
-        lake.local_table(one, feed.name) for one in (Layer.SILVER, Layer.QUARANTINE)
+        lake.in_process_table(one, feed.name) for one in (Layer.SILVER, Layer.QUARANTINE)
     )
     if not (silver.can_put(windows) and quarantine.can_put(windows)):
         return None

@@ -91,7 +91,7 @@ def derive_alone(
     bases.refuse_altered_past(lake, feed)
     made = classified_windows.made(lake, feed, windows, judged_by)
     accounts = stored_accounts.stored(feed, made.accounts)
-    table = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    table = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     earlier = table.rows()
     refuse(feed, made, accounts)
     accounting.announce(table, accounts, earlier)

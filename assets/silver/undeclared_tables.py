@@ -67,7 +67,9 @@ def _event(row: Mapping[str, Any]) -> Event:
 def _waiting(lake: Lake, feed: Feed, windows: Collection[str]) -> Iterator[dict[str, Any]]:
     """The changes of rows whose table nobody declares."""
     columns = pa.schema([SILVER_ARROW.field(name) for name in (*_COLUMNS, "derived")])
-    for rows in lake.local_table(Layer.SILVER, feed.name).batches_of(columns, windows):
+    for rows in lake.in_process_table(Layer.SILVER, feed.name).batches(
+        columns, {"window": windows}
+    ):
         is_own = pc.and_(pc.is_null(rows["declared"]), pc.is_null(rows["derived"]))
         waits = pc.and_(is_own, pc.is_valid(rows["source_table"]))
         yield from rows.filter(waits).to_pylist()

@@ -151,7 +151,7 @@ def tidy_layers(lake: Lake, feed: Feed) -> None:
     for layer in Layer:
         if layer is Layer.GOLD:
             continue
-        table = lake.small_table(layer, feed.name, pa.schema([]))
+        table = lake.in_process_table(layer, feed.name, columns=pa.schema([]))
         if not table.tidy():
             # Only Spark can rewrite it.
             history_by_spark.tidy(lake, table.path)

@@ -30,7 +30,9 @@ def eligible_windows(lake: Lake, feed: Feed, quarantined: Mapping[str, int]) -> 
     ``quarantined``: how many events of each window are in quarantine and may yet be fixed.
     """
     assert feed.retention.kept is not None
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
+        ["window"]
+    )
     windows = sorted(accounts["window"].unique().to_pylist())
     if not windows:
         return Eligible(None, ("nothing is in silver yet",))

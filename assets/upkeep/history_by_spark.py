@@ -17,8 +17,8 @@ from assets.bookkeeping.compacted.bases import NewBase
 from assets.columns import base_rows, digests, silver_rows, transactions
 from assets.columns.horizons import covers
 from assets.columns.quoting import quoted
-from assets.delta.lake_table import LakeTable
-from assets.delta.small_table import KEPT_FILES_FOR_HOURS
+from assets.delta.in_process_table import KEPT_FILES_FOR_HOURS
+from assets.delta.spark_table import SparkTable
 from assets.executors.spark import InSpark
 from assets.gold import table_properties
 from assets.gold.apply import spark_commits
@@ -53,7 +53,7 @@ class HistoryBySpark:
         """What is known of the table."""
         return self.silver.plan
 
-    def _gold(self, suffix: str = "") -> LakeTable:
+    def _gold(self, suffix: str = "") -> SparkTable:
         """The gold table, or one that lies beside it (``TOMBSTONES``, ``HISTORY``)."""
         return self.lake.table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
 

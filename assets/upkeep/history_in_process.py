@@ -17,7 +17,7 @@ from assets.bookkeeping import ledger, window_progress
 from assets.bookkeeping.compacted import bases, compacted_identities
 from assets.columns import base_rows, spelling
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.executors.in_process import InProcess, values_of
 from assets.gold import row_digests
 from assets.gold.apply.stored_in_process import StoredInProcess
@@ -62,7 +62,7 @@ class HistoryInProcess:
         if not lake.choice.fits_in_process(size + stored.size, stored.count + 2 * rows):
             raise TooLarge
         tables = (Layer.SILVER, Layer.BASE, Layer.COMPACTED)
-        others = (lake.local_table(layer, plan.feed.name) for layer in tables)
+        others = (lake.in_process_table(layer, plan.feed.name) for layer in tables)
         if not (stored.may_be_written and all(one.may_be_written for one in others)):
             raise TooLarge
         return cls(lake, silver, stored)
@@ -94,7 +94,7 @@ class HistoryInProcess:
         """See ``horizon_plans.Positions``."""
         found: list[Position] = []
         for part in self.silver.parts:
-            rows = self.silver.files.read(part.path, part.size, ["table", "effect", "position"])
+            rows = self.silver.files.read_file(part, ["table", "effect", "position"])
             mine = pc.fill_null(pc.equal(rows["table"], self.plan.name), False)
             held = rows.filter(pc.and_(mine, pc.equal(rows["effect"], HOLD)))
             found += values_of(held, "position")
@@ -216,7 +216,7 @@ class HistoryInProcess:
 
     def _covered(self, horizon: Horizon) -> list[tuple[pa.Table, str]]:
         """The table's rows of silver at or below a horizon, as they are now, by file, each with its window."""
-        table = self.lake.local_table(Layer.SILVER, self.plan.feed.name)
+        table = self.lake.in_process_table(Layer.SILVER, self.plan.feed.name)
         found = []
         for rows in table.each(SILVER_ARROW):
             mine = rows.filter(pa.array(self._is_covered(rows, horizon), pa.bool_()))
@@ -253,13 +253,12 @@ class HistoryInProcess:
         if unknown:
             derive_windows.derive_alone(lake, feed, sorted(unknown))
         windows = sorted({window for _, window in self._covered(horizon)})
-        silver = lake.local_table(Layer.SILVER, feed.name)
+        silver = lake.in_process_table(Layer.SILVER, feed.name)
         for start in range(0, len(windows), _WINDOWS):
             some = windows[start : start + _WINDOWS]
-            rows = silver.of_windows(SILVER_ARROW, some)
+            rows = silver.read(SILVER_ARROW, {"window": some})
             left = [not one for one in self._is_covered(rows, horizon)]
             silver.put_windows(rows.filter(pa.array(left, pa.bool_())), some)
-            silver = lake.local_table(Layer.SILVER, feed.name)
 
     def droppable(self, horizon: Horizon | None) -> pa.Table:
         """See ``compaction.History``: all tombstones, with ``is_superseded`` and ``is_expired``."""
@@ -290,7 +289,7 @@ class HistoryInProcess:
     def drop(self, droppable: pa.Table) -> None:
         """See ``compaction.History``."""
         left = droppable.filter(pc.invert(_goes(droppable)))
-        self.stored.tombstones.write(
+        self.stored.tombstones.rewrite(
             left.select(folded_rows.tombstones_schema(self.plan.table).names)
         )
 
@@ -301,10 +300,10 @@ class HistoryInProcess:
 
     def files(self) -> int:
         """See ``compaction.History``."""
-        return self._table("").files
+        return len(self._table("").files())
 
-    def _table(self, suffix: str) -> LocalTable:
-        return self.lake.local_table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
+    def _table(self, suffix: str) -> InProcessTable:
+        return self.lake.in_process_table(Layer.GOLD, self.plan.feed.name, self.plan.name + suffix)
 
 
 _WINDOWS = 100

@@ -50,7 +50,9 @@ def bronze_rows(
     places, windows = {one.place for one in wanted}, {one.window for one in wanted}
     return {
         coordinates_of(row): row
-        for rows in lake.local_table(Layer.BRONZE, feed.name).each(BRONZE_ARROW, windows)
+        for rows in lake.in_process_table(Layer.BRONZE, feed.name).each(
+            BRONZE_ARROW, {"window": windows}
+        )
         for row in maybe_among(rows, places).to_pylist()
         if coordinates_of(row) in places
     }
@@ -191,7 +193,7 @@ def _counting(
     found = {place for place, changes in tried_alone(feed, given).changes.items() if changes}
     found |= {place for place in places if _altered_before(feed.decisions, place)}
     windows = {one.record.window for one in wanted}
-    for silver in lake.local_table(Layer.SILVER, feed.name).each(_PLACES, windows):
+    for silver in lake.in_process_table(Layer.SILVER, feed.name).each(_PLACES, {"window": windows}):
         found |= places & {coordinates_of(row) for row in maybe_among(silver, places).to_pylist()}
     return found
 

@@ -49,7 +49,7 @@ def waiting_in_quarantine(lake: Lake, feed: Feed, name: str) -> list[Waiting]:
 
 def _rows(lake: Lake, feed: Feed, name: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
     dismissed, windows = feed.decisions.dismissed(), set(feed.retention.dismissed)
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).each(_READ):
+    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ):
         mine = pc.fill_null(pc.equal(rows["table"], name), True)
         for row in rows.filter(pc.and_(mine, pc.not_equal(rows["reason"], REASON))).to_pylist():
             place = (row["object"], row["generation"], row["line"], row["byte_offset"])

@@ -19,10 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pyarrow as pa
-from deltalake import DeltaTable
-
-from assets.delta import delta_rs
 from assets.layers import Layer
 from bench.made import drops, row
 from bench.made.changes import BASE_LOG, Change
@@ -78,22 +74,16 @@ def lines_of_drop_to_gold(work: Workspace, sizes: Sizes) -> Iterator[Line]:
 
 def _wait_for(folder: Path, id: int) -> None:
     lake = lake_of(str(folder / "warehouse"))
-    gold = lake.path(Layer.GOLD, "bench", TABLE.name)
     deadline = time.monotonic() + LONGEST
     while True:
-        table = delta_rs.opened(gold, lake.warehouse)
         # Each drop is one row more: how many there are stands in the table's log.
-        if table is not None and _rows_in(table) > id:
+        if lake.in_process_table(Layer.GOLD, "bench", TABLE.name).count() > id:
             return
         if time.monotonic() > deadline:
             raise TimeoutError(
                 f"drop {id} is not in gold: {(folder / 'daemon.log').read_text()[-2000:]}"
             )
         time.sleep(0.1)
-
-
-def _rows_in(table: DeltaTable) -> int:
-    return sum(pa.table(table.get_add_actions())["num_records"].to_pylist())
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.delta.lake_table import LakeTable
+from assets.delta.spark_table import SparkTable
 from assets.lake import Lake
 from assets.layers import Layer
 from bench.rivals import textbook
@@ -55,7 +55,7 @@ def apply(lake: Lake, feed: Feed, table: Table, windows: Sequence[str]) -> None:
     """Fold, scan the key columns, and write the changed rows once, beside the table."""
     look(lake, feed, table)
     changed = fold(lake, feed, table, windows)
-    beside = LakeTable(lambda: lake.spark, f"{lake.warehouse}/floor", lake.warehouse)
+    beside = SparkTable(lambda: lake.spark, f"{lake.warehouse}/floor", lake.warehouse)
     beside.append(changed)
 
 

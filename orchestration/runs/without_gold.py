@@ -64,7 +64,7 @@ def without_gold(lake: Lake, outcome: Outcome, feeds: Path) -> Iterator[str]:
 
 def still_waiting(lake: Lake, feed: Feed, feeds: Path) -> Iterator[str]:
     """The same lines where no run was needed, for tables that waited before."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     rows = accounts.rows(["window", "source_table", "declared", "changes"])
     return _waiting(lake, feed, Waiting.of(rows), feeds)
 

@@ -37,7 +37,7 @@ def make_earlier(lake: Lake, feed: Feed) -> None:
         (Layer.ACCOUNTING, accounting.COLUMNS),
         (Layer.PROGRESS, window_progress.PROGRESS),
     ):
-        table = lake.small_table(layer, feed.name, columns)
+        table = lake.in_process_table(layer, feed.name, columns=columns)
         found = table.read()
         at = found.schema.get_field_index("declaration")
         earlier = pa.array(["of another version"] * found.num_rows)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from assets.bronze import from_objects
-from assets.delta import fences
+from assets.delta import in_process_table
 from assets.lake import Lake
 from orchestration.resources import lake_of
 from orchestration.runs import planning
@@ -112,8 +112,8 @@ def main(warehouse: str, landing: str, host: str, plan: str, journal: str, go: s
         vars(session)["starting"] = no_spark
     places = Places(Path(journal), stop_at)
     places.watch(from_objects, "read_here", READ, after=True)
-    places.watch(fences, "check_leases", LOOK)
-    places.watch(fences, "write_deltalake", COMMIT)
+    places.watch(in_process_table, "check_leases", LOOK)
+    places.watch(in_process_table, "write_deltalake", COMMIT)
     feed, lake = feed_of(landing), lake_of(warehouse)
     planning.due(lake, feed)
     note(Path(journal), "ready")

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.layers import Layer
 from orchestration.resources import lake_of
 
@@ -26,11 +26,11 @@ STEPS_TABLES: Names = tuple(
 """What every feed has of its own."""
 
 
-def opened(warehouse: str, feed: str, names: Names) -> Iterator[tuple[str, LocalTable]]:
+def opened(warehouse: str, feed: str, names: Names) -> Iterator[tuple[str, InProcessTable]]:
     """The tables by name, each of which is there."""
     lake = lake_of(warehouse)
     for layer, table in names:
-        found = lake.local_table(layer, feed, table)
+        found = lake.in_process_table(layer, feed, table)
         assert found.table is not None, f"there is no {layer} {table}"
         yield ".".join(filter(None, (layer, feed, table))), found
 
@@ -53,13 +53,13 @@ def differences(expected: Tables, found: Tables) -> tuple[int, int]:
     return lost, wrong
 
 
-def newest(table: LocalTable) -> DeltaTable:
+def newest(table: InProcessTable) -> DeltaTable:
     """The table as delta-rs has it, which is there."""
     assert table.table is not None
     return table.table
 
 
-def rows_of(table: LocalTable) -> list[dict[str, Any]]:
+def rows_of(table: InProcessTable) -> list[dict[str, Any]]:
     """All rows with all columns, as the product reads them: Spark may have marked some as deleted."""
     columns = pa.schema(newest(table).schema().to_arrow())
     rows: list[dict[str, Any]] = table.read(columns).to_pylist()

@@ -14,14 +14,15 @@ from typing import Any
 
 import pytest
 
-from assets.delta.lake_table import LakeTable
-from assets.delta.local_table import LocalTable
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
+from assets.delta.spark_table import SparkTable
 
 WRITES_NOTHING = {
-    LakeTable: {"exists", "read", "version", "count", "properties"},
-    LocalTable: {"read", "each", "has_types", "can_put"},
-    SmallTable: {"exists", "version", "count", "read", "rows"},
+    SparkTable: {"log", "exists", "read", "schema", "version", "count", "properties"},
+    InProcessTable: {
+        *("now", "count", "files", "rows_written", "can_put", "has_types"),
+        *("read", "rows", "each", "batches", "read_file", "content"),
+    },
 }
 """The methods that only look."""
 

@@ -112,7 +112,7 @@ def gold(lake: Lake, feed: Feed, name: str) -> Outcome:
     """Rows and tombstones by key; of tombstones those of keys that are gone, as ``model_worlds.found`` has them."""
     table = feed.tables[name]
     stored, stones = (
-        lake.local_table(Layer.GOLD, feed.name, one).table for one in (name, name + TOMBSTONES)
+        lake.in_process_table(Layer.GOLD, feed.name, one).table for one in (name, name + TOMBSTONES)
     )
     marks = ("_weir_position", "_weir_event_id", "_weir_event_at")
     rows: dict[Key, tuple[object, ...]] = {}

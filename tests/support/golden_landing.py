@@ -107,7 +107,7 @@ def made(lake: Lake, feed: Feed) -> Made:
         found[str(row["window"])].changes.append({**row, **as_maps(row)})
     for row in rows_of(lake, Layer.QUARANTINE, feed):
         found[str(row["window"])].quarantine.append(row)
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).rows()
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).rows()
     for row in sorted(accounts, key=lambda one: [one[name] or "" for name in AccountKey._fields]):
         found[str(row["window"])].accounts.append(row)
     for outcome in found.values():

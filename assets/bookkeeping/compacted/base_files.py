@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns import spelling
 from assets.delta.store_faults import naming_store_faults
-from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.arrow import map_columns
@@ -23,32 +21,17 @@ def read(lake: Lake, feed: Feed, table: Table, name: str) -> pa.Table | None:
 
     None where there are more than fit into this process.
     """
-    files, parts = _parts(lake, feed, name)
-    found = [BASE_ROWS.empty_table()]
-    if files is None:
-        return found[0]
-    if not lake.choice.fits_in_process(sum(size for _, size in parts), 0):
+    base = lake.in_process_table(Layer.BASE, feed.name)
+    files = base.files({"table": [name]})
+    if not lake.choice.fits_in_process(sum(one.size for one in files), 0):
         return None
-    names = spelling.both(table)
-    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
-        for path, size in parts:
-            rows = files.read(unquote(path), size, ["key", "streams", "state"])
+    found, names = [BASE_ROWS.empty_table()], spelling.both(table)
+    with naming_store_faults(base.name, lake.warehouse):
+        for one in files:
+            rows = base.read_file(one, ["key", "streams", "state"])
             of_keys = rows.filter(pc.is_valid(rows["key"])).combine_chunks()
             found.append(_rows(of_keys, names))
     return pa.concat_tables(found)
-
-
-def _parts(lake: Lake, feed: Feed, name: str) -> tuple[Files | None, list[tuple[str, int]]]:
-    """The base's files, and those of them that are the table's, with their sizes."""
-    path = lake.path(Layer.BASE, feed.name)
-    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
-        table = lake.opened(Layer.BASE, feed.name)
-        if table is None:
-            return None, []
-        listed = pa.table(table.get_add_actions(flatten=True))
-        mine = listed.filter(pc.equal(listed["partition.table"], name))
-        parts = zip(mine["path"].to_pylist(), mine["size_bytes"].to_pylist(), strict=True)
-        return Files.of(table, path, lake.warehouse), [*parts]
 
 
 def _rows(rows: pa.Table, names: Mapping[str, str]) -> pa.Table:

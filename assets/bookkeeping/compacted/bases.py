@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +19,6 @@ from pyspark.sql import functions as F
 from assets.columns import base_rows, spelling
 from assets.columns.quoting import literal
 from assets.delta.store_faults import naming_store_faults
-from assets.delta.table_files import Files
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import DecisionRefused
@@ -38,20 +36,14 @@ def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
 
 def horizon_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
-    path = lake.path(Layer.BASE, feed.name)
-    with naming_store_faults(f"base.{feed.name}", lake.warehouse):
-        table = lake.opened(Layer.BASE, feed.name)
-        if table is None:
-            return {}
-        files = Files.of(table, path, lake.warehouse)
-        listed = pa.table(table.get_add_actions(flatten=True))
-        columns = ("path", "size_bytes", "partition.table")
-        found = {}
-        for name, size, of in zip(*(listed[one].to_pylist() for one in columns), strict=True):
-            horizons = files.read(unquote(name), size, ["horizon"])["horizon"]
+    base = lake.in_process_table(Layer.BASE, feed.name)
+    found: dict[str, dict[str, Any]] = {}
+    with naming_store_faults(base.name, lake.warehouse):
+        for file in base.files():
+            horizons = base.read_file(file, ["horizon"])["horizon"]
             for one in horizons.filter(pc.is_valid(horizons)).to_pylist():
-                found[of] = one
-        return found
+                found[file.values["table"] or ""] = one
+    return found
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
@@ -97,7 +89,7 @@ def write(lake: Lake, feed: Feed, base: NewBase) -> None:
 
 def write_in_process(lake: Lake, feed: Feed, rows: pa.Table, name: str) -> None:
     """Put the base rows and the horizon of one gold table (``base_rows.BASE``) in place of those before them."""
-    lake.local_table(Layer.BASE, feed.name).put(rows, "table", [name])
+    lake.in_process_table(Layer.BASE, feed.name).replace(rows, "table", [name], ["table"])
 
 
 def newest_window(lake: Lake, feed: Feed, name: str) -> str:

@@ -38,7 +38,7 @@ def identities_of(rows: pa.Table) -> set[bytes]:
 def known_in_process(lake: Lake, feed: Feed, name: str) -> set[bytes]:
     """The identities that the base of one gold table (``name``) has."""
     found: set[bytes] = set()
-    for rows in lake.local_table(Layer.COMPACTED, feed.name).each(COLUMNS, {name}, "table"):
+    for rows in lake.in_process_table(Layer.COMPACTED, feed.name).each(COLUMNS, {"table": [name]}):
         found.update(rows["identity"].to_pylist())
     return found
 
@@ -48,7 +48,7 @@ def remember_in_process(lake: Lake, feed: Feed, name: str, identities: Collectio
     new = sorted({*identities} - known_in_process(lake, feed, name))
     if new:
         rows = pa.table({"table": [name] * len(new), "identity": new}, schema=COLUMNS)
-        lake.local_table(Layer.COMPACTED, feed.name).add(rows, "table")
+        lake.in_process_table(Layer.COMPACTED, feed.name).append(rows, ["table"])
 
 
 def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:

@@ -83,7 +83,9 @@ def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Samp
     replaced, dismissed = feed.decisions.replaced(), feed.decisions.dismissed(windows)
     looked: list[pa.Table] = []
     events = 0
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(FAULTS, windows):
+    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).batches(
+        FAULTS, {"window": windows}
+    ):
         looked.append(rows_to_decide(rows, dismissed))
         events += looked[-1].num_rows
         if events > most:

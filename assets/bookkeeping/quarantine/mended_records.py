@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from assets.bookkeeping.quarantine.places import are_among, firsts, places_of, without
 from assets.columns.silver import REFUSALS_ARROW
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import Coordinates
@@ -60,7 +60,8 @@ def coordinates_of(row: Cells) -> Coordinates:
 
 def in_quarantine(lake: Lake, feed: Feed, windows: Collection[str] | None = None) -> pa.Table:
     """The records (``RECORDS``) in quarantine now, of all windows or of some, by window and place."""
-    return by_record(lake.local_table(Layer.QUARANTINE, feed.name).each(FAULTS, windows))
+    where = None if windows is None else {"window": windows}
+    return by_record(lake.in_process_table(Layer.QUARANTINE, feed.name).each(FAULTS, where))
 
 
 def by_record(refused: Iterable[pa.Table]) -> pa.Table:
@@ -95,7 +96,7 @@ def note_leaving(
         windows: they are about to be replaced in quarantine.
         staying: which of the records that are there will be there still: rows with their coordinates.
     """
-    if not lake.local_table(Layer.QUARANTINE, feed.name).windows.intersection(windows):
+    if not lake.in_process_table(Layer.QUARANTINE, feed.name).windows.intersection(windows):
         return
     had = in_quarantine(lake, feed, windows)
     had = had.filter(pc.not_equal(had["reason"], REASON))
@@ -117,6 +118,6 @@ def mended(lake: Lake, feed: Feed) -> pa.Table:
     return firsts(rows.sort_by([("mended_at", "descending")]))[0]
 
 
-def table_of(lake: Lake, feed: Feed) -> SmallTable:
+def table_of(lake: Lake, feed: Feed) -> InProcessTable:
     """The table itself."""
-    return lake.small_table(Layer.MENDED, feed.name, MENDED)
+    return lake.in_process_table(Layer.MENDED, feed.name, columns=MENDED)

@@ -32,7 +32,9 @@ def payloads(
     found: dict[Coordinates, bytes | None] = {}
     if not asked:
         return found
-    for rows in lake.local_table(Layer.QUARANTINE, feed.name).batches_of(_PAYLOADS, windows):
+    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).batches(
+        _PAYLOADS, {"window": windows}
+    ):
         for row in maybe_among(rows, asked).to_pylist():
             if (place := coordinates_of(row)) in asked:
                 found[place] = row["payload"]

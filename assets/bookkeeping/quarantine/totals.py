@@ -44,7 +44,7 @@ def totals(lake: Lake, feed: Feed) -> Totals:
     reasons, dismissed = Counter[str](), 0
     places = [PLACES.empty_table()]
     given_up = feed.decisions.dismissed()
-    for rows in _some_at_once(lake.local_table(Layer.QUARANTINE, feed.name).each(_READ)):
+    for rows in _some_at_once(lake.in_process_table(Layer.QUARANTINE, feed.name).each(_READ)):
         counts = rows["reason"].value_counts().to_pylist()
         reasons.update({one["values"]: one["counts"] for one in counts})
         undecided = rows.filter(pc.not_equal(rows["reason"], REASON))

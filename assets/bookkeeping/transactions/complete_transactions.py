@@ -29,7 +29,9 @@ def complete(
     if not open_events.table_of(lake, feed).count():
         return None
     missing = unread(lake, feed, windows)
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
+        ["window"]
+    )
     in_silver = {*accounts["window"].to_pylist(), *windows}
     not_in_gold = in_silver - window_progress.brought_before(lake, feed, windows)
     landed = not_in_gold.intersection(_landed(lake, feed))

@@ -22,7 +22,7 @@ LANDED = pa.schema([(name, pa.string()) for name in ("window", "object", "genera
 def note_landed(lake: Lake, feed: Feed, objects: Iterable[tuple[str, str, str]]) -> None:
     """Add these object generations (window, object, generation) to ``landed.<feed>``, each once."""
     new = set(objects)
-    table = lake.small_table(Layer.LANDED, feed.name, LANDED)
+    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
     if new:
         noted = table.rows(where={"window": {one[0] for one in new}})
         new -= {tuple(row.values()) for row in noted}
@@ -38,7 +38,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
     doubtful = unread(lake, feed)
     if not doubtful:
         return
-    table = lake.small_table(Layer.LANDED, feed.name, LANDED)
+    table = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED)
     noted = [tuple(row.values()) for row in table.rows(where={"window": doubtful})]
     held = {
         (one.window, one.name, one.generation) for one in ledger.read_objects(lake, feed, doubtful)
@@ -52,7 +52,7 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
 def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
     """The windows, except ``but``, of which something has landed that silver does not have."""
     noted = _landed(lake, feed)
-    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
     finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
     doubtful = [
         window
@@ -73,7 +73,7 @@ def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
     if feed.reads_topics:
         # All that a run has seen of a topic is in bronze.
         return ledger.amounts(feed, ledger.read_objects(lake, feed))
-    noted = lake.small_table(Layer.LANDED, feed.name, LANDED).read()
+    noted = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED).read()
     # Two runs may have noted one object.
     windows = noted.group_by(LANDED.names).aggregate([])["window"].value_counts()
     return {one["values"]: one["counts"] for one in windows.to_pylist()}

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -39,9 +39,9 @@ COLUMNS: pa.Schema = to_arrow_schema(OPEN, timezone="UTC")
 """``OPEN`` as an Arrow schema."""
 
 
-def table_of(lake: Lake, feed: Feed) -> SmallTable:
+def table_of(lake: Lake, feed: Feed) -> InProcessTable:
     """The table ``transactions.<feed>`` (``OPEN``)."""
-    return lake.small_table(Layer.TRANSACTIONS, feed.name, COLUMNS)
+    return lake.in_process_table(Layer.TRANSACTIONS, feed.name, columns=COLUMNS)
 
 
 def events_of(rows: DataFrame) -> DataFrame:

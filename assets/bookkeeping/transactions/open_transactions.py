@@ -54,7 +54,9 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     states = [one for one in transaction_states.states(lake, feed, missing) if one.commit is None]
     if not states:
         return []
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS).read(["window"])
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
+        ["window"]
+    )
     newest = parse_window(max(accounts["window"].to_pylist()), feed.window)
     found = []
     for one in sorted(states, key=lambda state: (state.first_window, state.id)):

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from assets.bookkeeping.transactions.open_events import table_of
-from assets.delta import delta_rs, table_files
-from assets.delta.store_faults import naming_store_faults
+from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -25,6 +24,9 @@ _STATES = (
     "id string, commit array<bigint>, has_commit boolean, expected bigint, seen bigint,"
     " waiting bigint, first_window string, first_at bigint"
 )
+
+
+_TRANSACTIONS = pa.schema([SILVER_ARROW.field("transaction")])
 
 
 def states(
@@ -104,26 +106,15 @@ def _whole_elsewhere(
     lake: Lake, feed: Feed, still: set[str], without: Sequence[str]
 ) -> dict[str, tuple[int, ...]]:
     """The commits of those of these transactions that some window holds whole, though others hold parts of them."""
-    path = lake.path(Layer.SILVER, feed.name)
-    with naming_store_faults(f"silver.{feed.name}", lake.warehouse):
-        table = delta_rs.opened(path, lake.warehouse)
-        if table is None:
-            return {}
-        added = pa.table(table.get_add_actions(flatten=True))
-        if not lake.choice.fits_in_process(sum(added["size_bytes"].to_pylist()), 0):
-            return _whole_by_spark(lake, feed, still, without)
-        files = table_files.Files.of(table, path, lake.warehouse)
-        listed = zip(
-            *(added[name].to_pylist() for name in ("path", "size_bytes", "partition.window")),
-            strict=True,
-        )
-        found: dict[str, tuple[int, ...]] = {}
-        for name, size, window in listed:
-            if window in without:
-                continue
-            for one in files.read(name, size, ["transaction"])["transaction"].to_pylist():
-                if one is not None and one["commit"] is not None and one["id"] in still:
-                    found[one["id"]] = tuple(one["commit"])
+    silver = lake.in_process_table(Layer.SILVER, feed.name)
+    if not lake.choice.fits_in_process(silver.size, 0):
+        return _whole_by_spark(lake, feed, still, without)
+    counted = {"window": silver.windows.difference(without)}
+    found: dict[str, tuple[int, ...]] = {}
+    for rows in silver.each(_TRANSACTIONS, counted):
+        for one in rows["transaction"].to_pylist():
+            if one is not None and one["commit"] is not None and one["id"] in still:
+                found[one["id"]] = tuple(one["commit"])
     return found
 
 

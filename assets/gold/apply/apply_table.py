@@ -75,7 +75,7 @@ def _apply_one(
     under the new one; until then it stays as it is.
     """
     gold = GoldTable(lake, plan.feed, plan.table, plan.name)
-    has_history = here.history is None or here.history.table is not None
+    has_history = here.history is None or here.history.exists
     full_rebuild = full_rebuild or not (_is_as_declared(plan, here) and has_history)
     if full_rebuild and (stale := full_rebuilds.waits_for(gold, plan.accounts, exists=here.exists)):
         return Applied(waits_for=stale)

@@ -13,9 +13,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.quoting import quoted
-from assets.delta.broadcasting import broadcast_if_small
 from assets.delta.delta_rs import CHANGE_FEED
-from assets.delta.lake_table import LakeTable
+from assets.delta.spark_table import SparkTable
+from assets.executors.in_spark import broadcast_if_small
 from transforms.feed.feed import Table
 from transforms.gold.columns import (
     COPY,
@@ -30,8 +30,8 @@ from transforms.gold.metrics import FoldMetrics
 
 
 def create(
-    gold: LakeTable,
-    tombstones: LakeTable,
+    gold: SparkTable,
+    tombstones: SparkTable,
     rows: DataFrame,
     table: Table,
     properties: Mapping[str, str],
@@ -50,7 +50,7 @@ def create(
 
 
 def put(
-    gold: LakeTable, tombstones: LakeTable, rows: DataFrame, table: Table, metrics: FoldMetrics
+    gold: SparkTable, tombstones: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics
 ) -> None:
     """Put what keys are now in place of what they were.
 
@@ -84,7 +84,7 @@ def put(
         _drop_above(tombstones, rows.where(F.col(EFFECT) != "remove"), table)
 
 
-def _merge(gold: LakeTable, rows: DataFrame, table: Table, metrics: FoldMetrics) -> None:
+def _merge(gold: SparkTable, rows: DataFrame, table: Table, metrics: FoldMetrics) -> None:
     """Merge the rows where old values stay, or where Delta's change data feed has to say what changed."""
     own = key_columns(table)
     values = {
@@ -132,7 +132,7 @@ def _merged(name: str) -> Column:
     return F.when(mentioned, F.col(f"new.{quoted(name)}")).otherwise(F.col(f"old.{quoted(name)}"))
 
 
-def _drop_above(tombstones: LakeTable, rows: DataFrame, table: Table) -> None:
+def _drop_above(tombstones: SparkTable, rows: DataFrame, table: Table) -> None:
     """Delete tombstones at a later position than the last change of a row that is present: the row is right."""
     own = tombstone_columns(table)
     once = rows if table.key else rows.where(F.col(COPY) == 1)

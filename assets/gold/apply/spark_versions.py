@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from assets.columns import types
 from assets.columns.quoting import quoted
-from assets.delta.lake_table import LakeTable
+from assets.delta.spark_table import SparkTable
 from assets.gold.gold_table import GoldTable
 from transforms.feed.feed import Table
 from transforms.gold.columns import BEGAN_BY, OF_VERSION, PARTS, VALID_FROM, VALID_TO
@@ -66,7 +66,7 @@ def write_versions(
     _merge(table, declared, source, own)
 
 
-def _merge(table: LakeTable, declared: Table, source: DataFrame, own: Sequence[str]) -> None:
+def _merge(table: SparkTable, declared: Table, source: DataFrame, own: Sequence[str]) -> None:
     """Merge versions by the columns that tell them apart (``own``); ``is_gone``: the version is to be deleted."""
     values: dict[str, str | Column] = {
         quoted(name): F.col(f"new.{quoted(name)}") for name in (*declared.columns, *OF_VERSION)

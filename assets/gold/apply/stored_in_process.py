@@ -13,7 +13,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.executors.in_process import values_of
 from assets.gold.folding import Folded
 from assets.gold.table_properties import WHOLE_KEY, declared_with, has_whole_key
@@ -43,9 +43,9 @@ class StoredInProcess:
     """
 
     table: Table
-    gold: LocalTable
-    tombstones: LocalTable
-    history: LocalTable | None = None
+    gold: InProcessTable
+    tombstones: InProcessTable
+    history: InProcessTable | None = None
     horizon: Horizon | None = None
 
     @classmethod
@@ -54,16 +54,18 @@ class StoredInProcess:
     ) -> StoredInProcess:
         """The tables as they are now."""
         names = (name, name + TOMBSTONES, *([name + HISTORY] if table.history else []))
-        rows, tombstones, *history = (lake.local_table(Layer.GOLD, feed.name, one) for one in names)
+        rows, tombstones, *history = (
+            lake.in_process_table(Layer.GOLD, feed.name, one) for one in names
+        )
         return cls(table, rows, tombstones, history[0] if history else None, horizon)
 
     @property
     def exists(self) -> bool:
         """Whether both tables have been written."""
-        return self.gold.table is not None and self.tombstones.table is not None
+        return self.gold.exists and self.tombstones.exists
 
     @property
-    def _tables(self) -> list[LocalTable]:
+    def _tables(self) -> list[InProcessTable]:
         return [one for one in (self.gold, self.tombstones, self.history) if one is not None]
 
     @property
@@ -74,7 +76,7 @@ class StoredInProcess:
     @property
     def count(self) -> int:
         """How many rows they have, as far as their statistics say."""
-        return sum(one.count for one in self._tables)
+        return sum(one.stored_rows for one in self._tables)
 
     @property
     def may_be_written(self) -> bool:
@@ -166,16 +168,16 @@ class StoredInProcess:
             gone = {*keys_of(self.table, absent)}
             left = [key not in gone for key in self.tombstone_keys]
             stones = pa.concat_tables([stones.filter(pa.array(left, pa.bool_())), absent])
-            self.tombstones.write(stones)
+            self.tombstones.rewrite(stones)
         kept = rows.filter(pa.array([key not in changed for key in self.keys], pa.bool_()))
         if present.num_rows or kept.num_rows < rows.num_rows:
             rows = pa.concat_tables([kept, present])
-            self.gold.write(rows)
+            self.gold.rewrite(rows)
         if above := self._above(present):
             # Only now: were the tombstone deleted first, a crash would leave neither it nor the row.
             left = [key not in above for key in keys_of(self.table, stones)]
             stones = stones.filter(pa.array(left, pa.bool_()))
-            self.tombstones.write(stones)
+            self.tombstones.rewrite(stones)
         return rows.num_rows, stones.num_rows
 
     def create(self, folded: Folded[pa.Table], feed: Feed) -> tuple[int, int]:
@@ -183,9 +185,9 @@ class StoredInProcess:
         rows, stones = self._split(folded.rows)
         if self.history is not None:
             self._put_versions(folded.versions, None)
-        self.tombstones.write(stones, {})
+        self.tombstones.rewrite(stones, {})
         properties = declared_with(feed, self.table)
-        self.gold.write(rows, properties, (WHOLE_KEY, has_whole_key(self.table)))
+        self.gold.rewrite(rows, properties, (WHOLE_KEY, has_whole_key(self.table)))
         return rows.num_rows, stones.num_rows
 
     def _split(self, changed: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -222,4 +224,4 @@ class StoredInProcess:
         ]
         new = versions.select(before.schema.names).cast(before.schema)
         whole = pa.concat_tables([before.filter(pa.array(left, pa.bool_())), new])
-        self.history.write(whole, {} if keys is None else None)
+        self.history.rewrite(whole, {} if keys is None else None)

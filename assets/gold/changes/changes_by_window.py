@@ -20,7 +20,7 @@ ChangesByWindow = Mapping[str, Mapping[str, int]]
 
 def changes_by_window(lake: Lake, feed: Feed, windows: Collection[str]) -> ChangesByWindow:
     """The changes of these windows, by table."""
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     found: dict[str, Counter[str]] = defaultdict(Counter)
     columns = ["window", "source_table", "declared", "changes"]
     for row in accounts.rows(columns, {"window": [*windows]}):

@@ -37,12 +37,9 @@ def conformed(silver: DataFrame, feed: Feed, table: Table, name: str) -> DataFra
     return in_spark.staged(rows, Conform(feed, table), CHANGE)
 
 
-def waiting_rows(rows: pa.Table, table: Table, name: str, window: str) -> Iterator[pa.RecordBatch]:
+def waiting_rows(rows: pa.Table, table: Table, name: str) -> Iterator[pa.RecordBatch]:
     """The waiting changes of one table, with all columns, among the rows of a file of silver."""
     rows = delta_rs.conformed(rows, SILVER_ARROW)
-    at = SILVER_ARROW.get_field_index("window")
-    windows = pa.array([window] * rows.num_rows, pa.string())
-    rows = rows.set_column(at, SILVER_ARROW[at], windows)
     mine = pc.and_(pc.equal(rows["table"], name), pc.equal(rows["source_table"], table.name))
     counts = pc.invert(pc.is_in(rows["effect"], pa.array([HOLD, *CONTROL])))
     kept = pc.and_(pc.and_(pc.fill_null(mine, False), counts), pc.is_null(rows["declared"]))

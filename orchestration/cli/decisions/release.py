@@ -97,8 +97,8 @@ def held(lake: Lake, feed: Feed) -> list[HeldDelete]:
     """The whole-table deletes of a feed that wait, in the order in which they came; needs no Spark session."""
     # One event may be of several tables: a graph's drop of everything is.
     deliveries = defaultdict[tuple[str, str], list[Mapping[str, Any]]](list)
-    silver = lake.local_table(Layer.SILVER, feed.name)
-    for rows in silver.each(_READ, silver.windows - _without_any(lake, feed)):
+    silver = lake.in_process_table(Layer.SILVER, feed.name)
+    for rows in silver.each(_READ, {"window": silver.windows - _without_any(lake, feed)}):
         for row in rows.filter(pc.equal(rows["effect"], HOLD)).to_pylist(maps_as_pydicts="strict"):
             if row["scope"] == {}:
                 deliveries[row["event_id"], row["table"]].append(row)
@@ -118,7 +118,7 @@ _READ = pa.schema(
 def _without_any(lake: Lake, feed: Feed) -> set[str]:
     """The windows whose accounting says that they hold no delete: their silver need not be read."""
     counts = defaultdict[str, int](int)
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     for row in accounts.rows(["window", "held", "declaration"]):
         if row["declaration"] != accounting.ANNOUNCED:
             counts[row["window"]] += row["held"]

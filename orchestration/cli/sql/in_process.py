@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.sql import plain_select
@@ -35,27 +35,21 @@ def answered(lake: Lake, statement: exp.Expr) -> pa.Table | None:
     (name,) = names
     path_of(lake, name)
     layer, feed, *of_feed = name
-    table = lake.local_table(Layer(layer.lower()), feed, *of_feed)
-    if table.table is None or not lake.choice.fits_in_process(table.size, table.count):
+    table = lake.in_process_table(Layer(layer.lower()), feed, *of_feed)
+    if not table.exists or not lake.choice.fits_in_process(table.size, table.stored_rows):
         return None
     assert isinstance(statement, exp.Select)
-    columns = columns_of(table)
+    columns = table.schema
     sql = plain_select.for_duckdb(statement, asked, columns)
     return None if sql is None else _run(sql, _rows(table, columns, statement))
 
 
-def columns_of(table: LocalTable) -> pa.Schema:
-    """The table's columns, with Arrow's types."""
-    assert table.table is not None
-    return pa.schema(table.table.schema().to_arrow())
-
-
-def _rows(table: LocalTable, columns: pa.Schema, statement: exp.Select) -> pa.Table:
+def _rows(table: InProcessTable, columns: pa.Schema, statement: exp.Select) -> pa.Table:
     """The table's rows, with the columns that the statement names."""
     if not any(one.is_star for one in statement.expressions):
         named = {column.name for column in statement.find_all(exp.Column)}
         columns = pa.schema([one for one in columns if one.name in named] or [columns.field(0)])
-    return pa.concat_tables([columns.empty_table(), *table.each(columns)])
+    return table.read(columns)
 
 
 def _run(sql: str, rows: pa.Table) -> pa.Table | None:

@@ -52,7 +52,9 @@ def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInst
     """The metrics of a run that is over, or as good as."""
     stats = instance.get_run_step_stats(ended.run)
     begun = [one.start_time for one in stats if one.start_time is not None]
-    in_gold = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS).rows(["window"])
+    in_gold = lake.in_process_table(
+        Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS
+    ).rows(["window"])
     newest = max((row["window"] for row in in_gold), default=None)
     return RunMetrics(
         feed=feed.name,
@@ -77,7 +79,7 @@ def metrics_of(lake: Lake, feed: Feed, ended: EndedRun, instance: dg.DagsterInst
 
 def _events(lake: Lake, feed: Feed, windows: Sequence[str]) -> dict[str, int]:
     names = ("events", *OUTCOMES)
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     rows = accounts.rows(["window", *names], {"window": windows})
     return {name: sum(row[name] or 0 for row in rows) for name in names}
 

@@ -13,7 +13,7 @@ import pytest
 from assets.audit import feed_report, status
 from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.table_files import Files
+from assets.delta.in_process_table import DataFile, InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
@@ -48,7 +48,7 @@ def drawn(rng: Random, window: str) -> dict[str, Any]:
 def written(lake: Lake, windows: list[str]) -> list[dict[str, Any]]:
     rng = Random(17)
     rows = [drawn(rng, window) for window in windows for _ in range(3)]
-    table = lake.small_table(Layer.ACCOUNTING, "zoo", accounting.COLUMNS)
+    table = lake.in_process_table(Layer.ACCOUNTING, "zoo", columns=accounting.COLUMNS)
     table.append(rows[::2])
     table.append(rows[1::2])
     return rows
@@ -91,15 +91,17 @@ def test_a_report_opens_as_many_files_of_silver_as_it_shows_windows(
     lake = lake_of(str(tmp_path / "warehouse"))
     written(lake, windows)
     rows = [{"window": window, "operation": "insert"} for window in windows]
-    lake.local_table(Layer.SILVER, "zoo").append(pa.Table.from_pylist(rows, schema=SILVER_ARROW))
+    lake.in_process_table(Layer.SILVER, "zoo").append(
+        pa.Table.from_pylist(rows, schema=SILVER_ARROW), ["window"]
+    )
     opened: list[str] = []
-    parquet = Files.parquet
+    read = InProcessTable.read_file
 
-    def counted(files: Files, name: str, size: int, repeated: Any = ()) -> Any:
-        opened.append(name)
-        return parquet(files, name, size, repeated)
+    def counted(table: InProcessTable, file: DataFile, columns: Any, repeated: Any = ()) -> Any:
+        opened.append(file.path)
+        return read(table, file, columns, repeated)
 
-    monkeypatch.setattr(Files, "parquet", counted)
+    monkeypatch.setattr(InProcessTable, "read_file", counted)
     found = feed_report.facts_of(lake, FEED)
     assert [one.operations for one in found.windows] == [{"insert": 1}] * feed_report.SHOWN
     assert sum("window=" in name for name in opened) == feed_report.SHOWN

@@ -17,7 +17,7 @@ from assets.bookkeeping import bronze_ledger, ledger
 from assets.bookkeeping.bronze_ledger import LEDGER
 from assets.bookkeeping.bronze_log import BronzeLog
 from assets.delta import delta_rs
-from assets.delta.table_files import Files
+from assets.delta.in_process_table import DataFile, InProcessTable
 from assets.lake import Lake
 from assets.landing.kafka.offset_ranges import Partition, Range
 from assets.layers import Layer
@@ -84,21 +84,21 @@ def there(lake: Lake) -> set[Object]:
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The data files of bronze that were opened."""
     names: list[str] = []
-    read = Files.read
+    read = InProcessTable.read_file
 
     def noted(
-        files: Files, name: str, size: int, columns: Sequence[str], repeated: Sequence[str] = ()
+        table: InProcessTable, file: DataFile, columns: Sequence[str], repeated: Sequence[str] = ()
     ) -> pa.Table:
-        if "/bronze/" in files.root:
-            names.append(name)
-        return read(files, name, size, columns, repeated)
+        if "/bronze/" in table.path:
+            names.append(file.path)
+        return read(table, file, columns, repeated)
 
-    monkeypatch.setattr(Files, "read", noted)
+    monkeypatch.setattr(InProcessTable, "read_file", noted)
     yield names
 
 
 def ledger_rows(lake: Lake) -> pa.Table:
-    return lake.small_table(Layer.LEDGER, "zoo", LEDGER).read()
+    return lake.in_process_table(Layer.LEDGER, "zoo", columns=LEDGER).read()
 
 
 def test_nothing_is_held_where_nothing_was_read(lake: Lake) -> None:
@@ -139,9 +139,9 @@ def test_catching_up_with_nothing_new_commits_nothing(lake: Lake) -> None:
     append(lake, (EARLY, "a.json", "1", 3))
     bronze_ledger.catch_up(lake, ZOO)
     table = bronze_ledger.ledger_of(lake, ZOO)
-    assert table.version() == 0
+    assert table.version == 0
     bronze_ledger.catch_up(lake, ZOO)
-    assert table.version() == 0
+    assert table.now().version == 0
 
 
 def test_compaction_of_bronze_is_no_news_and_what_it_removes_is_not_missed(
@@ -246,7 +246,7 @@ def test_a_writer_that_is_forestalled_goes_on_as_if_it_had_written(
         bronze_ledger.catch_up(lake, ZOO)
         assert in_ledger(lake) == there(lake)
         append(lake, (LATE, f"{commit}.json", "1", 1))
-    assert table.version() > 3
+    assert table.now().version > 3
 
 
 def test_bronze_that_was_made_again_or_restored_is_read_again(lake: Lake) -> None:

@@ -49,7 +49,9 @@ def refused(line: int, reason: str = "missing_key", **more: Any) -> dict[str, An
 
 def write(lake: Lake, *rows: dict[str, Any]) -> None:
     schema = pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW])
-    lake.local_table(Layer.QUARANTINE, "zoo").append(pa.Table.from_pylist([*rows], schema))
+    lake.in_process_table(Layer.QUARANTINE, "zoo").append(
+        pa.Table.from_pylist([*rows], schema), ["window"]
+    )
 
 
 def place(line: int) -> tuple[str, str, int, int]:
@@ -91,7 +93,7 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     stay = pa.Table.from_pylist([refused(at) for at in (9, 10)]).select(COORDINATES)
     mended_records.note_leaving(lake, feed, [FIRST], lambda _: stay)
     left = [refused(at) for at in (4, 5)]
-    lake.local_table(Layer.QUARANTINE, "zoo").put_windows(
+    lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
         pa.Table.from_pylist(
             [refused(9), refused(10), refused(3, "too_late")],
             pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW]),
@@ -130,7 +132,9 @@ def test_a_record_that_left_several_times_counts_once(lake: Lake) -> None:
     for detail in ("first", "second"):
         write(lake, refused(1, detail=detail))
         mended_records.note_leaving(lake, FEED, [FIRST], nothing)
-        lake.local_table(Layer.QUARANTINE, "zoo").put_windows(REFUSALS_ARROW.empty_table(), [FIRST])
+        lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
+            REFUSALS_ARROW.empty_table(), [FIRST]
+        )
     (one,) = all_records(lake, FEED)
     assert (one.state, one.detail) == ("mended", "second")
 
@@ -184,8 +188,8 @@ def test_what_became_of_many_records_is_said_of_the_first(
     mended_records.note_leaving(
         lake, FEED, [FIRST], lambda rows: pa.Table.from_pylist(rows.to_pylist()[:3])
     )
-    rows = lake.local_table(Layer.QUARANTINE, "zoo").of_windows(REFUSALS_ARROW, [FIRST])
-    lake.local_table(Layer.QUARANTINE, "zoo").put_windows(rows.slice(0, 3), [FIRST])
+    rows = lake.in_process_table(Layer.QUARANTINE, "zoo").read(REFUSALS_ARROW, {"window": [FIRST]})
+    lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(rows.slice(0, 3), [FIRST])
     became, left = replaying.outcome_lines(quarantine_of(lake, FEED), chosen)
     assert [line.split("  ")[0].rsplit(" ", 1)[0] for line in became[:2]] == ["zoo: mended:"] * 2
     assert became[2:] == ["zoo: mended: 2 more"]

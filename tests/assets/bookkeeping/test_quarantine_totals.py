@@ -39,7 +39,7 @@ def write(lake: Lake, *rows: dict[str, Any]) -> None:
     found = pa.Table.from_pylist(
         [*rows], pa.schema([one.with_nullable(True) for one in REFUSALS_ARROW])
     )
-    lake.local_table(Layer.QUARANTINE, "zoo").append(found)
+    lake.in_process_table(Layer.QUARANTINE, "zoo").append(found, ["window"])
 
 
 def test_nothing_is_counted_where_there_is_no_quarantine(lake: Lake) -> None:

@@ -13,7 +13,7 @@ from deltalake import write_deltalake
 from assets.bronze import bronze_asset, operation_gaps
 from assets.bronze.offset_gaps import bronze_check_specs
 from assets.bronze.operation_gaps import Counting, Gap, gaps_in
-from assets.delta import table_files
+from assets.delta import in_process_table
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.resources import lake_of
@@ -106,14 +106,14 @@ def test_records_in_any_order_have_the_same_gaps(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bronze may be read some rows at a time, and in any order: a copy of it, from the last row to the first."""
-    bronze = lake.local_table(Layer.BRONZE, "zoo").of_windows(COLUMNS, [WINDOW])
+    bronze = lake.in_process_table(Layer.BRONZE, "zoo").read(COLUMNS, {"window": [WINDOW]})
     backwards = lake_of(str(tmp_path / "backwards"), {})
     write_deltalake(
         backwards.path(Layer.BRONZE, "zoo"),
         bronze.take(pa.arange(bronze.num_rows - 1, -1, -1)),
         partition_by=["window"],
     )
-    monkeypatch.setattr(table_files, "_BATCH", 1)
+    monkeypatch.setattr(in_process_table, "_BATCH", 1)
     for one in (lake, backwards):
         assert operation_gaps.operation_gaps(one, ASKED, [WINDOW]) == [Gap("cut", 2, 2)]
 

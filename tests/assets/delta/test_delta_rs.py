@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from assets.delta import delta_rs
-from assets.delta.small_table import SmallTable
+from assets.delta.in_process_table import InProcessTable
 from tests.services.seaweed import Store
 
 COLUMNS = pa.schema([("id", pa.int64())])
@@ -21,13 +20,11 @@ def test_a_table_lies_under_its_own_name(
         monkeypatch.setenv(variable, value)
     store.put("names", {"there": b""})
     path = f"s3a://names/gold/zoo/{name}"
-    table = SmallTable("gold.zoo", path, "s3a://names", COLUMNS)
+    table = InProcessTable.at("gold.zoo", path, "s3a://names", COLUMNS)
     table.append([{"id": 1}])
     table.append([{"id": 2}])
     assert sorted(row["id"] for row in table.rows()) == [1, 2]
-    opened = delta_rs.opened(path, "s3a://names")
-    assert opened is not None
-    assert delta_rs.count(opened) == 2
+    assert table.now().count() == 2
     listed = store.client().list_objects_v2(Bucket="names", Prefix=f"gold/zoo/{name}/_delta_log/")
     assert [one["Key"].rpartition("/")[2] for one in listed["Contents"]] == [
         "00000000000000000000.json",

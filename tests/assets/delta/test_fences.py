@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 
 from assets.delta import delta_rs, leases
+from assets.delta.in_process_table import InProcessTable
 from assets.delta.lease_object import LeaseLost
 from assets.delta.leases import leased
-from assets.delta.local_table import LocalTable
-from assets.delta.small_table import SmallTable
 from tests.services.seaweed import Store, store
 from transforms.errors import TableBusy
 
@@ -35,12 +34,12 @@ def rows(window: str, number: int = 1) -> pa.Table:
     return pa.table({"window": [window], "number": [number]}, schema=COLUMNS)
 
 
-def local(name: str) -> LocalTable:
-    return LocalTable.at(f"silver.{name}", f"{WAREHOUSE}/silver/{name}", WAREHOUSE)
+def local(name: str) -> InProcessTable:
+    return InProcessTable.at(f"silver.{name}", f"{WAREHOUSE}/silver/{name}", WAREHOUSE)
 
 
-def small(name: str) -> SmallTable:
-    return SmallTable(f"silver.{name}", f"{WAREHOUSE}/silver/{name}", WAREHOUSE, COLUMNS)
+def small(name: str) -> InProcessTable:
+    return InProcessTable.at(f"silver.{name}", f"{WAREHOUSE}/silver/{name}", WAREHOUSE, COLUMNS)
 
 
 def version(name: str) -> int:
@@ -55,7 +54,7 @@ def test_a_table_that_was_written_since_it_was_read_is_left_as_it_is() -> None:
     for act in (
         lambda: late.append(rows("c")),
         lambda: late.put_windows(rows("c"), ["c"]),
-        lambda: late.write(rows("c")),
+        lambda: late.rewrite(rows("c")),
         lambda: local("zoo").append(rows("c"), seen=0),
     ):
         with pytest.raises(TableBusy, match="another run is writing"):
@@ -70,10 +69,10 @@ def test_a_table_that_another_has_made_meanwhile_is_neither_added_to_nor_replace
     with pytest.raises(TableBusy):
         late.append(rows("b"))
     with pytest.raises(TableBusy):
-        late.write(rows("b"))
+        late.rewrite(rows("b"))
     assert version("new") == 0
     # One that is not there is made with what belongs to it.
-    local("made").write(rows("a"), {"weir.declaration": "x"})
+    local("made").rewrite(rows("a"), {"weir.declaration": "x"})
     assert local("made").properties["weir.declaration"] == "x"
 
 
@@ -90,7 +89,7 @@ def test_who_has_lost_a_lease_commits_nothing_anywhere(store: Store) -> None:
             lambda: small("kept").replace(rows("a", 2), "window", ["a"]),
             small("kept").tidy,
             lambda: local("kept").append(rows("c")),
-            lambda: local("other").write(rows("c")),
+            lambda: local("other").rewrite(rows("c")),
         )
         for act in acts:
             with pytest.raises(LeaseLost, match="on two has it"):

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import pytest
 
 from assets.bronze import from_objects
-from assets.delta.lake_table import LakeTable
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
+from assets.delta.spark_table import SparkTable
 from assets.executors.choice import IN_PROCESS, SPARK
 from assets.gold.apply import apply_table
 from assets.lake import Lake
@@ -41,7 +41,10 @@ def test_a_run_that_ends_between_tombstones_and_gold_is_finished_by_the_next(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     bring(lake, feed, ["2025-11-20T03"])
 
-    commits: tuple[tuple[type, str], ...] = ((LakeTable, "replace_rows"), (LocalTable, "write"))
+    commits: tuple[tuple[type, str], ...] = (
+        (SparkTable, "replace_rows"),
+        (InProcessTable, "write"),
+    )
     with monkeypatch.context() as patch:
         for kind, method in commits:
             patch.setattr(kind, method, dying_at("/pets", getattr(kind, method)))
@@ -154,7 +157,7 @@ def test_changes_whose_kind_the_books_do_not_tell_yet_are_folded_by_it(
     lay(folder, "2025-11-20/05/b.jsonl", event(2, "3", {"visits": "Add"}))
     from_objects.land(lake, feed, ["2025-11-20T05"])
     with monkeypatch.context() as broken:
-        broken.setattr("assets.delta.small_table.SmallTable.replace_windows", interrupted)
+        broken.setattr("assets.delta.in_process_table.InProcessTable.replace_windows", interrupted)
         with pytest.raises(KeyboardInterrupt):
             derive_windows.derive(lake, feed, ["2025-11-20T05"])
     assert lake.table(Layer.SILVER, "zoo").read().count() == 2

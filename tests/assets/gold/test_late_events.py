@@ -67,7 +67,7 @@ class Zoo:
 
     def rows(self) -> set[tuple[int, str, int]]:
         """Gold's rows."""
-        gold = self.lake.local_table(Layer.GOLD, "zoo", "pets").read(COLUMNS)
+        gold = self.lake.in_process_table(Layer.GOLD, "zoo", "pets").read(COLUMNS)
         return {(row["id"], row["name"], row["age"]) for row in gold.to_pylist()}
 
     def again(self, *hours: str) -> Applied:
@@ -180,7 +180,7 @@ def test_a_late_whole_image_is_late_where_every_version_is_kept(kept: Zoo) -> No
     done = kept.run("04")
     # Gold's row is what it was; one version more is there.
     assert kept.rows() == {(1, "Ava", 1)}
-    assert kept.lake.local_table(Layer.GOLD, "zoo", "pets__history").count == 3
+    assert kept.lake.in_process_table(Layer.GOLD, "zoo", "pets__history").count() == 3
     assert done.keys_with_late_events == 1
     kept.again("04")
 

@@ -10,7 +10,7 @@ import pytest
 from deltalake import write_deltalake
 
 from assets.columns.silver import SILVER_ARROW
-from assets.delta import table_files
+from assets.delta import in_process_table
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import undeclared_tables
@@ -88,7 +88,7 @@ def test_a_name_without_its_schema_is_the_same_table(lake: Lake) -> None:
 def test_of_a_large_window_the_first_changes_are_enough(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "_BATCH", 3)
+    monkeypatch.setattr(in_process_table, "_BATCH", 3)
     monkeypatch.setattr(undeclared_tables, "_MOST", 5)
     put(lake, *[row(FIRST, number) for number in range(20)])
     assert proposed(lake, FIRST) == ["pets: 5 events, 2 columns, key [id] (a guess)"]

@@ -13,7 +13,7 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.executors.in_process import InProcess
 from assets.gold.apply.stored_in_process import StoredInProcess
 from assets.gold.folding import Folded
@@ -28,22 +28,22 @@ class Killed(Exception):
 
 @dataclass
 class MemoryTable:
-    """One table: what ``LocalTable`` is to the product. ``dies``: the next write ends the run."""
+    """One table: what ``InProcessTable`` is to the product. ``dies``: the next write ends the run."""
 
     rows: pa.Table | None = None
     dies: bool = False
     properties: dict[str, str] = field(default_factory=dict)
 
     @property
-    def table(self) -> object | None:
-        """None while nothing was written."""
-        return self.rows
+    def exists(self) -> bool:
+        """Whether anything was written."""
+        return self.rows is not None
 
     def read(self, columns: pa.Schema) -> pa.Table:
         """All rows."""
         return columns.empty_table() if self.rows is None else self.rows
 
-    def write(
+    def rewrite(
         self,
         rows: pa.Table,
         properties: Mapping[str, str] | None = None,
@@ -77,7 +77,7 @@ class GoldTables:
     def stored(self) -> StoredInProcess:
         """The product's view of them, as they are now."""
         gold, tombstones, history = (
-            cast(LocalTable, one) for one in (self.gold, self.tombstones, self.history)
+            cast(InProcessTable, one) for one in (self.gold, self.tombstones, self.history)
         )
         return StoredInProcess(
             self.table, gold, tombstones, history if self.table.history else None

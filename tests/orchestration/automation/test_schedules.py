@@ -131,7 +131,9 @@ def test_a_window_that_was_read_and_not_finished_is_asked_for_until_it_is(
         "declaration": feed_digest(tick.feed, one.window),
         "finished_at": datetime.now(UTC),
     }
-    tick.lake.small_table(Layer.PROGRESS, "shop", window_progress.PROGRESS).append([done])
+    tick.lake.in_process_table(Layer.PROGRESS, "shop", columns=window_progress.PROGRESS).append(
+        [done]
+    )
     # It is left out of every range.
     assert [windows for _, windows in tick(5)] == [["2025-11-19T02"], ["2025-11-19T04"]]
 

@@ -56,7 +56,7 @@ def test_a_run_says_who_did_its_work(place: Path, capfd: pytest.CaptureFixture[s
         found: dict[str, Any] = zoo["executors"]
         assert found == dict.fromkeys(TABLES, executor)
         assert f"now {key} row{'s' if key > '1' else ''} and 0 tombstones ({executor})" in said.err
-    gold = lake_of(str(place / "warehouse")).local_table(Layer.GOLD, "zoo", "pets")
+    gold = lake_of(str(place / "warehouse")).in_process_table(Layer.GOLD, "zoo", "pets")
     columns = pa.schema([("id", pa.int32()), ("name", pa.string())])
     rows = gold.read(columns).to_pylist()
     assert {row["id"]: row["name"] for row in rows} == {1: "Ada", 2: "Bo", 3: "Cleo"}

@@ -109,9 +109,8 @@ def gold_of(lake: Lake, feed: Feed) -> set[str]:
 
 
 def objects_of(lake: Lake, feed: Feed) -> set[str]:
-    table = lake.opened(Layer.BRONZE, feed.name)
-    assert table is not None
-    return {*table.to_pyarrow_table(columns=["object"])["object"].to_pylist()}
+    bronze = lake.in_process_table(Layer.BRONZE, feed.name)
+    return {*bronze.read(["object"])["object"].to_pylist()}
 
 
 def test_whatever_a_folder_holds_stays_in_the_warehouse_and_does_nothing_at_a_terminal(
@@ -136,7 +135,7 @@ def test_whatever_a_folder_holds_stays_in_the_warehouse_and_does_nothing_at_a_te
     assert {one.name for one in (tmp_path / "lake").iterdir()} <= OF_LAYERS
     asked(weir, [one.id for one in refused])
     table = WHOLE[0]
-    opened = lake.local_table(Layer.GOLD, "zoo", table).table
+    opened = lake.in_process_table(Layer.GOLD, "zoo", table).table
     assert opened is not None
     (row,) = opened.to_pyarrow_table().to_pylist()
     names = spelled(COLUMNS)

@@ -62,7 +62,7 @@ def test_the_lines_that_a_run_shows_bring_its_tables_to_gold(
     out = capsys.readouterr().out
     assert "not declared" not in out
     gold = lake_of(place.warehouse)
-    rows = gold.local_table(Layer.GOLD, "zoo", "pets").table
+    rows = gold.in_process_table(Layer.GOLD, "zoo", "pets").table
     assert rows is not None
     found = rows.to_pyarrow_table(columns=["id", "name"]).to_pylist()
     assert sorted(found, key=str) == [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]

@@ -23,8 +23,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from assets.delta import delta_rs, fences, leases
-from assets.delta.lake_table import LakeTable
+from assets.delta import delta_rs, leases, spark_table
+from assets.delta.spark_table import SparkTable
 from assets.delta.store_faults import in_words
 from assets.locks import explaining_failures
 from orchestration.resources import lake_of
@@ -173,13 +173,13 @@ def behind_another(settings: dict[str, str], session: SparkSession) -> list[str]
     def commit() -> str:
         try:
             with explaining_failures(lake_of(WAREHOUSE), "table"):
-                LakeTable(lambda: session, TABLE, WAREHOUSE).append(rows.coalesce(1))
+                SparkTable(lambda: session, TABLE, WAREHOUSE).append(rows.coalesce(1))
         except TableBusy:
             return BUSY
         return DONE
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fences, "check_leases", looks)
+        patch.setattr(spark_table, "check_leases", looks)
         ends = [commit(), commit()]
     assert came == [DONE], came
     return ends

@@ -140,13 +140,13 @@ def test_what_a_stream_describes_in_the_first_windows_of_a_feed_is_no_news(
 ) -> None:
     schema = {"key": ["id"], "columns": [{"name": "id", "type": "int"}], "encoded": []}
     row = {"window": FIRST, "table": "vets", "source_table": "a.vets", "declared": "a.vets"}
-    accounts = lake.small_table(Layer.ACCOUNTING, feed.name, accounting.COLUMNS)
+    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
     accounts.append([row | {"changes": 1, "stream_schemas": [schema]}])
     found = known_drift.unknown_in(lake, feed, [FIRST])
     assert found.drift == []
     assert [one["column"] for one in found.rows] == ["", "id"]
     # Where another window was brought to gold before, it is.
-    progress = lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS)
+    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
     progress.append([{"window": SECOND, "objects": 1, "declaration": ""}])
     (drift,) = known_drift.unknown_in(lake, feed, [FIRST]).drift
     assert (drift.kind, drift.table, drift.key) == ("table", "a.vets", ("id",))

@@ -10,7 +10,7 @@ import pytest
 
 from assets.bookkeeping import accounting
 from assets.columns.silver import SILVER_ARROW
-from assets.delta.local_table import LocalTable
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from orchestration.cli.decisions import release
@@ -46,12 +46,12 @@ def change(window: str, table: str, **others: object) -> dict[str, object]:
 def lay(lake: Lake, changes: list[dict[str, object]], held: dict[str, int]) -> None:
     """Silver with these changes, and an account for each window; a window of -1 is only announced."""
     columns = pa.schema([one for one in SILVER_ARROW if one.name in changes[0]])
-    silver: LocalTable = lake.local_table(Layer.SILVER, FEED.name)
-    silver.append(pa.Table.from_pylist(changes, schema=columns))
+    silver: InProcessTable = lake.in_process_table(Layer.SILVER, FEED.name)
+    silver.append(pa.Table.from_pylist(changes, schema=columns), ["window"])
     empty: dict[str, object] = {
         one.name: 0 if pa.types.is_integer(one.type) else None for one in accounting.COLUMNS
     } | {"warnings": []}
-    lake.small_table(Layer.ACCOUNTING, FEED.name, accounting.COLUMNS).append(
+    lake.in_process_table(Layer.ACCOUNTING, FEED.name, columns=accounting.COLUMNS).append(
         [
             empty
             | {

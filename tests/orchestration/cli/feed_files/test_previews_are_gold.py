@@ -29,7 +29,7 @@ DEMO = ("bank", "clinic", "films", "meters", "shop", "social", "tpch", "wallet")
 
 
 def rows_of(lake: Lake, feed: str, table: str) -> list[dict[str, Any]]:
-    found = lake.local_table(Layer.GOLD, feed, table).table
+    found = lake.in_process_table(Layer.GOLD, feed, table).table
     assert found is not None, f"{feed}.{table}"
     return sorted(found.to_pyarrow_table().to_pylist(maps_as_pydicts="strict"), key=str)
 

@@ -150,7 +150,7 @@ def test_a_window_that_is_not_in_gold_has_no_lag(lake: Lake, feed: Feed) -> None
     assert feed_report.seconds_to_gold(feed, at) == 90
     assert feed_report.seconds_to_gold(feed, replace(first, finished_at=BEGIN)) == 0
     assert feed_report.seconds_to_gold(feed, replace(first, finished_at=None)) is None
-    lake.small_table(Layer.PROGRESS, feed.name, window_progress.PROGRESS).rewrite([])
+    lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS).rewrite([])
     first, _ = feed_report.facts_of(lake, feed).windows
     assert first.finished_at is None
     assert "No window is in gold yet." in page_of(feed, feed_report.facts_of(lake, feed), NOW)
@@ -275,10 +275,8 @@ def test_after_many_runs_their_files_are_made_one(
         sizes = [TableSize("pets", number, 0)]
         gold_sizes.note(lake, feed, EndedRun(str(number), NOW + timedelta(number), [FIRST]), sizes)
     runs = gold_sizes.runs_of(lake, feed)
-    table = lake.opened(Layer.RUNS, feed.name)
-    assert table is not None
-    assert len(table.file_uris()) == 1
-    assert {row["run"] for row in runs.rows()} == set("01234")
+    assert len(lake.in_process_table(Layer.RUNS, feed.name).files()) == 1
+    assert {row["run"] for row in runs.now().rows()} == set("01234")
 
 
 def test_a_repeat_makes_no_commit_and_other_windows_or_sizes_do(lake: Lake, feed: Feed) -> None:
@@ -291,11 +289,13 @@ def test_a_repeat_makes_no_commit_and_other_windows_or_sizes_do(lake: Lake, feed
         (FIRST, 1, True),
     ]
     for number, (window, rows, is_news) in enumerate(noted):
-        before = runs.version()
+        before = runs.now().version
         ended = EndedRun(str(number), NOW + timedelta(number), [window])
         gold_sizes.note(lake, feed, ended, [TableSize("pets", rows, 0)])
-        assert (runs.version() > before) == is_news
-    assert [row["run"] for row in sorted(runs.rows(), key=lambda row: row["run"])] == list("0234")
+        assert (runs.now().version > before) == is_news
+    assert [row["run"] for row in sorted(runs.now().rows(), key=lambda row: row["run"])] == list(
+        "0234"
+    )
 
 
 def test_the_command_makes_it_where_it_is_asked_to(

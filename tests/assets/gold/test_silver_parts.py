@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import write_deltalake
 
-from assets.delta.table_files import Files
-from assets.gold.changes import kept_rows
-from assets.gold.changes.kept_rows import KeptRows
+from assets.delta.in_process_table import DataFile, InProcessTable
+from assets.gold import silver_parts
+from assets.gold.silver_parts import KeptRows
 
 ROWS = pa.table({"table": ["item", "order"], "key": ["1", "2"]})
 
@@ -25,23 +25,23 @@ def stored(tmp_path: Path) -> Path:
 
 def kept_of(file: Path) -> KeptRows:
     path = str(file.parent)
-    return KeptRows(Files.of(DeltaTable(path), path, path))
+    return KeptRows(InProcessTable.at("silver.zoo", path, path))
 
 
 def test_a_file_is_read_once_for_the_same_columns(stored: Path) -> None:
-    kept, size = kept_of(stored), stored.stat().st_size
-    first = kept.read(stored.name, size, ["table", "key"])
+    kept, file = kept_of(stored), DataFile(stored.name, 0, 2, {})
+    first = kept.read_file(file, ["table", "key"])
     stored.unlink()
     assert first.equals(ROWS)
-    assert kept.read(stored.name, size, ["table", "key"]) is first
+    assert kept.read_file(file, ["table", "key"]) is first
     with pytest.raises(FileNotFoundError):
-        kept.read(stored.name, size, ["key"])
+        kept.read_file(file, ["key"])
 
 
 def test_rows_beyond_the_room_are_read_again(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_rows, "MOST_BYTES", ROWS.nbytes - 1)
-    kept, size = kept_of(stored), stored.stat().st_size
-    assert kept.read(stored.name, size, ["table", "key"]).equals(ROWS)
+    monkeypatch.setattr(silver_parts, "MOST_BYTES", ROWS.nbytes - 1)
+    kept, file = kept_of(stored), DataFile(stored.name, 0, 2, {})
+    assert kept.read_file(file, ["table", "key"]).equals(ROWS)
     stored.unlink()
     with pytest.raises(FileNotFoundError):
-        kept.read(stored.name, size, ["table", "key"])
+        kept.read_file(file, ["table", "key"])

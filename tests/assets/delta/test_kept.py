@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
-from assets.delta import delta_rs, fences, kept_files, kept_tables
-from assets.delta.small_table import SmallTable
+from assets.delta import delta_rs, kept
+from assets.delta.in_process_table import InProcessTable
 from tests.services.seaweed import Store, store
 from transforms.errors import UnreadableWarehouse
 
@@ -38,8 +38,8 @@ def reads(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
     client = store.client()
     for one in client.list_objects_v2(Bucket="kept").get("Contents", []):
         client.delete_object(Bucket="kept", Key=one["Key"])
-    kept_tables._KEPT.clear()
-    monkeypatch.setattr(kept_files, "_SHELF", kept_files._Shelf())
+    kept._KEPT.clear()
+    monkeypatch.setattr(kept, "_SHELF", kept._Shelf())
     counted = Reads()
 
     def read(*args: object, **options: object) -> DeltaTable:
@@ -58,6 +58,11 @@ def opened() -> DeltaTable:
 
 def rows(*numbers: int) -> pa.Table:
     return pa.table({"number": pa.array(numbers, pa.int64())})
+
+
+def commit(table: DeltaTable | None, given: pa.Table, path: str = PATH) -> None:
+    """Add rows as the product does."""
+    InProcessTable("progress.zoo", path, WAREHOUSE, table).append(given)
 
 
 def numbers(table: DeltaTable) -> list[int]:
@@ -92,7 +97,7 @@ def test_what_this_process_commits_it_need_not_read(reads: Reads) -> None:
     as_another_process(1)
     before = reads.count
     for number in range(2, 25):
-        fences.commit_rows(opened(), PATH, WAREHOUSE, rows(number), mode="append")
+        commit(opened(), rows(number))
     assert numbers(opened()) == [*range(1, 25)]
     assert reads.count == before + 1
     # Of other commits nothing is noted, and the table is read.
@@ -104,7 +109,7 @@ def test_what_this_process_commits_it_need_not_read(reads: Reads) -> None:
 def test_a_table_in_use_is_not_changed_by_what_another_does_with_it(reads: Reads) -> None:
     as_another_process(1)
     held = opened()
-    fences.commit_rows(opened(), PATH, WAREHOUSE, rows(2), mode="append")
+    commit(opened(), rows(2))
     assert (held.version(), numbers(held)) == (0, [1])
     assert numbers(opened()) == [1, 2]
     # An earlier version of it is not what the next one gets.
@@ -125,32 +130,34 @@ def test_a_table_that_was_removed_and_made_again_is_read_anew(store: Store, read
 def test_a_table_is_lent_only_to_whom_the_store_lets_in(
     reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = SmallTable("progress.zoo", PATH, WAREHOUSE, COLUMNS)
+    small = InProcessTable.at("progress.zoo", PATH, WAREHOUSE, COLUMNS)
     small.append(rows(1))
     assert small.count() == 1
+    del small
+    InProcessTable.at("progress.zoo", PATH, WAREHOUSE, COLUMNS)
     before = reads.count
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(UnreadableWarehouse, match="secret key"):
-        small.count()
+        InProcessTable.at("progress.zoo", PATH, WAREHOUSE, COLUMNS)
     assert reads.count == before + 1
 
 
 def test_neither_many_tables_nor_large_ones_are_kept(
     reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_tables, "MOST_TABLES", 2)
+    monkeypatch.setattr(kept, "MOST_TABLES", 2)
     paths = [f"{WAREHOUSE}/progress/zoo_{number}" for number in range(3)]
     for path in paths:
-        fences.commit_rows(None, path, WAREHOUSE, rows(1), mode="append")
+        commit(None, rows(1), path)
         delta_rs.opened(path, WAREHOUSE)
-    assert [key[1] for key in kept_tables._KEPT] == paths[1:]
+    assert [key[1] for key in kept._KEPT] == paths[1:]
     # Of the tables that are kept one has two files now, which is as many as all may have.
-    monkeypatch.setattr(kept_tables, "MOST_FILES", 2)
+    monkeypatch.setattr(kept, "MOST_FILES", 2)
     grown = delta_rs.opened(paths[2], WAREHOUSE)
     assert grown is not None
-    fences.commit_rows(grown, paths[2], WAREHOUSE, rows(2), mode="append")
+    commit(grown, rows(2), paths[2])
     del grown
-    assert [key[1] for key in kept_tables._KEPT] == paths[2:]
+    assert [key[1] for key in kept._KEPT] == paths[2:]
     for number in (1, 2, 3):
         as_another_process(number)
     before = reads.count
@@ -170,11 +177,11 @@ def test_who_has_the_inner_table_of_another_changes_nobody_elses(reads: Reads) -
 
 @pytest.mark.usefixtures("reads")
 def test_a_data_file_is_fetched_once(store: Store) -> None:
-    small = SmallTable("progress.zoo", PATH, WAREHOUSE, COLUMNS)
+    small = InProcessTable.at("progress.zoo", PATH, WAREHOUSE, COLUMNS)
     for number in range(3):
         small.append(rows(number))
     assert [small.read()["number"].to_pylist() for _ in range(3)] == [[2, 1, 0]] * 3
-    assert len(kept_files._SHELF.contents) == 3
+    assert len(kept._SHELF.contents) == 3
     # Whoever asks again gets it from here: the store's objects are gone.
     client = store.client()
     for one in client.list_objects_v2(Bucket="kept", Prefix="progress/zoo/part")["Contents"]:
@@ -185,26 +192,26 @@ def test_a_data_file_is_fetched_once(store: Store) -> None:
 def test_only_small_files_are_kept_and_only_as_many_as_there_is_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_files, "_SHELF", kept_files._Shelf())
-    monkeypatch.setattr(kept_files, "MOST_OF_ONE", 100)
-    monkeypatch.setattr(kept_files, "MOST_OF_ALL", 2 * (100 + kept_files._COST))
+    monkeypatch.setattr(kept, "_SHELF", kept._Shelf())
+    monkeypatch.setattr(kept, "MOST_OF_ONE", 100)
+    monkeypatch.setattr(kept, "MOST_OF_ALL", 2 * (100 + kept._COST))
 
-    def kept() -> list[str]:
-        return [name for _, name, _ in kept_files._SHELF.contents]
+    def names() -> list[str]:
+        return [name for _, name, _ in kept._SHELF.contents]
 
     for name in ("a", "b"):
-        kept_files.keep((PATH, name, 100), b"x" * 100)
-    assert kept_files.content((PATH, "a", 100)) == b"x" * 100
-    kept_files.keep((PATH, "c", 100), b"x" * 100)
+        kept.keep((PATH, name, 100), b"x" * 100)
+    assert kept.content((PATH, "a", 100)) == b"x" * 100
+    kept.keep((PATH, "c", 100), b"x" * 100)
     # What was asked for last stays.
-    assert kept() == ["a", "c"]
-    kept_files.keep((PATH, "large", 101), b"x" * 101)
+    assert names() == ["a", "c"]
+    kept.keep((PATH, "large", 101), b"x" * 101)
     # It is not as long as the table's log says.
-    kept_files.keep((PATH, "cut", 100), b"x" * 99)
-    kept_files.keep((PATH, "c", 100), b"x" * 100)
-    assert kept() == ["a", "c"]
-    assert kept_files._SHELF.size == kept_files.MOST_OF_ALL
-    assert kept_files.content((PATH, "a", 99)) is None
+    kept.keep((PATH, "cut", 100), b"x" * 99)
+    kept.keep((PATH, "c", 100), b"x" * 100)
+    assert names() == ["a", "c"]
+    assert kept._SHELF.size == kept.MOST_OF_ALL
+    assert kept.content((PATH, "a", 99)) is None
 
 
 class Answers:
@@ -244,8 +251,8 @@ NEWEST, NEXT = f"{7:020}.json", f"{8:020}"
 def test_a_commit_is_the_newest_only_where_the_store_says_so(
     monkeypatch: pytest.MonkeyPatch, answers: Answers, tag: str | None
 ) -> None:
-    monkeypatch.setattr(kept_tables, "kept_s3_client", lambda: answers)
-    assert kept_tables._tag_of_newest(PATH, 7) == tag
+    monkeypatch.setattr(kept, "kept_s3_client", lambda: answers)
+    assert kept._tag_of_newest(PATH, 7) == tag
 
 
 def test_a_store_that_does_not_answer_is_left_alone_for_a_while(
@@ -254,15 +261,15 @@ def test_a_store_that_does_not_answer_is_left_alone_for_a_while(
     as_another_process(1)
     silent = Answers()
     with monkeypatch.context() as patch:
-        patch.setattr(kept_tables, "kept_s3_client", lambda: silent)
-        patch.setattr(kept_tables, "_SILENCE", kept_tables._Silence())
+        patch.setattr(kept, "kept_s3_client", lambda: silent)
+        patch.setattr(kept, "_SILENCE", kept._Silence())
         for number in (2, 3):
-            fences.commit_rows(opened(), PATH, WAREHOUSE, rows(number), mode="append")
+            commit(opened(), rows(number))
         assert numbers(opened()) == [1, 2, 3]
         assert silent.asked == 1
         assert "progress/zoo cannot be asked for (OSError)" in caplog.text
-        patch.setattr(kept_tables, "SILENT", 0.0)
-        kept_tables._SILENCE.until = 0.0
+        patch.setattr(kept, "SILENT", 0.0)
+        kept._SILENCE.until = 0.0
         opened()
         opened()
         assert silent.asked == 3
@@ -284,7 +291,7 @@ def test_whatever_happens_a_table_is_as_if_it_had_been_read_just_now(
         elif act == "drop" and held:
             held.pop(rng.randrange(len(held)))
         elif act == "commit":
-            fences.commit_rows(opened(), PATH, WAREHOUSE, rows(number), mode="append")
+            commit(opened(), rows(number))
             state.append(number)
         elif act == "other":
             as_another_process(number)

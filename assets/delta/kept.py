@@ -1,9 +1,10 @@
-"""Delta tables of an object store as this process last read them: one without a commit since is not read anew.
+"""What this process has read of Delta tables in an object store, so that it is not fetched again.
 
-To open a table is to read its log since the last checkpoint, a dozen requests or more, and a small window opens its
-tables some thirty times. One request says whether the newest commit is still the one that was read. Put here how a
-table that was read is kept and lent. Not here: opening it (``delta_rs``), and tables in a folder, where reading a log
-costs next to nothing.
+To open a table is to read its log since the last checkpoint, a dozen requests or more, and the steps of a small window
+open its tables some fifty times. One request says whether the newest commit is still the one that was read. And each
+step reads the small tables of all windows, each of as many files as there were windows since it was tidied: of those
+the contents are kept, for Delta never writes another file under a file's name. Names of commits come again where a
+table is removed and made again, so that these are told apart by the store's tags.
 """
 
 from __future__ import annotations
@@ -29,6 +30,15 @@ MOST_TABLES, MOST_FILES = 64, 20_000
 
 SILENT = 60.0
 """Seconds in which a store that could not be asked for its newest commit is not asked again: tables are read anew."""
+
+MOST_OF_ONE, MOST_OF_ALL = 256 << 10, 32 << 20
+"""Bytes: a larger data file is read each time, and what was not read for longest is given up for what is read now."""
+
+File: TypeAlias = tuple[str, str, int]
+"""The table's root, the file's path below it, and how many bytes the table's log says that it has."""
+
+# What a file's name and its place among the others take.
+_COST = 500
 
 _Key: TypeAlias = tuple[int, str, tuple[tuple[str, str], ...]]
 
@@ -162,3 +172,35 @@ def _tag_of_newest(path: str, version: int) -> str | None:
     ):
         return None
     return found[0].get("ETag")
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The contents, those that were read last behind the others, and how many bytes they take."""
+
+    contents: OrderedDict[File, bytes] = field(default_factory=OrderedDict)
+    size: int = 0
+
+
+_SHELF = _Shelf()
+
+
+def content(file: File) -> bytes | None:
+    """The whole content of this data file, where it is kept."""
+    with _MUTEX:
+        if file in _SHELF.contents:
+            _SHELF.contents.move_to_end(file)
+        return _SHELF.contents.get(file)
+
+
+def keep(file: File, data: bytes) -> None:
+    """Keep a content that could be read as what it is."""
+    if len(data) > MOST_OF_ONE or len(data) != file[2]:
+        return
+    with _MUTEX:
+        if file not in _SHELF.contents:
+            _SHELF.contents[file] = data
+            _SHELF.size += len(data) + _COST
+        while _SHELF.size > MOST_OF_ALL:
+            _, given_up = _SHELF.contents.popitem(last=False)
+            _SHELF.size -= len(given_up) + _COST

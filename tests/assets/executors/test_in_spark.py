@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assets.delta.broadcasting import in_bytes
+from assets.executors.in_spark import in_bytes
 
 
 @pytest.mark.parametrize(

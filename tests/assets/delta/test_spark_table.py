@@ -1,4 +1,4 @@
-"""Rows put in place of those with their keys, by deletion vectors: what a MERGE would leave, without one."""
+"""A table that Spark writes: rows put in place of those with their keys as a MERGE would leave them, without one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from assets.delta import delta_rs, replaced_rows, table_files
-from assets.delta.lake_table import LakeTable
-from assets.delta.table_files import Files
+from assets.delta import delta_rs, in_process_table, spark_table
+from assets.delta.spark_table import SparkTable
 from assets.lake import Lake
 from assets.layers import Layer
 
@@ -21,8 +20,13 @@ pytestmark = pytest.mark.spark
 
 WITH_VECTORS = {"delta.enableDeletionVectors": "true"}
 
+COLUMNS = """cast(1 as tinyint) as tiny, cast(2 as smallint) as small, 3 as whole, cast(4 as bigint) as large,
+    cast(5 as decimal(10, 2)) as exact, cast(6 as float) as single, cast(7 as double) as twice, true as yes,
+    'a' as text, cast('b' as binary) as bytes, date'2025-11-20' as day, timestamp'2025-11-20 01:02:03' as moment,
+    array(1) as some, map('a', 1) as pairs, struct(1 as a, 'b' as b) as struct"""
 
-def made(lake: Lake, count: int = 1000) -> LakeTable:
+
+def made(lake: Lake, count: int = 1000) -> SparkTable:
     """A table of several files, one row per id from 0 on."""
     table = lake.table(Layer.GOLD, "shop", "things")
     rows = lake.spark.range(0, count, 1, 4).select(
@@ -35,14 +39,14 @@ def made(lake: Lake, count: int = 1000) -> LakeTable:
     return table
 
 
-def put(table: LakeTable, names: dict[int, str | None]) -> None:
+def put(table: SparkTable, names: dict[int, str | None]) -> None:
     """These ids get these names; None takes the row away."""
     frame = table.spark.createDataFrame([*names.items()], "id bigint, name string")
     there = frame.where("name IS NOT NULL").withColumnRenamed("name", "the-name")
     table.replace_rows(frame.select("id"), there)
 
 
-def names(table: LakeTable) -> dict[int, str]:
+def names(table: SparkTable) -> dict[int, str]:
     return {row["id"]: row["the-name"] for row in table.read().collect()}
 
 
@@ -61,28 +65,24 @@ def test_rows_are_replaced_added_and_taken_away(lake: Lake) -> None:
         assert names(table) == expected
         assert table.count() == len(expected)
     # Another reader sees the same, and so does Delta's own count of what it has.
-    opened = delta_rs.opened(table.path, table.warehouse)
-    assert opened is not None and delta_rs.count(opened) == len(expected)
+    there = lake.in_process_table(Layer.GOLD, "shop", "things")
+    assert there.read(["id"]).num_rows == there.count() == len(expected)
 
 
 def test_a_part_of_a_file_has_the_rows_that_all_of_it_has(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "_BATCH", 40)
+    monkeypatch.setattr(in_process_table, "_BATCH", 40)
     table = made(lake)
     put(table, dict.fromkeys(range(0, 900, 7)))
-    opened = delta_rs.opened(table.path, table.warehouse)
-    assert opened is not None
-    files = Files.of(opened, table.path, table.warehouse)
-    found = pa.table(opened.get_add_actions())
-    assert files.kept
-    for name, size in zip(found["path"].to_pylist(), found["size_bytes"].to_pylist(), strict=True):
-        parts = [*files.batches(name, size, ["id"])]
-        assert len(parts) > 1
-        assert (
-            pa.concat_tables(parts)["id"].to_pylist()
-            == files.read(name, size, ["id"])["id"].to_pylist()
-        )
+    there, ids = (
+        lake.in_process_table(Layer.GOLD, "shop", "things"),
+        pa.schema([("id", pa.int64())]),
+    )
+    assert there.count() < there.stored_rows
+    parts = [*there.batches(ids)]
+    assert len(parts) > 2 * len(there.files())
+    assert pa.concat_tables(parts)["id"].to_pylist() == there.read(ids)["id"].to_pylist()
 
 
 def test_each_turn_is_one_commit_and_none_where_there_is_nothing_to_do(lake: Lake) -> None:
@@ -134,16 +134,25 @@ def test_of_two_writers_at_once_delta_takes_one(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(lake, 40)
-    shaped = replaced_rows._shaped
+    shaped = spark_table._shaped
 
     def late(*frames: object) -> object:
         # Between what the first has read and its commit, another one commits.
-        monkeypatch.setattr(replaced_rows, "_shaped", shaped)
+        monkeypatch.setattr(spark_table, "_shaped", shaped)
         with ThreadPoolExecutor(1) as other:
             other.submit(put, table, {1: "theirs"}).result()
         return shaped(*frames)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(replaced_rows, "_shaped", late)
+    monkeypatch.setattr(spark_table, "_shaped", late)
     with pytest.raises(PySparkException, match="DELTA_CONCURRENT_APPEND"):
         put(table, {1: "mine", 2: "mine"})
     assert (names(table)[1], names(table)[2]) == ("theirs", "thing 2")
+
+
+def test_the_columns_of_a_table_are_read_from_its_log(lake: Lake) -> None:
+    table = lake.table(Layer.GOLD, "shop", "things")
+    assert table.schema().names == []
+    lake.spark.sql(f"SELECT {COLUMNS}").write.format("delta").save(table.path)
+    assert [(one.name, one.dataType) for one in table.schema()] == [
+        (one.name, one.dataType) for one in table.read().schema
+    ]

@@ -1,31 +1,37 @@
 """One Delta table by its path, and the few ways in which Weir writes it with Spark.
 
-Put here a way to write a table with Spark. Not here: which tables there are (``lake``), and tables that need no session
-(``local_table``, ``small_table``).
+On an object store the session looks at its leases just before a commit, and the store refuses a commit whose number
+another has taken: Spark, which opens the table once more when it commits, is told the number that its commit has to
+have (``orchestration/spark/conditional_commits``).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-import pyarrow as pa
 from delta.tables import DeltaTable
-from deltalake import DeltaTable as DeltaLog
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from py4j.java_gateway import JavaClass
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from assets.columns.quoting import literal, quoted
-from assets.delta import delta_rs, fences, replaced_rows
-from assets.delta.leases import check_leases
-from assets.delta.store_faults import naming_store_faults
+from assets.delta.in_process_table import InProcessTable
+from assets.delta.leases import check_leases, is_on_store
+
+LOG_STORE = "ConditionalLogStore"
+"""The class of Java by which Spark commits to S3."""
+
+# Columns of a table that Weir writes may have any name that does not begin like these.
+_FILE, _ROW = "_weir_file", "_weir_row"
 
 
 @dataclass(frozen=True, slots=True)
-class LakeTable:
+class SparkTable:
     """One Delta table by its path: it need not exist yet. ``session`` is asked for once Spark has something to do."""
 
     session: Callable[[], SparkSession]
@@ -37,10 +43,13 @@ class LakeTable:
         """The session that reads and writes it."""
         return self.session()
 
+    def log(self) -> InProcessTable:
+        """The table as its log has it now: asking that starts no session."""
+        return InProcessTable.at(self.path, self.path, self.warehouse)
+
     def exists(self) -> bool:
         """True once the table has been written."""
-        with naming_store_faults(self.path, self.warehouse):
-            return delta_rs.opened(self.path, self.warehouse) is not None
+        return self.log().exists
 
     def read(self) -> DataFrame:
         """The table as it is now."""
@@ -48,18 +57,17 @@ class LakeTable:
 
     def schema(self) -> StructType:
         """The table's columns and their types, by its own log; none where there is no table."""
-        with naming_store_faults(self.path, self.warehouse):
-            table = delta_rs.opened(self.path, self.warehouse)
-            # Delta keeps a schema as Spark writes it, so that no session has to be started to read it.
-            return (
-                StructType()
-                if table is None
-                else StructType.fromJson(json.loads(table.schema().to_json()))
-            )
+        table = self.log().table
+        # Delta keeps a schema as Spark writes it, so that no session has to be started to read it.
+        return (
+            StructType()
+            if table is None
+            else StructType.fromJson(json.loads(table.schema().to_json()))
+        )
 
     def version(self) -> int:
         """The number of the table's newest commit; -1 where there is none."""
-        return int(self._newest_commit()["version"]) if self.exists() else -1
+        return self.log().version
 
     def append(
         self, rows: DataFrame, partition_by: Sequence[str] = (), *, seen: int | None = None
@@ -109,22 +117,17 @@ class LakeTable:
         nothing to take away, rows are added, which costs Spark one job and not five. For that the caller has to be
         alone at the table.
         """
-        before = delta_rs.opened(self.path, self.warehouse)
-        if before is None:
+        before = self.log()
+        if not before.exists:
             with self.commits():
                 rows.write.format("delta").partitionBy("window").save(self.path)
-        elif has_windows(before, windows) or "://" in self.path:
+        elif before.windows.intersection(windows) or "://" in self.path:
             # On an object store rows are replaced, not appended, so that Delta itself notices a concurrent write, too.
             self.replace_windows(rows, windows)
         elif any_rows:
             self.append(rows)
-        after = delta_rs.opened(self.path, self.warehouse)
-        assert after is not None  # it was written above, or was there
-        if before is not None and after.version() == before.version():
-            return 0
-        # Delta counts no rows where some only went.
-        metrics = after.history(1)[0].get("operationMetrics") or {}
-        return int(metrics.get("numOutputRows", 0))
+        after = self.log()
+        return 0 if after.version == before.version else after.rows_written()
 
     def create(self, rows: DataFrame, properties: Mapping[str, str]) -> None:
         """Write the table with these properties, in place of what there was, in one commit."""
@@ -161,20 +164,85 @@ class LakeTable:
             merge.whenNotMatchedInsert(insert[0], dict(insert[1])).execute()
 
     def replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
-        """Put ``rows`` in place of those that have these ``keys``, in one commit (``replaced_rows``)."""
+        """Take away every row that has one of these ``keys``, and add ``rows``; where there are neither, no commit.
+
+        Delta's MERGE looks through the table three times: which files have such keys, what becomes of their rows, and
+        where these stand. Where nothing of the old rows is wanted, one look at the key columns is enough: the old rows
+        are marked by deletion vectors, and the new ones are files beside them. A million rows in ten million take half
+        of MERGE's time so. Delta's own classes do both, within a transaction of Delta's, which the commit checks as it
+        checks that of a MERGE. They are no public interface: they are those of the jar that
+        ``orchestration/spark/jars.py`` pins.
+
+        Args:
+            keys: one row per key, of the table's columns that tell it, and no others.
+            rows: the table's columns by their names; those that are missing are null. The table has deletion vectors
+                and no change data feed.
+
+        Raises:
+            PySparkException: Another writer changed the table meanwhile (``DELTA_CONCURRENT_…``).
+            Py4JJavaError: A row breaks a constraint of the table.
+        """
         with self.commits():
-            replaced_rows.replace(self.spark, self.path, keys, rows)
+            self._replace_rows(keys, rows)
 
-    def commits(self) -> AbstractContextManager[None]:
-        """Around each commit: whoever has lost a lease on a table of an object store writes no more (``fences``)."""
-        return fences.spark_commits(self.session, self.path, self.warehouse)
+    def _replace_rows(self, keys: DataFrame, rows: DataFrame) -> None:
+        # What py4j finds of Scala has no types.
+        jvm: Any = self.spark._jvm
+        java: Any = self.spark._jsparkSession
+        delta, nothing = jvm.org.apache.spark.sql.delta, _object(jvm.scala, "None")
+        log = delta.DeltaLog.forTable(java, self.path)
+        transaction = log.startTransaction(nothing, nothing)
+        always = _object(jvm.org.apache.spark.sql.catalyst.expressions, "Literal").TrueLiteral()
+        # It reads the whole table: whatever another writer changes meanwhile is a conflict. With how many rows each
+        # file has, so that one that loses all of them goes.
+        files = transaction.filterFiles(jvm.PythonUtils.toSeq([always]), True)
+        snapshot = transaction.snapshot()
+        table = DataFrame(log.createDataFrame(snapshot, files, False, nothing), self.spark)
+        places = table.select(
+            *(quoted(name) for name in keys.columns),
+            F.col("_metadata.file_path").alias(_FILE),
+            F.col("_metadata.row_index").alias(_ROW),
+        )
+        gone = places.join(keys, on=keys.columns, how="left_semi").select(_FILE, _ROW)
+        marks = _object(delta.commands, "DeletionVectorBitmapGenerator")
+        marked = marks.buildRowIndexSetsForFilesMatchingCondition(
+            *(java, transaction, True, gone._jdf, files, always),
+            *(jvm.scala.Option.apply(F.col(name)._jc) for name in (_FILE, _ROW)),
+        )
+        marking = _object(delta.commands, "DMLWithDeletionVectorsHelper")
+        by_path = marking.generateCandidateFileMap(log.dataPath(), files)
+        touched = marking.findFilesWithMatchingRows(transaction, by_path, marked)
+        # Of a file without statistics they are made, with texts of this length at most.
+        statistics = _object(delta.stats, "StatsCollectionUtils")
+        longest = statistics.getDataSkippingStringPrefixLength(java, transaction.metadata())
+        taken = marking.processUnmodifiedData(java, touched, snapshot, longest)._1()
+        actions = taken.concat(transaction.writeFiles(_shaped(rows, table)._jdf))
+        if not actions.isEmpty():
+            # What the table's history calls it: Delta would ask a MERGE for counts that only its own command has.
+            transaction.commit(actions, getattr(delta, "DeltaOperations$Update")(nothing))
 
-    def _newest_commit(self) -> Row:
-        """``version``, and what Delta itself counted in ``operationMetrics``."""
-        history = DeltaTable.forPath(self.spark, self.path).history(1)
-        newest = history.select("version", "operationMetrics").first()
-        assert newest is not None  # a Delta table has at least the commit that made it
-        return newest
+    @contextmanager
+    def commits(self) -> Iterator[None]:
+        """Around each commit: on an object store, behind those that are there while the leases are held.
+
+        Where another writer has committed by then, Delta's error is that of a concurrent write.
+
+        Raises:
+            LeaseLost: this process may write no more.
+        """
+        if not is_on_store(self.warehouse):
+            yield
+            return
+        version = self.version()
+        # Looked at behind the version: whatever it is, it was made by this writer or before it had the lease.
+        check_leases(self.warehouse)
+        gateway: Any = self.spark.sparkContext._gateway
+        store = JavaClass(LOG_STORE, gateway._gateway_client)
+        store.expect(self.path, version + 1)
+        try:
+            yield
+        finally:
+            store.forget(self.path)
 
     def set_properties(self, properties: Mapping[str, str]) -> None:
         """Set these of the table's properties, and leave the others."""
@@ -197,9 +265,7 @@ class LakeTable:
 
     def count(self) -> int:
         """How many rows there are, by the table's own log."""
-        with naming_store_faults(self.path, self.warehouse):
-            table = delta_rs.opened(self.path, self.warehouse)
-            return 0 if table is None else delta_rs.count(table)
+        return self.log().count()
 
     def add_constraint(self, name: str, condition: str) -> None:
         """Let Delta refuse rows of which the condition is not true: those that are there, and those that come."""
@@ -210,13 +276,18 @@ class LakeTable:
 
     def properties(self) -> dict[str, str]:
         """The table's own properties."""
-        with naming_store_faults(self.path, self.warehouse):
-            table = delta_rs.opened(self.path, self.warehouse)
-            return {} if table is None else dict(table.metadata().configuration)
+        return self.log().properties
 
 
-def has_windows(table: DeltaLog, windows: Sequence[str]) -> bool:
-    """Whether a table that is partitioned by window has any file of these."""
-    wanted = set(windows)
-    found = pa.table(table.get_add_actions(flatten=True))["partition.window"]
-    return not wanted.isdisjoint(found.unique().to_pylist())
+def _shaped(rows: DataFrame, table: DataFrame) -> DataFrame:
+    """The rows with the table's columns, in the table's types."""
+    known = set(rows.columns)
+    cells = [
+        (F.col(quoted(one.name)) if one.name in known else F.lit(None), one) for one in table.schema
+    ]
+    return rows.select(*[cell.cast(one.dataType).alias(one.name) for cell, one in cells])
+
+
+def _object(package: Any, name: str) -> Any:
+    """The one instance of a Scala object."""
+    return getattr(getattr(package, f"{name}$"), "MODULE$")
