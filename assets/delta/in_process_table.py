@@ -253,7 +253,7 @@ class InProcessTable:
         with self._faults():
             for file in self.files(asked):
                 at, parquet = 0, self._parquet(file)
-                names = _stored(parquet, _names(columns, asked))
+                names = _stored(parquet, file, _names(columns, asked))
                 for batch in parquet.iter_batches(
                     _BATCH, columns=names, use_threads=self._is_local
                 ):
@@ -274,7 +274,7 @@ class InProcessTable:
         parquet = self._parquet(file, repeated)
         # Not through delta-rs's own dataset: that hands Python's files to threads of Arrow's, and a process that ends
         # soon after is aborted by them, now and then, whatever it has done. So these are read by this thread alone.
-        rows = parquet.read(_stored(parquet, columns), use_threads=self._is_local)
+        rows = parquet.read(_stored(parquet, file, columns), use_threads=self._is_local)
         return self._whole(file, rows, columns)
 
     def content(self, path: str) -> bytes:
@@ -336,16 +336,14 @@ class InProcessTable:
                 whole = pa.concat_tables([others, new], promote_options="default")
                 self._commit(whole, "overwrite")
 
-    def replace_windows(
-        self, rows: Rows, windows: Iterable[str], partition_by: Sequence[str] = ()
-    ) -> None:
+    def replace_windows(self, rows: Rows, windows: Iterable[str]) -> None:
         """Put ``rows`` in place of all rows of these windows."""
-        self.replace(rows, "window", windows, partition_by)
+        self.replace(rows, "window", windows)
 
     def put_windows(self, rows: pa.Table, windows: Iterable[str]) -> int:
         """``replace_windows`` in a table that is cut by them; how many rows Delta says it wrote."""
         before = self.version
-        self.replace_windows(rows, windows, ["window"])
+        self.replace(rows, "window", windows, ["window"])
         return 0 if self.version == before else self.rows_written()
 
     def rewrite(
@@ -567,9 +565,9 @@ def _parquet_of(source: object, repeated: Sequence[str]) -> pq.ParquetFile:
     )
 
 
-def _stored(parquet: pq.ParquetFile, columns: Sequence[str]) -> list[str]:
-    """Those of the columns that the file itself has."""
-    there = {*parquet.schema_arrow.names}
+def _stored(parquet: pq.ParquetFile, file: DataFile, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that are read of the file itself: Spark writes into it what its rows share, too."""
+    there = {*parquet.schema_arrow.names}.difference(file.values)
     return [one for one in columns if one in there]
 
 

@@ -1,7 +1,7 @@
 """What this process has read of Delta tables in an object store, so that it is not fetched again.
 
 To open a table is to read its log since the last checkpoint, a dozen requests or more, and the steps of a small window
-open its tables some fifty times. One request says whether the newest commit is still the one that was read. And each
+open its tables some forty times. One request says whether the newest commit is still the one that was read. And each
 step reads the small tables of all windows, each of as many files as there were windows since it was tidied: of those
 the contents are kept, for Delta never writes another file under a file's name. Names of commits come again where a
 table is removed and made again, so that these are told apart by the store's tags.
