@@ -45,4 +45,6 @@ def with_mentioned(
     # Base rows, too: accounts do not count repeats, and compacted events that are read again are repeats.
     names = [*sorted(mentioned), *in_base]
     found = added(names, table.columns)
-    return replace(table, columns={**table.columns, **dict.fromkeys(found, "string")}, added=found)
+    # A table that has some of them already, as a mirror does, keeps these.
+    columns = {**table.columns, **dict.fromkeys(found, "string")}
+    return replace(table, columns=columns, added=(*table.added, *found))
