@@ -1,7 +1,7 @@
 """Rules as Dagster asset checks: their names and severities, and what a reader of the UI sees.
 
 Put here how a rule, or its result, is shown. Not here: the rules (``expectations``), and counting what breaks them
-(``assets/silver/violations``, ``assets/gold/apply_reports``).
+(``assets/silver/findings``, ``assets/gold/apply_reports``).
 """
 
 from __future__ import annotations

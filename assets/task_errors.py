@@ -1,7 +1,6 @@
 """Weir's own errors on their way out of Spark's tasks: Spark carries only text, so an error's parts go in the text.
 
-Put here errors whose cause is Spark or one of its tasks: a worker or a Java process that was killed says nothing
-itself. Not here: all other errors (``transforms/errors.py``).
+A worker or a Java process that was killed says nothing itself.
 """
 
 from __future__ import annotations
@@ -11,26 +10,14 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from transforms import errors
-from transforms.errors import RecordFailed, WeirError
+from transforms.errors import WeirError
 from transforms.landing_away import LandingAway
-
-MEMORY = "the memory of the Python process that works on it"
-
-
-class TaskFailed(Exception):
-    """A ``WeirError`` on its way out of a task: Spark carries only text, so the error's parts are in the text."""
-
-    def __init__(self, error: WeirError) -> None:
-        self.error = error
-        parts = {"kind": type(error).__name__, "text": str(error), "parts": vars(error)}
-        coded = base64.b64encode(json.dumps(parts, default=str).encode()).decode()
-        super().__init__(f"{error}\nweir-error:{coded}")
+from transforms.task_failures import TaskFailed
 
 
 class WorkerLost(WeirError):
@@ -78,40 +65,6 @@ def is_of_lost_spark(failure: Exception) -> bool:
     except (Py4JError, OSError):
         # Java is asked for the text of its errors.
         return True
-
-
-@dataclass(slots=True)
-class Place:
-    """What a task is reading just now."""
-
-    feed: str
-    object: str
-    line: int = 0
-
-
-@contextmanager
-def naming_place(place: Place) -> Iterator[None]:
-    """Around what reads ``place``: an unexpected exception is raised as a ``RecordFailed`` that names it."""
-    try:
-        yield
-    except WeirError:
-        raise
-    except Exception as error:
-        raise failed_at(place, error) from error
-
-
-def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed:
-    """An unexpected exception as ``RecordFailed``: the log of a task would not say where it happened.
-
-    ``together``: how many records are worked on as one, of which the first is there.
-    """
-    if isinstance(error, MemoryError):
-        text = f"{'it does' if together == 1 else 'together they do'} not fit into {MEMORY}"
-    else:
-        text = f"{type(error).__name__}: {error}"
-    if together > 1:
-        text = f"{together:,} records that belong together begin there: {text}"
-    return RecordFailed(place.feed, place.object, place.line, text)
 
 
 _LOST = "Python worker exited unexpectedly"

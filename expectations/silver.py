@@ -1,7 +1,7 @@
 """What must be true of a window's changes. Violations are counted in the pass that writes them.
 
 Put here each rule of every format. Not here: what a single format warns of (``transforms/formats``), and counting
-(``assets/silver/violations``).
+(``assets/silver/findings``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The accounts of a feed, ``accounting.<feed>``: what became of the events of each window and table, in numbers.
 
 Put here the table's columns and what reads or adds rows of it. Not here: how events are counted
-(``transforms/silver/accounting.py``), making the rows (``silver/stored_accounts``), and what the counts say
-(``silver/violations``).
+(``transforms/silver/accounting.py``), making the rows (``silver/derive_windows``), and what the counts say
+(``silver/findings``).
 """
 
 from __future__ import annotations
@@ -123,12 +123,12 @@ def announce(
     for row in earlier:
         known.setdefault(row["table"], set()).update(row["change_kinds"] or ())
     new = [
-        row
+        _announced(row)
         for row in accounts
         if row["change_kinds"] and not set(row["change_kinds"]) <= known.get(row["table"], set())
     ]
     if new:
-        table.append([_announced(row) for row in new])
+        table.append(new)
 
 
 def _announced(row: StoredAccount) -> StoredAccount:

@@ -1,18 +1,19 @@
 """Events in quarantine that a person has dismissed: they will not be repaired, and no longer hold compaction back.
 
 They stay in quarantine as they are; the decision is in ``decisions.<feed>``. Events that came too late for compacted
-history need no decision, so they are left out everywhere. Put here what asks Spark which events are dismissed, or still
-wait. Not here: counting them without Spark (``quarantine/totals``), and making the decision
-(``assets/upkeep/dismissing``).
+history need no decision, so they are left out everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from assets.bookkeeping.quarantine import places
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import Coordinates
@@ -38,11 +39,14 @@ def waiting(lake: Lake, feed: Feed) -> DataFrame | None:
     return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_anti")
 
 
-def among(refused: DataFrame, known: Collection[Coordinates]) -> int:
-    """How many of these refused rows are of the dismissed records (``known``)."""
+def among(refused: DataFrame | pa.Table, known: Collection[Coordinates]) -> int:
+    """How many of these refused rows, those that are no events left aside, are of the dismissed records (``known``)."""
     if not known:
         return 0
-    rows = refused.where(F.col("reason") != REASON)
+    if isinstance(refused, pa.Table):
+        is_asked = pc.and_(pc.is_null(refused["derived"]), pc.not_equal(refused["reason"], REASON))
+        return int(places.among(refused.filter(is_asked), places.places_of(known)).num_rows)
+    rows = refused.where("derived IS NULL").where(F.col("reason") != REASON)
     return rows.join(frame_of(rows, known), on=[*COORDINATES], how="left_semi").count()
 
 

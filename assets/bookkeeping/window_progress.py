@@ -9,8 +9,9 @@ Dagster asset (``progress_asset``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 
@@ -87,16 +88,40 @@ def _finish(lake: Lake, feed: Feed, windows: Sequence[str]) -> int:
 
 def behind(lake: Lake, feed: Feed, known: Sequence[ReadObject]) -> set[str]:
     """The windows that were derived from fewer records than bronze has now, or under another declaration."""
+    windows = {one.window for one in known}
+    return behind_by(declarations(feed, windows), accounts_of(lake, feed, windows), known)
+
+
+def declarations(feed: Feed, windows: Iterable[str]) -> dict[str, str]:
+    """Under which declaration each of these windows would be derived now: the digest of it."""
+    digest = feed_digests(feed)
+    return {window: digest(window) for window in windows}
+
+
+def accounts_of(
+    lake: Lake, feed: Feed, windows: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """The accounts (``READ_ACCOUNTS``) of these windows, or all."""
+    table = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=READ_ACCOUNTS)
+    if windows is None:
+        return table.rows()
+    return table.rows(where={"window": windows}) if windows else []
+
+
+def behind_by(
+    declared: Mapping[str, str], accounts: Iterable[Mapping[str, Any]], known: Sequence[ReadObject]
+) -> set[str]:
+    """``behind`` for whoever has the ``declarations`` of at least these windows, and has read their ``accounts``."""
     bronze_records: Counter[str] = Counter()
     for one in known:
         bronze_records[one.window] += one.records
-    digest = feed_digests(feed)
     derived_records: Counter[str] = Counter()
     stale: set[str] = set()
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=READ_ACCOUNTS)
-    for row in accounts.rows(where={"window": bronze_records}) if bronze_records else ():
+    for row in accounts:
+        if row["window"] not in bronze_records:
+            continue
         derived_records[row["window"]] += row["records"]
-        if row["declaration"] != digest(row["window"]):
+        if row["declaration"] != declared[row["window"]]:
             stale.add(row["window"])
     return stale | {
         window for window in bronze_records if bronze_records[window] != derived_records[window]

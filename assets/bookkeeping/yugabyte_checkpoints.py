@@ -56,7 +56,7 @@ def write(lake: Lake, feed: Feed) -> list[Row]:
 
 def _open_from(lake: Lake, feed: Feed, unread: Sequence[str]) -> dict[str, list[int]]:
     """Where the first open transaction of each tablet begins."""
-    states = transaction_states.states(lake, feed, unread)
+    states = transaction_states.states(lake, feed, open_events.read(lake, feed), unread)
     still = {one.id for one in states if one.commit is None}
     found: dict[str, list[int]] = {}
     for row in open_events.table_of(lake, feed).rows(["id", "position"]) if still else ():

@@ -1,8 +1,4 @@
-"""The columns of silver and quarantine, and of the frames between silver's stages, for Spark and for Arrow.
-
-Put here a column of these. Not here: what they mean (``transforms/change.py``,
-``transforms/silver/conforming/changes.py``).
-"""
+"""The columns of silver and quarantine, for Spark and for Arrow."""
 
 from __future__ import annotations
 
@@ -29,8 +25,6 @@ TRANSACTION = T.StructType(
 """
 
 KEY_TEXT = "key_text"
-_MADE_LAST = ("feed", KEY_TEXT)
-"""Columns that follow from others, and are made as the rows are written."""
 
 CHANGE = T.StructType(
     [
@@ -113,81 +107,15 @@ QUARANTINE = T.StructType(
 ``payload`` is the record, verbatim, so that it can be fixed and replayed; the coordinates say where it was.
 """
 
-CHANGES, REFUSED, ACCOUNT = "change", "refused", "account"
-COVERED, IN_BASE = "covered", "in base"
-"""What a row of ``OUTPUT`` is: a row of silver, one of quarantine, or a part of the window's accounts.
-
-Or a change at or below its table's horizon, of which it is still open whether the base has it (``COVERED``), and
-one that the base has (``IN_BASE``).
-"""
-
 
 def _nullable(fields: list[T.StructField]) -> T.StructType:
     return T.StructType([T.StructField(one.name, one.dataType, True) for one in fields])
-
-
-_MICROSECONDS = ("event_at", "extracted_at")
-_OF_CHANGE = [
-    T.StructField(one.name, T.LongType() if one.name in _MICROSECONDS else one.dataType)
-    for one in CHANGE.fields
-    if one.name not in _MADE_LAST
-]
-"""Silver's columns but those that are made last; moments are microseconds since 1970 until then."""
-
-_REASON = [
-    T.StructField("reason", T.StringType()),
-    T.StructField("detail", T.StringType()),
-    T.StructField("payload", T.BinaryType()),
-]
-
-_COUNTED = [
-    T.StructField("tally", T.StringType()),
-    T.StructField("facts", T.StringType()),
-    T.StructField("segment", T.LongType()),
-    T.StructField("is_first", T.BooleanType()),
-]
-"""What accounting needs of a row."""
-
-ROWS_SCHEMA = _nullable(
-    [
-        T.StructField("group", T.BinaryType()),
-        T.StructField("sort_key", T.BinaryType()),
-        T.StructField("shard", T.IntegerType()),
-        T.StructField("row", T.BinaryType()),
-        T.StructField("transaction", T.BinaryType()),
-        T.StructField("part", T.BinaryType()),
-        T.StructField("commit", T.ArrayType(T.LongType())),
-    ]
-)
-"""One row per change or refused event, before duplicates are found: packed (``assets/arrow/silver/packed_rows.py``).
-
-``row`` is the ``transforms.silver.conforming.changes.Row``, ``group`` and ``sort_key`` are the ``duplicates`` module's,
-``shard`` says which task gets it. Of an event that is part of a transaction, ``transaction`` is that one's window and
-name, ``part`` what it says of it (``transforms.silver.transactions.TransactionEvent``), and ``commit`` the place of its
-commit, where the window holds all of it.
-"""
-
-PENDING_SCHEMA = _nullable(
-    [
-        T.StructField("group", T.BinaryType()),
-        T.StructField("order", T.ArrayType(T.LongType())),
-        T.StructField("shard", T.IntegerType()),
-        T.StructField("blob", T.BinaryType()),
-    ]
-)
-"""One row per record that cannot be decoded without its neighbours, pickled in ``blob``."""
-
-OUTPUT_SCHEMA = _nullable([T.StructField("kind", T.StringType()), *_OF_CHANGE, *_REASON, *_COUNTED])
-"""One row per row of silver, per row of quarantine, and per task's accounts (their text in ``payload``)."""
 
 
 def _arrow(schema: T.StructType) -> pa.Schema:
     arrow: pa.Schema = to_arrow_schema(schema, timezone="UTC")
     return arrow
 
-
-ROWS, PENDING, OUTPUT = _arrow(ROWS_SCHEMA), _arrow(PENDING_SCHEMA), _arrow(OUTPUT_SCHEMA)
-"""These three schemas for Arrow."""
 
 SILVER, REFUSALS = CHANGE, QUARANTINE
 SILVER_ARROW = _arrow(_nullable(CHANGE.fields))

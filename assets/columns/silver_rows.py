@@ -1,9 +1,7 @@
-"""Which rows of silver count for gold, and which wait: every reader of silver asks this module.
+"""Which rows of silver count for gold, and which wait; and how classified rows become those of silver and quarantine.
 
 Silver keeps a row of whatever a record said: changes, but also begins, commits and notes, which name a table and change
-nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares. Put here a
-condition on silver's rows. Not here: which of the changes that count are visible yet
-(``assets/columns/transactions.py``).
+nothing in it, scoped deletes that wait for a decision, and changes of tables that nothing declares.
 """
 
 from __future__ import annotations
@@ -11,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.columns.silver import KEY_TEXT
 from transforms.change import CONTROL, HOLD
+from transforms.feed.feed import Feed
 
 BETWEEN: Final = "\x1f"
 """The sign between the parts of a key in ``key_text``."""
@@ -65,3 +68,36 @@ def text_of(key: Sequence[str | None]) -> str | None:
 def may_be_of(texts: Collection[str | None]) -> Column:
     """False only for rows of other keys: Parquet's pages know their least and greatest text, and can be passed over."""
     return F.col(KEY_TEXT).isNull() | F.col(KEY_TEXT).isin([*texts])
+
+
+def written_rows(
+    rows: DataFrame | pa.Table, feed: Feed, schema: T.StructType
+) -> DataFrame | pa.Table:
+    """Classified rows with exactly the columns of silver or of quarantine (``schema``), those made last among them."""
+    if isinstance(rows, pa.Table):
+        arrow = to_arrow_schema(schema, timezone="UTC")
+        return as_arrow(rows, feed, pa.schema([one.with_nullable(True) for one in arrow]))
+
+    def column(field: T.StructField) -> Column:
+        if field.name == "feed":
+            return F.lit(feed.name)
+        if field.name == KEY_TEXT:
+            return key_text(F.col("key"))
+        if isinstance(field.dataType, T.TimestampType):
+            return F.timestamp_micros(field.name)
+        return F.col(field.name)
+
+    return rows.select(*[column(one).alias(one.name) for one in schema.fields])
+
+
+def as_arrow(rows: pa.Table, feed: Feed, schema: pa.Schema) -> pa.Table:
+    """``written_rows`` in this process."""
+
+    def cells(field: pa.Field) -> pa.ChunkedArray | pa.Array:
+        if field.name == "feed":
+            return pa.repeat(feed.name, rows.num_rows)
+        if field.name == KEY_TEXT:
+            return pc.binary_join(rows["key"].cast(pa.list_(pa.string())), BETWEEN)
+        return rows[field.name].cast(field.type)
+
+    return pa.table([cells(one) for one in schema], schema=schema)

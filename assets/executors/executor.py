@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -24,8 +24,15 @@ class Stage(Protocol):
         """What the stage makes of the batches."""
 
 
+class Ranges(NamedTuple):
+    """A column of numbers below ``size``: rows with the same one belong together, and neighbours side by side."""
+
+    column: str
+    size: int
+
+
 class Executor(Protocol[Frame]):
-    """What a fold asks of whoever runs it.
+    """What silver and a fold ask of whoever runs them.
 
     Keys are lists of texts (``key``). Where a count is given, it says how many rows a frame has at most, so that Spark
     can choose how to join or shuffle it.
@@ -75,8 +82,25 @@ class Executor(Protocol[Frame]):
         ``most``: how many changes there may be; None where that is not known.
         """
 
-    def sorted(self, frame: Frame, by: Sequence[str], within: Sequence[str]) -> Frame:
-        """The rows with those that agree in the columns ``by`` together, in the order of ``within``."""
+    def sorted(
+        self, frame: Frame, by: Sequence[str], within: Sequence[str], most: int | None = None
+    ) -> Frame:
+        """The rows with those that agree in the columns ``by`` together, in the order of ``within``.
+
+        ``most``: of how many records they are; None where that is not known.
+        """
+
+    def in_order(self, frame: Frame, by: str, ranges: Ranges, most: int) -> Frame:
+        """The rows in the order of ``by``, those that belong together (``ranges``) in one task.
+
+        ``most``: of how many records they are.
+        """
+
+    def looked_up(self, frame: Frame, lists: Frame, on: str, column: str) -> Frame:
+        """The rows with the list that ``lists`` has in a column for their ``on``; an empty one where it has none."""
+
+    def containing(self, frame: Frame, column: str, some: Sequence[bytes]) -> Frame:
+        """The rows with one of these sequences of bytes in the column."""
 
     def filled(self, frame: Frame, column: str) -> Frame:
         """The rows that have bytes in the column."""
@@ -89,6 +113,12 @@ class Executor(Protocol[Frame]):
 
     def kept(self, frame: Frame) -> Frame:
         """The frame, computed once: it does not read tables again, whatever is committed to them."""
+
+    def cached(self, frame: Frame) -> Frame:
+        """The frame, computed when it is asked for first, and kept for those who ask later, until it is ``freed``."""
+
+    def freed(self, frame: Frame) -> None:
+        """Give up what is kept of a frame."""
 
     def collected(self, frame: Frame) -> pa.Table:
         """The rows in this process; they are few."""

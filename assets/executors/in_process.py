@@ -11,16 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.executors.choice import IN_PROCESS
-from assets.executors.executor import Stage
+from assets.executors.executor import Ranges, Stage
 from transforms.arrow import typed_values
 from transforms.gold import fold_rows
 from transforms.gold.change import Key
 from transforms.gold.fold_rows import TEXTS, cells, list_array
 
+BATCH_ROWS: Final = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """See ``Executor``: frames are Arrow tables."""
+    """See ``Executor``: frames are Arrow tables. ``batch_rows``: so many of a frame's rows a stage gets at a time."""
+
+    batch_rows: int = BATCH_ROWS
 
     @property
     def name(self) -> str:
@@ -93,11 +97,31 @@ class InProcess:
         )
         return typed_values.rows_at(frame, map(itemgetter(3), order))
 
-    def sorted(self, frame: pa.Table, by: Sequence[str], within: Sequence[str]) -> pa.Table:
+    def sorted(
+        self, frame: pa.Table, by: Sequence[str], within: Sequence[str], most: int | None = None
+    ) -> pa.Table:
         """See ``Executor``."""
         cells = (values_of(frame, name) for name in (*by, *within))
         order = sorted(zip(*cells, range(frame.num_rows), strict=True))
         return typed_values.rows_at(frame, [one[-1] for one in order])
+
+    def in_order(self, frame: pa.Table, by: str, ranges: Ranges, most: int) -> pa.Table:
+        """See ``Executor``."""
+        return frame.sort_by(by)
+
+    def looked_up(self, frame: pa.Table, lists: pa.Table, on: str, column: str) -> pa.Table:
+        """See ``Executor``."""
+        known = dict(zip(values_of(lists, on), lists[column].to_pylist(), strict=True))
+        kind = lists.schema.field(column).type
+        cells = pa.array([known.get(one) or [] for one in values_of(frame, on)], kind)
+        if column not in frame.column_names:
+            return frame.append_column(column, cells)
+        return frame.set_column(frame.column_names.index(column), column, cells)
+
+    def containing(self, frame: pa.Table, column: str, some: Sequence[bytes]) -> pa.Table:
+        """See ``Executor``."""
+        has = [any(one in (cell or b"") for one in some) for cell in frame[column].to_pylist()]
+        return frame.filter(pa.array(has, pa.bool_()))
 
     def filled(self, frame: pa.Table, column: str) -> pa.Table:
         """See ``Executor``."""
@@ -109,19 +133,23 @@ class InProcess:
 
     def staged(self, frame: pa.Table, stage: Stage) -> pa.Table:
         """See ``Executor``."""
-        batches = frame.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+        batches = frame.combine_chunks().to_batches(max_chunksize=self.batch_rows)
         return pa.Table.from_batches([*stage(batches)], schema=stage.schema)
 
     def kept(self, frame: pa.Table) -> pa.Table:
         """See ``Executor``."""
         return frame
 
-    def collected(self, frame: pa.Table) -> pa.Table:
+    def cached(self, frame: pa.Table) -> pa.Table:
         """See ``Executor``."""
         return frame
 
+    def freed(self, frame: pa.Table) -> None:
+        """See ``Executor``."""
 
-BATCH_ROWS: Final = 10_000
+    def collected(self, frame: pa.Table) -> pa.Table:
+        """See ``Executor``."""
+        return frame
 
 
 def values_of(frame: pa.Table, name: str) -> list[Any]:

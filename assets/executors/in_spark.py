@@ -12,8 +12,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.arrow.record_batches import with_clear_errors
 from transforms.feed.feed import Feed
+from transforms.task_failures import with_clear_errors
 
 ROWS_OF_A_TASK = 100_000
 """How many rows one task sorts: about a hundred megabytes.

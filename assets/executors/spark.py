@@ -15,7 +15,7 @@ from pyspark.sql.types import ArrayType, BooleanType, MapType, StructField
 
 from assets.executors import in_spark
 from assets.executors.choice import SPARK
-from assets.executors.executor import Stage
+from assets.executors.executor import Ranges, Stage
 from assets.executors.in_spark import broadcast_if_small
 from transforms.feed.feed import Feed
 from transforms.gold.change import Key
@@ -94,9 +94,32 @@ class InSpark:
         sharded = frame.withColumn(_SHARD, F.xxhash64("group")).repartition(*tasks, _SHARD)
         return sharded.sortWithinPartitions(_SHARD, "group", "what", "position").drop(_SHARD)
 
-    def sorted(self, frame: DataFrame, by: Sequence[str], within: Sequence[str]) -> DataFrame:
+    def sorted(
+        self, frame: DataFrame, by: Sequence[str], within: Sequence[str], most: int | None = None
+    ) -> DataFrame:
+        """See ``Executor``: where ``most`` is None, Spark chooses the number of tasks by what it shuffles."""
+        tasks = () if most is None else (in_spark.tasks_for(frame, most),)
+        return frame.repartition(*tasks, *by).sortWithinPartitions(*by, *within)
+
+    def in_order(self, frame: DataFrame, by: str, ranges: Ranges, most: int) -> DataFrame:
+        """See ``Executor``: side by side, and not by a hash, so that a task of silver has rows of few windows.
+
+        It writes a file for each of these.
+        """
+        tasks = in_spark.tasks_for(frame, most)
+        task = F.floor(F.col(ranges.column).cast("long") * tasks / ranges.size).cast("int")
+        return frame.repartitionById(tasks, task).sortWithinPartitions(by)
+
+    def looked_up(self, frame: DataFrame, lists: DataFrame, on: str, column: str) -> DataFrame:
         """See ``Executor``."""
-        return frame.repartition(*by).sortWithinPartitions(*by, *within)
+        found = frame.drop(column).join(lists, on=on, how="left")
+        # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+        whole = found.withColumn(column, F.coalesce(column, F.array()))
+        return whole.select(*dict.fromkeys((*frame.columns, column)))
+
+    def containing(self, frame: DataFrame, column: str, some: Sequence[bytes]) -> DataFrame:
+        """See ``Executor``."""
+        return frame.where(reduce(Column.__or__, [F.contains(column, F.lit(one)) for one in some]))
 
     def filled(self, frame: DataFrame, column: str) -> DataFrame:
         """See ``Executor``."""
@@ -113,6 +136,14 @@ class InSpark:
     def kept(self, frame: DataFrame) -> DataFrame:
         """See ``Executor``."""
         return frame.localCheckpoint()
+
+    def cached(self, frame: DataFrame) -> DataFrame:
+        """See ``Executor``."""
+        return in_spark.kept(frame)
+
+    def freed(self, frame: DataFrame) -> None:
+        """See ``Executor``."""
+        frame.unpersist()
 
     def collected(self, frame: DataFrame) -> pa.Table:
         """See ``Executor``."""

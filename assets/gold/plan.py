@@ -122,15 +122,13 @@ class FeedPlan:
             Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
         ).read()
         labels = pc.unique(pc.list_flatten(accounts["change_kinds"])).to_pylist()
-        has_transactions = TRANSACTIONS in labels
+        compacted = bases.horizon_facts(lake, feed)
+        brought_before = window_progress.brought_before(lake, feed, windows)
+        released = None
+        if TRANSACTIONS in labels:
+            released = complete_transactions.complete(lake, feed, windows, accounts, brought_before)
         return cls(
-            feed,
-            tuple(windows),
-            accounts,
-            bases.horizon_facts(lake, feed),
-            window_progress.brought_before(lake, feed, windows),
-            complete_transactions.complete(lake, feed, windows) if has_transactions else None,
-            silver,
+            *(feed, tuple(windows), accounts, compacted, brought_before, released, silver),
         )
 
     @cached_property

@@ -19,7 +19,6 @@ from assets.executors.choice import Choice
 from assets.landing.landings import open_landing
 from assets.landing.objects import LandedObject
 from assets.landing.spark_source import batches, read_parts
-from assets.task_errors import Place, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
@@ -28,6 +27,7 @@ from transforms.source_format import Split
 from transforms.splitting.damaged_archives import with_damage
 from transforms.splitting.gzip_stream import inflate, too_large
 from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.task_failures import Place, naming_place
 
 # What an object costs beside its bytes: a request, a row. Keeps many small ones from sharing a task.
 _OBJECT_COST = 64 << 10

@@ -20,8 +20,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from assets.columns.bronze import BRONZE
-from assets.task_errors import TaskFailed, raise_clearly
+from assets.task_errors import raise_clearly
 from transforms.errors import WeirError
+from transforms.task_failures import TaskFailed
 
 __all__ = ["RecordSource", "raise_clearly", "read_parts"]
 

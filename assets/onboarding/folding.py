@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.bookkeeping.transactions import open_events, transaction_states
-from assets.columns import spelling
+from assets.columns import silver_rows, spelling
 from assets.columns.silver import SILVER_ARROW
 from assets.delta.in_process_table import DataFile
 from assets.executors.choice import IN_PROCESS, Choice
@@ -20,7 +20,6 @@ from assets.executors.in_process import InProcess
 from assets.gold.folding import TableFold
 from assets.gold.plan import SEVERAL, TablePlan
 from assets.gold.silver_in_process import SilverInProcess
-from assets.silver import written_rows
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
 from transforms.change_kinds import ChangeKinds, ScopeShape
@@ -44,7 +43,7 @@ def tables_of(feed: Feed, rows: pa.Table) -> dict[str, FoldedTable]:
     """What the keys of each gold table are after all changes of these rows."""
     if not rows.num_rows:
         return {}
-    silver = InMemory({_ALL: written_rows.as_arrow(rows, feed, SILVER_ARROW)})
+    silver = InMemory({_ALL: silver_rows.as_arrow(rows, feed, SILVER_ARROW)})
     complete = completed(rows) if FORMATS[feed.format].transactional else {}
     released = {name: (commit, True) for name, commit in complete.items()}
     found = {}

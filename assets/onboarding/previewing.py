@@ -14,18 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
 from assets.onboarding.folding import FoldedTable, tables_of
-from assets.silver import local_stages
+from assets.silver import classifying
 from transforms.arrow import typed_values
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import EFFECT, PARTS
 from transforms.moments import moment_of
 from transforms.record import BronzeRecord
-from transforms.silver.accounting import Account, Accounts
+from transforms.silver.accounting import Account
 from transforms.silver.conforming import discovered_tables
 from transforms.silver.conforming.described_tables import Description
 from transforms.silver.conforming.discovered_tables import SeenTable
+from transforms.silver.frames import CHANGES, REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,10 @@ class Preview:
 def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
     """What gold would have of these records, if they were all."""
     batch = pa.RecordBatch.from_pylist([_row(one) for one in records], schema=BRONZE_ARROW)
-    classified = local_stages.classified(feed, [batch], {})
-    accounts = Accounts()
-    for text in local_stages.texts_of(classified, ACCOUNT):
-        accounts.read(text)
-    of_windows = accounts.rows()
+    classified = classifying.alone(feed, batch)
+    of_windows = classified.accounts
     found, stopped = with_described(feed, of_windows)
-    is_change = pc.equal(classified["kind"], CHANGES)
-    tables = tables_of(found, classified.filter(is_change))
+    tables = tables_of(found, classified.of_kind(CHANGES))
     warnings: Counter[str] = Counter()
     for account in of_windows:
         warnings.update(account["warnings"])
@@ -83,7 +79,7 @@ def preview(feed: Feed, records: Sequence[BronzeRecord]) -> Preview:
         len(records),
         {name: sum(account[name] for account in of_windows) for name in names},
         tuple(_table(name, tables[name]) for name in sorted(tables)),
-        _refused(classified),
+        _refused(classified.of_kind(REFUSED)),
         _waiting(found, of_windows),
         stopped,
         dict(warnings),
@@ -141,8 +137,8 @@ def _table(name: str, folded: FoldedTable) -> PreviewTable:
     return PreviewTable(name, folded.table, rows, len({tuple(one) for one in deleted}))
 
 
-def _refused(classified: pa.Table) -> tuple[Refused, ...]:
-    rows = classified.filter(pc.equal(classified["kind"], REFUSED)).to_pylist()
+def _refused(found: pa.Table) -> tuple[Refused, ...]:
+    rows = found.to_pylist()
     counts = Counter(row["reason"] for row in rows)
     firsts = {row["reason"]: row for row in reversed(rows)}
     return tuple(

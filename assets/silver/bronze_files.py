@@ -1,7 +1,7 @@
 """The data files of some windows' bronze at one moment: found in Delta's log, without a Spark job.
 
 Another run may add records meanwhile; all readers of one ``BronzeFiles`` see the same records. Put here how bronze is
-read for silver. Not here: what becomes of the records (``classified_windows``).
+read for silver. Not here: what becomes of the records (``classifying``).
 """
 
 from __future__ import annotations

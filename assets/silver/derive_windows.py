@@ -1,57 +1,55 @@
-"""Bronze to silver, quarantine and accounts, for some windows: classify, refuse, write, account.
-
-Put here the order of these steps. Not here: the steps themselves (``classified_windows``, ``schema_changes``,
-``commits``, ``stored_accounts``), the Dagster asset (``silver_asset``), and the rules (``violations``).
-"""
+"""Bronze to silver, quarantine and accounts, for some windows: plan, classify, refuse, commit, report."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from assets.bookkeeping import accounting, decisions, dismissals
-from assets.bookkeeping.accounting import StoredAccount
-from assets.bookkeeping.compacted import bases
-from assets.bookkeeping.transactions import open_transactions
-from assets.columns.silver import CHANGES, REFUSED
+from assets.bookkeeping import accounting, dismissals
+from assets.bookkeeping.accounting import ACCOUNTING, StoredAccount
+from assets.bookkeeping.quarantine import mended_records
+from assets.bookkeeping.transactions import open_events
+from assets.columns.silver import REFUSALS, SILVER
+from assets.columns.silver_rows import written_rows
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import (
-    classified_windows,
-    commits,
-    schema_changes,
-    stored_accounts,
-    undeclared_tables,
-    violations,
-)
-from assets.silver.classified_windows import ClassifiedWindows
-from assets.silver.freshness import stale_lags
-from assets.silver.samples_of_counts import samples_of_counts, samples_of_quarantine
-from assets.silver.violations import Findings
-from expectations import silver as rules
-from transforms.display.markdown import Markdown, code_block, paragraphs
+from assets.silver import classifying, findings, schema_changes
+from assets.silver.classifying import Classified
+from assets.silver.findings import Findings
+from assets.silver.plan import SilverPlan
+from transforms.change_kinds import streams_label
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
+from transforms.moments import moment_of
+from transforms.record import COORDINATES
+from transforms.silver.accounting import Account
+from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
     """What deriving some windows came to.
 
-    ``accounts``: one row per window and table (``ACCOUNTING``). ``violations``: how often each rule of silver is
-    broken, by the rule's name. ``samples``: what a reader of a failed check wants to see first, by the rule's name.
-    ``executor``: which of them has classified the records.
+    ``findings``: what is known of them now. ``violations``: how often each rule of silver is broken, by the rule's
+    name. ``executor``: which of them has classified the records.
     """
 
-    accounts: Sequence[StoredAccount]
+    findings: Findings
     violations: Mapping[str, int]
-    samples: Mapping[str, Markdown]
     executor: str
+
+    @property
+    def accounts(self) -> Sequence[StoredAccount]:
+        """One row per window and table (``ACCOUNTING``)."""
+        return self.findings.accounts
 
 
 def derive(
@@ -73,90 +71,41 @@ def derive(
         TableBusy: another run writes silver.
     """
     with writing(lake, Layer.SILVER, feed.name):
-        return derive_alone(lake, decisions.with_recorded(lake, feed), windows, judged_by)
+        return derived(lake, SilverPlan.read(lake, feed, windows, judged_by))
 
 
-def derive_alone(
-    lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
-) -> Derived:
-    """``derive`` for a caller that holds silver's lock already; the feed has its recorded decisions.
-
-    Args:
-        lake: the warehouse that is read and written.
-        feed: the feed with its recorded decisions.
-        windows: all of them are replaced.
-        judged_by: see ``derive``.
-    """
-    horizons = bases.horizons(judged_by or lake, feed)
-    bases.refuse_altered_past(lake, feed)
-    made = classified_windows.made(lake, feed, windows, judged_by)
-    accounts = stored_accounts.stored(feed, made.accounts)
-    table = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS)
-    earlier = table.rows()
-    refuse(feed, made, accounts)
-    accounting.announce(table, accounts, earlier)
-    written, refused = commits.commit_windows(lake, feed, made, windows)
-    dismissed = _dismissed(feed, made, windows)
-    table.replace_windows(accounts, windows)
-    made.unpersist()
-    others = [row for row in earlier if row["window"] not in set(windows)]
-    findings = Findings(
+def derived(lake: Lake, plan: SilverPlan) -> Derived:
+    """``derive`` by a plan, for a caller that holds silver's lock."""
+    made = classifying.of_plan(lake, plan)
+    accounts = stored_accounts(plan.feed, plan.declared, made.accounts)
+    _refuse(lake, plan, made, accounts)
+    written = _commit(lake, plan, made, accounts)
+    dismissed = _dismissed(plan, made)
+    made.free()
+    all_accounts = [*plan.others, *accounts]
+    known, waiting = plan.transactions, written.waiting
+    still_open = (
+        known.still_open(lake, plan.feed, waiting, plan.declared, all_accounts) if known else []
+    )
+    found = Findings(
+        feed=plan.feed,
         accounts=accounts,
-        landed=made.landed,
-        written=written,
-        refused=refused,
-        falls=accounting.falls([*others, *accounts]),
-        late=violations.mostly_late(accounts, others),
-        stale=stale_lags(feed, accounts, datetime.now(UTC)),
+        landed=plan.landed,
+        written=written.silver,
+        refused=written.quarantine,
+        falls=accounting.falls(all_accounts),
+        late=findings.mostly_late(accounts, plan.others),
+        stale=findings.stale_lags(plan.feed, accounts, datetime.now(UTC)),
         conflicts=[line for account in made.accounts for line in account["seen"]],
+        dismissed=dismissed,
+        open=still_open,
     )
-    counts = violations.count_of_rules(feed, findings)
-    samples = (
-        violations.samples(findings)
-        | samples_of_counts(feed, accounts)
-        | samples_of_quarantine(lake, feed, windows, accounts)
-    )
-    counts[rules.NOTHING_QUARANTINED.name] -= dismissed
-    if counts[name := rules.TABLES_ARE_DECLARED.name]:
-        samples[name] = paragraphs([samples[name], _as_declared(lake, feed, accounts)])
-    for rule, waiting in _waiting_transactions(lake, feed).items():
-        counts[rule] = len(waiting)
-        samples[rule] = open_transactions.described(waiting)
-    if judged_by is None and bases.horizons(lake, feed) != horizons:
-        # History was compacted meanwhile: what was judged by the horizon before is judged by the new one.
-        return derive_alone(lake, feed, windows)
-    return Derived(accounts, counts, samples, made.executor)
+    return Derived(found, findings.count_of_rules(found), made.run.name)
 
 
-def _as_declared(lake: Lake, feed: Feed, accounts: Sequence[StoredAccount]) -> Markdown:
-    """What to write into the feed file for the tables that it does not declare."""
-    waiting = {row["window"] for row in accounts if row["declared"] is None and row["changes"]}
-    lines = "\n".join(undeclared_tables.lines_to_paste(lake, feed, waiting))
-    return code_block(lines, "yaml")
-
-
-def _dismissed(feed: Feed, made: ClassifiedWindows, windows: Sequence[str]) -> int:
-    """How many of the quarantined events a person has dismissed."""
-    dismissed = feed.decisions.dismissed(windows)
-    if not dismissed:
-        return 0
-    return dismissals.among(made.of_kind(REFUSED).where("derived IS NULL"), dismissed)
-
-
-def _waiting_transactions(
-    lake: Lake, feed: Feed
-) -> dict[str, list[open_transactions.OpenTransaction]]:
-    """The transactions of all windows that break a rule, by the rule's name."""
-    if not FORMATS[feed.format].transactional:
-        return {}
-    waiting = open_transactions.still_open(lake, feed)
-    return {
-        rules.EVERY_TRANSACTION_IS_COMMITTED.name: waiting,
-        rules.NO_TRANSACTION_IS_OVERDUE.name: [one for one in waiting if one.never_committed],
-    }
-
-
-def refuse(feed: Feed, made: ClassifiedWindows, accounts: Sequence[StoredAccount]) -> None:
+def _refuse(
+    lake: Lake, plan: SilverPlan, made: Classified[Any], accounts: Sequence[StoredAccount]
+) -> None:
     """Raise before anything is written where these windows bring what the feed does not take.
 
     Raises:
@@ -165,8 +114,118 @@ def refuse(feed: Feed, made: ClassifiedWindows, accounts: Sequence[StoredAccount
     """
 
     def classified_rows() -> DataFrame:
-        rows = made.of_kind(CHANGES, REFUSED)
+        rows = classifying.by_spark(lake, plan.feed, made).of_kind(CHANGES, REFUSED)
         has_fault = F.col("reason").isNotNull()
         return rows.select("*", F.when(has_fault, F.struct("reason", "detail")).alias("fault"))
 
-    schema_changes.refuse_in_stream(feed, accounts, classified_rows)
+    schema_changes.refuse_in_stream(plan.feed, accounts, classified_rows)
+
+
+def _dismissed(plan: SilverPlan, made: Classified[Any]) -> int:
+    """How many of the quarantined events a person has dismissed."""
+    dismissed = plan.feed.decisions.dismissed(plan.windows)
+    if not dismissed:
+        return 0
+    return dismissals.among(made.of_kind(REFUSED), dismissed)
+
+
+class Written(NamedTuple):
+    """What the commits of a run wrote: how many rows of silver and of quarantine, by what Delta says.
+
+    ``waiting``: the events of transactions that their window does not hold whole; None where Spark has stored them.
+    """
+
+    silver: int
+    quarantine: int
+    waiting: pa.Table | None
+
+
+def _commit(
+    lake: Lake, plan: SilverPlan, made: Classified[Any], accounts: Sequence[StoredAccount]
+) -> Written:
+    """Replace these windows in silver, quarantine and accounts, in this order.
+
+    Kinds of change that silver did not have are announced first, for gold folds by what the accounts say of them.
+    """
+    table = lake.in_process_table(Layer.ACCOUNTING, plan.feed.name, columns=accounting.COLUMNS)
+    accounting.announce(table, accounts, plan.earlier)
+    still = partial(_still_refused, made.of_kind(REFUSED))
+    mended_records.note_leaving(lake, plan.feed, plan.quarantined, still)
+    silver, quarantine = (_put(lake, plan, made, layer) for layer in _KINDS)
+    waiting = None
+    if plan.transactions is not None:
+        events = open_events.events_of(made.of_kind(CHANGES, IN_BASE))
+        waiting = open_events.put(lake, plan.feed, events, made.counts.open_events, plan.windows)
+    table.replace_windows(accounts, plan.windows)
+    return Written(silver, quarantine, waiting)
+
+
+_KINDS: Final = {
+    Layer.SILVER: (CHANGES, SILVER, findings.STORED),
+    Layer.QUARANTINE: (REFUSED, REFUSALS, findings.REFUSED),
+}
+"""The kind of row that each table has, its columns, and the outcomes whose rows they are."""
+
+
+def _put(lake: Lake, plan: SilverPlan, made: Classified[Any], layer: Layer) -> int:
+    """Put rows in place of the windows'; returns how many rows the commit says it wrote."""
+    kind, columns, outcomes = _KINDS[layer]
+    rows = written_rows(made.of_kind(kind), plan.feed, columns)
+    if isinstance(rows, pa.Table):
+        table = plan.silver if layer == Layer.SILVER else plan.quarantine
+        return table.put_windows(rows, plan.windows)
+    any_rows = made.count(*outcomes) > 0
+    return lake.table(layer, plan.feed.name).put_windows(rows, plan.windows, any_rows=any_rows)
+
+
+def _still_refused(refused: DataFrame | pa.Table, places: pa.Table) -> pa.Table:
+    """Which of some records are refused again: asked only where some were in quarantine, for it may be Spark's job."""
+    if isinstance(refused, pa.Table):
+        return refused.select(COORDINATES)
+    known = refused.sparkSession.createDataFrame(places)
+    again = refused.select(*COORDINATES).distinct()
+    return again.join(known, on=[*COORDINATES], how="left_semi").toArrow()
+
+
+def stored_accounts(
+    feed: Feed, declared: Mapping[str, str], accounts: Sequence[Account]
+) -> list[StoredAccount]:
+    """One row per window and table (``ACCOUNTING``); ``declared``: see ``SilverPlan``."""
+    return [
+        {
+            **{name: account[name] for name in _SAME},
+            "change_kinds": _change_kinds(feed, account),
+            "newest_event_at": moment_of(account["newest_event_at"]),
+            "segments": [
+                {
+                    **{"epoch": epoch, "segment": segment},
+                    **{"event_at": moment_of(made_at), "extracted_at": moment_of(read_at)},
+                }
+                for epoch, segment, made_at, read_at in account["segments"]
+            ],
+            "stream_schemas": [
+                {
+                    "key": schema["key"],
+                    "columns": [{"name": name, "type": kind} for name, kind in schema["columns"]],
+                    "encoded": schema["encoded"],
+                }
+                for schema in account["stream_schemas"]
+            ],
+            "declaration": declared[account["window"]],
+        }
+        for account in accounts
+    ]
+
+
+def _change_kinds(feed: Feed, account: Account) -> list[str]:
+    """The kinds of change, and from which streams they came where the fold asks whether there are several."""
+    streams = [streams_label(account["streams"])] if FORMATS[feed.format].crosses_streams else []
+    return [*account["change_kinds"], *streams]
+
+
+_SAME: Final = tuple(
+    field.name
+    for field in ACCOUNTING.fields
+    if field.name
+    not in ("change_kinds", "segments", "newest_event_at", "stream_schemas", "declaration")
+)

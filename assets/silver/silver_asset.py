@@ -1,7 +1,4 @@
-"""The Dagster assets of silver and quarantine: one pass derives both, and reports what became of every event.
-
-Put here what Dagster is shown of silver. Not here: how silver is derived (``derive_windows``).
-"""
+"""The Dagster assets of silver and quarantine, which one pass derives, and silver's checks."""
 
 # No postponed annotations here: Dagster reads the functions' own.
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +8,25 @@ from typing import Any
 
 import dagster as dg
 
-from assets import partitions, per_window
+from assets import checks, partitions, per_window
 from assets.asset_keys import feed_key
 from assets.bookkeeping.accounting import StoredAccount
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.executors.told import EXECUTOR, by
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.quality import declared_checks, kept_results, pages
 from assets.quality.suite_faults import refuse_unknown
 from assets.retries import retried
 from assets.shown_markdown import as_metadata
-from assets.silver import derive_windows
-from assets.silver.freshness import lags
-from assets.silver.silver_checks import silver_check_specs, silver_checked
+from assets.silver import derive_windows, findings
+from assets.silver.derive_windows import Derived
+from assets.silver.findings import lags
 from assets.window_asset import of_feed, table_metadata, window_step
 from assets.wording import counted
+from expectations.feed_rules import silver_rules
+from expectations.rule import judge
+from expectations.validation_results import rule_in_json
 from transforms.display.markdown import Markdown, own_head, table
 from transforms.feed.feed import Feed
 from transforms.silver.accounting import COUNTS, OUTCOMES
@@ -151,3 +152,34 @@ def as_table(accounts: Sequence[StoredAccount]) -> Markdown:
     head = ["window", "table", *OUTCOMES, "events"]
     rows = sorted(accounts, key=lambda row: (row["window"], str(row["table"])))
     return table(own_head(*head), [[row[name] for name in head] for row in rows])
+
+
+def silver_check_specs(feed: Feed) -> list[dg.AssetCheckSpec]:
+    """The built-in checks of the feed's silver, and those that its file adds."""
+    key = feed_key("silver", feed)
+    suite = declared_checks.suite_of(feed, "silver")
+    return [
+        *checks.specs(key.path, silver_rules(feed)),
+        *declared_checks.specs_of_suite(key, suite),
+    ]
+
+
+def silver_checked(
+    lake: Lake, feed: Feed, made: Derived, windows: Sequence[str]
+) -> list[dg.AssetCheckResult]:
+    """The results of silver's checks over these windows, kept in the warehouse."""
+    key, rules = feed_key("silver", feed), silver_rules(feed)
+    samples = findings.samples(lake, made.findings)
+    found = list(checks.results(key.path, rules, made.violations, windows, samples))
+    stored: list[Mapping[str, Any]] = [
+        rule_in_json(rule, samples.get(rule.rule.name)) for rule in judge(rules, made.violations)
+    ]
+    suite = declared_checks.suite_of(feed, "silver")
+    if suite is not None:
+        asked = declared_checks.ask_silver(lake, feed, suite, windows)
+        stored += asked.results
+        found += declared_checks.results_of_suite(key, asked)
+    page = kept_results.keep(lake, feed, kept_results.place_of(key.path, windows), stored)
+    if suite is not None:
+        pages.build_pages_of(lake, feed)
+    return list(kept_results.linked(found, page))

@@ -28,6 +28,7 @@ from assets.gold.silver_by_spark import SilverBySpark
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
+from assets.silver.plan import SilverPlan
 from transforms.errors import CompactionRefused
 from transforms.feed.feed import Table
 from transforms.feed.table_names import HISTORY, TOMBSTONES
@@ -160,7 +161,8 @@ class HistoryBySpark:
             assert row is not None  # an aggregate without groups has one row
             newest = max(row["window"] or "", earlier)
             bases.write(lake, feed, NewBase(name, self.plan.table, base, horizon, newest))
-            known = compacted_identities.with_known(lake, feed, self._in_silver(horizon))
+            compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
+            known = compacted_identities.with_known(compacted, self._in_silver(horizon))
             if known.where("NOT is_known").isEmpty():
                 return
             # Spark reads silver again, with what was written meanwhile. The old base was kept, for it is replaced.
@@ -178,9 +180,10 @@ class HistoryBySpark:
         covered = self._in_silver(horizon)
         if covered.isEmpty():
             return
-        unknown = compacted_identities.with_known(lake, feed, covered).where("NOT is_known")
+        compacted = lake.in_process_table(Layer.COMPACTED, feed.name)
+        unknown = compacted_identities.with_known(compacted, covered).where("NOT is_known")
         if windows := [row["window"] for row in unknown.select("window").distinct().collect()]:
-            derive_windows.derive_alone(lake, feed, windows)
+            derive_windows.derived(lake, SilverPlan.read(lake, feed, windows))
         silver = lake.table(Layer.SILVER, feed.name)
         silver.delete(silver_rows.are_of(self.plan.name) & covers(horizon))
 

@@ -27,6 +27,7 @@ from assets.gold.silver_in_process import SilverInProcess, TooLarge
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.silver import derive_windows
+from assets.silver.plan import SilverPlan
 from transforms.arrow import map_columns
 from transforms.change import CONTROL, HOLD
 from transforms.errors import CompactionRefused
@@ -251,7 +252,7 @@ class HistoryInProcess:
             if not compacted_identities.identities_of(rows) <= known
         }
         if unknown:
-            derive_windows.derive_alone(lake, feed, sorted(unknown))
+            derive_windows.derived(lake, SilverPlan.read(lake, feed, sorted(unknown)))
         windows = sorted({window for _, window in self._covered(horizon)})
         silver = lake.in_process_table(Layer.SILVER, feed.name)
         for start in range(0, len(windows), _WINDOWS):

@@ -21,16 +21,17 @@ from assets.bookkeeping.quarantine.mended_records import coordinates_of
 from assets.bookkeeping.quarantine.payloads import maybe_among
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.columns.bronze import BRONZE_ARROW
-from assets.columns.silver import CHANGES, REFUSED, SILVER_ARROW
+from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import local_stages
+from assets.silver import classifying
 from transforms.errors import DecisionRefused
 from transforms.feed.decisions import Coordinates, Decisions, Replacement
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import COORDINATES
+from transforms.silver.frames import CHANGES, REFUSED
 
 BronzeRow = Mapping[str, Any]
 
@@ -164,11 +165,15 @@ class Tried:
 def tried_alone(feed: Feed, rows: Iterable[BronzeRow]) -> Tried:
     """Decode records of bronze as they are given, without others of their windows, and write nothing."""
     as_given = replace(feed, decisions=replace(feed.decisions, replacements=()))
-    batches = pa.Table.from_pylist([dict(row) for row in rows], BRONZE_ARROW).to_batches()
+    bronze = pa.RecordBatch.from_pylist([dict(row) for row in rows], BRONZE_ARROW)
     changes = Counter[Coordinates]()
     refused: dict[Coordinates, list[str]] = {}
-    found = local_stages.classified(as_given, batches, {})
-    for row in found.select(["kind", *COORDINATES, "reason", "detail"]).to_pylist():
+    found = classifying.alone(as_given, bronze)
+    for row in (
+        found.of_kind(CHANGES, REFUSED)
+        .select(["kind", *COORDINATES, "reason", "detail"])
+        .to_pylist()
+    ):
         if row["kind"] == CHANGES:
             changes[coordinates_of(row)] += 1
         elif row["kind"] == REFUSED:

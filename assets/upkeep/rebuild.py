@@ -24,7 +24,8 @@ from assets.gold.table_properties import DECLARATION
 from assets.lake import Lake
 from assets.layers import Layer
 from assets.locks import writing
-from assets.silver import derive_windows
+from assets.silver import derive_windows, findings
+from assets.silver.findings import Findings
 from expectations import silver as rules
 from transforms.display.markdown import bullet_texts
 from transforms.errors import RebuildRefused, RebuildStopped
@@ -70,19 +71,20 @@ def rebuild_silver(lake: Lake, feed: Feed, windows: Sequence[str]) -> Iterator[R
     feed = decisions.with_recorded(lake, feed)
     with _alone(lake, feed):
         _mark_unfinished(lake, feed)
+    blocking = [rule for rule in rules.rules_of(feed.format) if rule.severity == "blocking"]
     violations: Counter[str] = Counter()
-    found: dict[str, str] = {}
+    broken: list[Findings] = []
     for start in range(0, len(windows), WINDOWS_AT_ONCE):
         some = windows[start : start + WINDOWS_AT_ONCE]
         made = derive_windows.derive(lake, feed, some)
         violations.update(made.violations)
-        found |= made.samples
+        if any(made.violations[rule.name] for rule in blocking):
+            broken.append(made.findings)
         yield RebuildProgress(start + len(some), len(windows))
-    for rule in rules.rules_of(feed.format):
-        if rule.severity == "blocking" and violations[rule.name]:
-            seen = "; ".join(
-                line.removeprefix("- ") for line in bullet_texts(found.get(rule.name, ""))
-            )
+    for rule in blocking:
+        if violations[rule.name]:
+            shown = [findings.samples(lake, one).get(rule.name, "") for one in broken]
+            seen = "; ".join(line.removeprefix("- ") for one in shown for line in bullet_texts(one))
             raise RebuildStopped(
                 feed.name,
                 f"a check fails: {rule.says}" + (f" {seen}." if seen else ""),

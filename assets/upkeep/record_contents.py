@@ -11,6 +11,7 @@ from assets.bookkeeping.quarantine import words
 from assets.bookkeeping.quarantine.payloads import payloads
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.upkeep.mending import bronze_rows
 from transforms.feed.decisions import Coordinates
 from transforms.feed.feed import Feed
@@ -32,5 +33,5 @@ def contents_of(
     return {
         **{place: row["payload"] for place, row in of_bronze.items()},
         **given,
-        **payloads(lake, feed, there),
+        **payloads(lake.in_process_table(Layer.QUARANTINE, feed.name), there),
     }

@@ -18,7 +18,7 @@ from assets.gold.apply import apply_feed
 from assets.gold.gold_checks import check_specs, checked
 from assets.lake import Lake
 from assets.silver import derive_windows
-from assets.silver.silver_checks import silver_checked
+from assets.silver.silver_asset import silver_checked
 from bench.aims import WINDOW
 from bench.lines.appliers import WINDOWS, feed_of
 from bench.made import drops, row

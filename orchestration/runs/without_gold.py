@@ -1,6 +1,6 @@
 """What a run's summary says of tables that have events and no gold: their names, and the lines that declare them.
 
-Put here how it is told. Not here: what is proposed of such a table (``assets/silver/undeclared_tables``), and the rest
+Put here how it is told. Not here: what is proposed of such a table (``assets/silver/findings``), and the rest
 of the summary (``summary``).
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from assets.bookkeeping import accounting
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver.undeclared_tables import lines_to_paste
+from assets.silver.findings import lines_to_paste
 from assets.wording import counted
 from orchestration.runs.outcome import Outcome
 from orchestration.runs.summary_lines import gold_tables

@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
+from assets.bookkeeping.window_progress import declarations
 from assets.columns.silver import CHANGE, QUARANTINE
 from assets.executors import in_spark
 from assets.executors.choice import SPARK
 from assets.lake import Lake
 from assets.landing.landings import open_landing
-from assets.silver import stored_accounts
+from assets.silver.derive_windows import stored_accounts
 from tests.services.kafka import Broker, Sent
 from tests.services.seaweed import Store
 from tests.support.golden_landing import Laid, Row, laid, made, materialize
@@ -141,7 +142,8 @@ def compare(given: Laid, lake: Lake, cut: list[Row], broken: Mapping[str, int]) 
         of_window = found.windows[window]
         assert of_window.changes == [{name: row[name] for name in CHANGE.names} for row in changes]
         assert of_window.quarantine == only(refused, QUARANTINE.names)
-        assert of_window.accounts == stored_accounts.stored(given.feed, outcome.accounts)
+        declared = declarations(given.feed, [window])
+        assert of_window.accounts == stored_accounts(given.feed, declared, outcome.accounts)
     assert broken["accounting_is_exact"] == broken["no_null_key"] == 0
     assert broken["nothing_quarantined"] == sum(
         one.count("quarantined") + one.count("derived_quarantined") for one in expected.values()

@@ -11,7 +11,7 @@ from assets import retries
 from assets.gold import table_faults
 from assets.landing.landings import open_landing
 from assets.retries import passes, retried, wait
-from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
+from assets.task_errors import WorkerLost, raise_clearly
 from transforms.errors import (
     FeedMisdeclared,
     TableBusy,
@@ -23,6 +23,7 @@ from transforms.errors import (
 )
 from transforms.feed.feed import Feed
 from transforms.landing_away import LandingAway
+from transforms.task_failures import TaskFailed
 
 AWAY = LandingAway("shop", "s3://drops", "nothing answers", "Run again.")
 FAILED = WarehouseFailed("silver.shop", "s3://lake", "the store answers 503")

@@ -5,6 +5,7 @@ Not here: what the engines read and fold with these verbs (``test_reading``, ``t
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from assets.executors.executor import Executor
+from assets.executors.executor import Executor, Ranges
 from assets.executors.in_spark import SMALL
 from tests.executors.drawn_frames import Frames, drawn
 from tests.executors.engines import Engine, Rows, counted, differing, records_of
@@ -92,6 +93,9 @@ def in_order(
 
 OF_GROUP = ("group",), ("what", "position")
 OF_PLACE = ("kind", "by"), ("place",)
+CLOCKS = [("clock", at) for at in range(0, 99, 7)]
+SOME_CLOCKS = [pickle.dumps(one) for one in CLOCKS]
+OF_PREFIX = ("stable_prefix",), ()
 NAMES = {"key": "other", "position": "key", "is_new": "is_new"}
 
 
@@ -107,6 +111,17 @@ def has(on: str, *, is_wanted: bool = True) -> Meaning:
     def meaning(given: Frames) -> Iterator[Record]:
         asked = keys_of(given.asked)
         return (row for row in of(given.rows) if (row[on] in asked) is is_wanted)
+
+    return meaning
+
+
+def looked_up(frame: str, column: str) -> Meaning:
+    """The root of each row's key in this column; an empty list where it has none."""
+
+    def meaning(given: Frames) -> Iterator[Record]:
+        roots = {repr(one["key"]): one["root"] for one in of(given.roots)}
+        rows = of(getattr(given, frame))
+        return ({**row, column: roots.get(repr(row["key"]), [])} for row in rows)
 
     return meaning
 
@@ -191,6 +206,35 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
         lambda run, it: run.staged(run.sorted(it.places, *OF_PLACE), RunsOf(*OF_PLACE)),
         lambda given: in_order(of(given.places), *OF_PLACE),
     ),
+    "sorted in one task": (
+        lambda run, it: run.staged(run.sorted(it.places, *OF_PLACE, 1), RunsOf(*OF_PLACE)),
+        lambda given: in_order(of(given.places), *OF_PLACE),
+    ),
+    "in order": (
+        # All rows belong together, and so are in one order.
+        lambda run, it: run.staged(
+            run.in_order(it.rows, "stable_prefix", Ranges("copies", 10**6), 1), RunsOf(*OF_PREFIX)
+        ),
+        lambda given: in_order(of(given.rows), *OF_PREFIX),
+    ),
+    "in order, in several tasks": (
+        lambda run, it: run.in_order(it.rows, "stable_prefix", Ranges("copies", 3), SMALL + 1),
+        lambda given: of(given.rows),
+    ),
+    "looked up": (
+        lambda run, it: run.looked_up(it.binaries, it.roots, "key", "root"),
+        looked_up("binaries", "root"),
+    ),
+    "looked up in place of what was there": (
+        lambda run, it: run.looked_up(
+            it.part, run.select(it.roots, {"key": "key", "root": "moved_from"}), "key", "moved_from"
+        ),
+        looked_up("part", "moved_from"),
+    ),
+    "containing": (
+        lambda run, it: run.containing(it.binaries, "clock", [b"no such", *SOME_CLOCKS]),
+        lambda given: (row for row in of(given.binaries) if row["clock"] in CLOCKS),
+    ),
     "filled": (
         lambda run, it: run.filled(it.binaries, "clock"),
         lambda given: (row for row in of(given.binaries) if row["clock"]),
@@ -201,6 +245,10 @@ VERBS: dict[str, tuple[Verb, Meaning]] = {
     ),
     "kept": (
         lambda run, it: run.kept(run.new(it.rows)),
+        lambda given: (row for row in of(given.rows) if row["is_new"]),
+    ),
+    "cached": (
+        lambda run, it: run.cached(run.new(it.rows)),
         lambda given: (row for row in of(given.rows) if row["is_new"]),
     ),
     "collected": (

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from assets.columns.silver import OUTPUT, SILVER_ARROW
+from assets.columns import silver_rows
+from assets.columns.silver import SILVER_ARROW
 from assets.executors.in_process import InProcess
 from assets.gold.folding import TableFold
 from assets.onboarding.folding import InMemory
-from assets.silver import written_rows
 from tests.laws.gold.tables_in_memory import GoldTables
 from tests.transforms.formats.folded import gold_rows
 from transforms.feed.feed import Feed, Table
+from transforms.silver.frames import OUTPUT
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Lake:
         """Bring these windows to silver, and no further."""
         for window in windows:
             rows = pa.Table.from_pylist(list(self.windows[window]), schema=OUTPUT)
-            self.silver[window] = written_rows.as_arrow(rows, self.feed, SILVER_ARROW)
+            self.silver[window] = silver_rows.as_arrow(rows, self.feed, SILVER_ARROW)
 
     def run(self, windows: Sequence[str]) -> None:
         """Bring these windows to all gold tables."""

@@ -1,10 +1,8 @@
 """Which of several deliveries of one event counts: within a window the one that stands first.
 
 First is the smallest position (replicas of one Cassandra mutation differ in it), then the smallest coordinates. Rows
-come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Put here what makes deliveries
-neighbours, and what finds duplicates. Not here: repeats of another window's events, which gold counts
-(``transforms/gold/ordering``, ``transforms/gold/delivery_counts``), and repeats of compacted events
-(``assets/arrow/silver/covered_changes``).
+come in the order of ``sort_key``, so that all deliveries of an event are neighbours. Repeats of another window's events
+are counted by gold, and repeats of compacted events by the stage ``JudgeCovered``.
 """
 
 from __future__ import annotations

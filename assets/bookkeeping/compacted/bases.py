@@ -1,13 +1,12 @@
 """The base rows and the horizon of each compacted gold table, ``base.<feed>``.
 
-A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it. Put here what is
-known of a base. Not here: which events went into it (``compacted_identities``), a small base that is read in this
-process (``base_files``), and when and how far history is compacted (``assets/upkeep``).
+A table's base rows and its horizon are one commit; whoever reads a history reads the horizon with it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from pyspark.sql import functions as F
 
 from assets.columns import base_rows, spelling
 from assets.columns.quoting import literal
-from assets.delta.store_faults import naming_store_faults
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.errors import DecisionRefused
@@ -36,14 +34,14 @@ def horizons(lake: Lake, feed: Feed) -> dict[str, Horizon]:
 
 def horizon_facts(lake: Lake, feed: Feed) -> dict[str, dict[str, Any]]:
     """The stored facts of each gold table's horizon (``base_rows.HORIZON``), by the table's name."""
-    base = lake.in_process_table(Layer.BASE, feed.name)
-    found: dict[str, dict[str, Any]] = {}
-    with naming_store_faults(base.name, lake.warehouse):
-        for file in base.files():
-            horizons = base.read_file(file, ["horizon"])["horizon"]
-            for one in horizons.filter(pc.is_valid(horizons)).to_pylist():
-                found[file.values["table"] or ""] = one
+    found = {}
+    for rows in lake.in_process_table(Layer.BASE, feed.name).each(_HORIZONS):
+        for row in rows.filter(pc.is_valid(rows["horizon"])).to_pylist():
+            found[row["table"]] = row["horizon"]
     return found
+
+
+_HORIZONS = pa.schema([base_rows.BASE_ARROW.field(name) for name in ("table", "horizon")])
 
 
 def rows(lake: Lake, feed: Feed, table: Table, name: str) -> DataFrame:
@@ -98,13 +96,15 @@ def newest_window(lake: Lake, feed: Feed, name: str) -> str:
     return horizon["newest_window"] if horizon else ""
 
 
-def refuse_altered_past(lake: Lake, feed: Feed) -> None:
+def refuse_altered_past(feed: Feed, facts: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise where the feed's declarations or decisions would now make other changes of compacted events.
+
+    ``facts``: of its tables' horizons (``horizon_facts``).
 
     Raises:
         DecisionRefused: only a rebuild reads those events again.
     """
-    for name, row in horizon_facts(lake, feed).items():
+    for name, row in facts.items():
         if row["declared"] not in feed.tables:
             continue
         newest = row["newest_window"]

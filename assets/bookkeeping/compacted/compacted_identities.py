@@ -1,8 +1,4 @@
-"""Which events compaction has folded into base rows, ``compacted.<feed>``: by this a repeat is told from a late event.
-
-Put here what asks for such identities or adds some. Not here: what an identity is made of (``columns/horizons``), and
-the base rows themselves (``bases``).
-"""
+"""Which events compaction has folded into base rows, ``compacted.<feed>``: by which a repeat is no late event."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from assets.columns.horizons import kept_identity
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -32,13 +29,21 @@ def remember(lake: Lake, feed: Feed, name: str, changes: DataFrame) -> None:
 
 def identities_of(rows: pa.Table) -> set[bytes]:
     """What is kept of these silver rows' identities (``columns.horizons.kept_identity``)."""
-    return {bytes.fromhex(one[:32]) for one in rows["event_id"].to_pylist()}
+    return {_identity(one) for one in rows["event_id"].to_pylist()}
+
+
+def _identity(event_id: str) -> bytes:
+    return bytes.fromhex(event_id[:32])
 
 
 def known_in_process(lake: Lake, feed: Feed, name: str) -> set[bytes]:
     """The identities that the base of one gold table (``name``) has."""
+    return _known(lake.in_process_table(Layer.COMPACTED, feed.name), name)
+
+
+def _known(compacted: InProcessTable, name: str) -> set[bytes]:
     found: set[bytes] = set()
-    for rows in lake.in_process_table(Layer.COMPACTED, feed.name).each(COLUMNS, {"table": [name]}):
+    for rows in compacted.each(COLUMNS, {"table": [name]}):
         found.update(rows["identity"].to_pylist())
     return found
 
@@ -51,13 +56,26 @@ def remember_in_process(lake: Lake, feed: Feed, name: str, identities: Collectio
         lake.in_process_table(Layer.COMPACTED, feed.name).append(rows, ["table"])
 
 
-def with_known(lake: Lake, feed: Feed, changes: DataFrame) -> DataFrame:
-    """Add ``is_known``: true for changes that are in the base of their ``table`` already."""
-    known = lake.table(Layer.COMPACTED, feed.name)
-    if not known.exists():
+def with_known(compacted: InProcessTable, changes: DataFrame | pa.Table) -> DataFrame | pa.Table:
+    """Add ``is_known``: true for changes that are in the base of their ``table`` already.
+
+    ``compacted``: the feed's table of identities.
+    """
+    if isinstance(changes, DataFrame):
+        return _with_known_by_spark(compacted, changes)
+    tables = changes["table"].to_pylist()
+    known = {name: _known(compacted, name) for name in sorted(set(tables))}
+    kept = map(_identity, changes["event_id"].to_pylist())
+    is_known = [one in known[name] for name, one in zip(tables, kept, strict=True)]
+    return changes.append_column("is_known", pa.array(is_known, pa.bool_()))
+
+
+def _with_known_by_spark(compacted: InProcessTable, changes: DataFrame) -> DataFrame:
+    if not compacted.exists:
         return changes.withColumn("is_known", F.lit(False))
+    known = changes.sparkSession.read.format("delta").load(compacted.path)
     # A crash between the two commits of a compaction can leave an identity twice.
-    identities = known.read().distinct().withColumn("is_known", F.lit(True))
+    identities = known.distinct().withColumn("is_known", F.lit(True))
     return (
         changes.withColumn("identity_kept", kept_identity())
         .join(

@@ -1,8 +1,4 @@
-"""The records that are or were in quarantine, read without Spark: of a whole feed, or open ones of some windows.
-
-Put here how a record's state is found. Not here: what can be asked of records (``records``), and what is in them
-(``payloads``).
-"""
+"""The records that are or were in quarantine, read without Spark: of a whole feed, or open ones of some windows."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from assets.bookkeeping.quarantine.mended_records import BY_PAYLOAD, FAULTS, MEN
 from assets.bookkeeping.quarantine.records import KNOWN, Records
 from assets.bookkeeping.quarantine.totals import rows_to_decide
 from assets.delta.delta_rs import conformed
+from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.decisions import Coordinates, Replacement
@@ -31,7 +28,8 @@ def records(lake: Lake, feed: Feed) -> Records:
 
     ``feed``: with its recorded decisions.
     """
-    there, left = mended_records.in_quarantine(lake, feed), mended_records.mended(lake, feed)
+    quarantine = lake.in_process_table(Layer.QUARANTINE, feed.name)
+    there, left = mended_records.in_quarantine(quarantine), mended_records.mended(lake, feed)
     replaced, dismissed = feed.decisions.replaced(), decisions.dismissed_by(lake, feed)
     left = places.without(left, there)
     noted = pa.concat_tables([one.select(COORDINATES) for one in (there, left)])
@@ -75,17 +73,15 @@ class Sampled:
     is_all: bool
 
 
-def sampled(lake: Lake, feed: Feed, windows: Collection[str], most: int) -> Sampled:
+def sampled(quarantine: InProcessTable, feed: Feed, windows: Collection[str], most: int) -> Sampled:
     """The open records of these windows, or those of the first ``most`` events: a run has no time for millions.
 
-    ``feed``: with its recorded decisions.
+    ``quarantine``: the feed's table as it is now. ``feed``: with its recorded decisions.
     """
     replaced, dismissed = feed.decisions.replaced(), feed.decisions.dismissed(windows)
     looked: list[pa.Table] = []
     events = 0
-    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).batches(
-        FAULTS, {"window": windows}
-    ):
+    for rows in quarantine.batches(FAULTS, {"window": windows}):
         looked.append(rows_to_decide(rows, dismissed))
         events += looked[-1].num_rows
         if events > most:

@@ -1,12 +1,11 @@
 """Records that have left quarantine, ``mended.<feed>``: their windows were derived again, and took them.
 
-It is a history for people: no table is made of it, and losing it costs nothing else. Put here how a record enters it.
-Not here: the records that are in quarantine now (``records``), and the payloads that people gave (``decisions``).
+It is a history for people: no table is made of it, and losing it costs nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,10 +57,9 @@ def coordinates_of(row: Cells) -> Coordinates:
     return row["object"], row["generation"], row["line"], row["byte_offset"]
 
 
-def in_quarantine(lake: Lake, feed: Feed, windows: Collection[str] | None = None) -> pa.Table:
-    """The records (``RECORDS``) in quarantine now, of all windows or of some, by window and place."""
-    where = None if windows is None else {"window": windows}
-    return by_record(lake.in_process_table(Layer.QUARANTINE, feed.name).each(FAULTS, where))
+def in_quarantine(quarantine: InProcessTable, windows: Collection[str] | None = None) -> pa.Table:
+    """The records (``RECORDS``) that the table has, of all windows or of some, by window and place."""
+    return by_record(quarantine.each(FAULTS, None if windows is None else {"window": windows}))
 
 
 def by_record(refused: Iterable[pa.Table]) -> pa.Table:
@@ -83,22 +81,19 @@ def by_record(refused: Iterable[pa.Table]) -> pa.Table:
 def note_leaving(
     lake: Lake,
     feed: Feed,
-    windows: Sequence[str],
+    had: pa.Table,
     staying: Callable[[pa.Table], pa.Table],
 ) -> None:
-    """Note which records these windows will no longer have in quarantine; called before quarantine is written.
+    """Note which records will no longer be in quarantine; called before quarantine is written.
 
     So a run that dies in between has noted too much: for a record that is in quarantine, that counts.
 
     Args:
         lake: the warehouse.
         feed: the feed with its recorded decisions.
-        windows: they are about to be replaced in quarantine.
+        had: the records (``RECORDS``) that quarantine has of the windows that are about to be replaced.
         staying: which of the records that are there will be there still: rows with their coordinates.
     """
-    if not lake.in_process_table(Layer.QUARANTINE, feed.name).windows.intersection(windows):
-        return
-    had = in_quarantine(lake, feed, windows)
     had = had.filter(pc.not_equal(had["reason"], REASON))
     leaving = without(had, staying(had.select(COORDINATES))) if had.num_rows else had
     if not leaving.num_rows:

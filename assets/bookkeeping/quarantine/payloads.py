@@ -1,8 +1,4 @@
-"""What is in records of quarantine: the payloads of those that are shown, and of no others.
-
-Put here how payloads are looked up in quarantine. Not here: what is known of the records (``records``), and payloads
-from anywhere else (``assets/upkeep/record_contents``).
-"""
+"""What is in records of quarantine: the payloads of those that are shown, and of no others."""
 
 from __future__ import annotations
 
@@ -14,27 +10,23 @@ import pyarrow.compute as pc
 from assets.bookkeeping.quarantine.mended_records import coordinates_of
 from assets.bookkeeping.quarantine.records import QuarantinedRecord
 from assets.columns.silver import REFUSALS_ARROW
-from assets.lake import Lake
-from assets.layers import Layer
+from assets.delta.in_process_table import InProcessTable
 from transforms.feed.decisions import Coordinates
-from transforms.feed.feed import Feed
 from transforms.record import COORDINATES
 
 _PAYLOADS = pa.schema([REFUSALS_ARROW.field(one) for one in ("window", *COORDINATES, "payload")])
 
 
 def payloads(
-    lake: Lake, feed: Feed, wanted: Collection[QuarantinedRecord]
+    quarantine: InProcessTable, wanted: Collection[QuarantinedRecord]
 ) -> Mapping[Coordinates, bytes | None]:
-    """What quarantine has as the payload of some records that are in it."""
+    """What quarantine, as it is now, has as the payload of some records that are in it."""
     asked = {one.place for one in wanted}
     windows = {one.window for one in wanted}
     found: dict[Coordinates, bytes | None] = {}
     if not asked:
         return found
-    for rows in lake.in_process_table(Layer.QUARANTINE, feed.name).batches(
-        _PAYLOADS, {"window": windows}
-    ):
+    for rows in quarantine.batches(_PAYLOADS, {"window": windows}):
         for row in maybe_among(rows, asked).to_pylist():
             if (place := coordinates_of(row)) in asked:
                 found[place] = row["payload"]

@@ -1,8 +1,4 @@
-"""Open records of a run's windows, as Dagster's page of the check ``nothing_quarantined`` shows them.
-
-Put here what a reader of that check sees. Not here: how one record reads (``words``), and the check itself
-(``assets/silver/silver_checks``).
-"""
+"""Open records of a run's windows, as Dagster's page of the check ``nothing_quarantined`` shows them."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from assets.bookkeeping.quarantine.known_records import sampled
 from assets.bookkeeping.quarantine.payloads import payloads
 from assets.bookkeeping.quarantine.words import Grouped
 from assets.lake import Lake
+from assets.layers import Layer
 from assets.wording import counted
 from expectations.quarantine import remedy
 from transforms.display.markdown import (
@@ -42,7 +39,8 @@ def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdown:
     The first lines, up to a blank one, say it in short; below are the records and the commands to type.
     ``feed``: with its recorded decisions.
     """
-    found = sampled(lake, feed, windows, LOOKED_AT)
+    quarantine = lake.in_process_table(Layer.QUARANTINE, feed.name)
+    found = sampled(quarantine, feed, windows, LOOKED_AT)
     groups = words.grouped(found.records)[:REASONS]
     if not groups:
         return NOTHING
@@ -50,7 +48,7 @@ def of_windows(lake: Lake, feed: Feed, windows: Sequence[str]) -> Markdown:
     in_short = [*map(_in_short, groups)]
     if not found.is_all:
         in_short.append(f"(these are the first {LOOKED_AT:,} events; there are more)")
-    contents = words.hidden(shown) if feed.masks_columns else payloads(lake, feed, shown)
+    contents = words.hidden(shown) if feed.masks_columns else payloads(quarantine, shown)
     parts = [
         bullets(in_short),
         words.as_markdown(groups, contents, SHOWN),

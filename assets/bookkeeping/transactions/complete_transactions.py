@@ -1,43 +1,51 @@
-"""Transactions over several windows that are complete: which of them a run releases to gold.
-
-Put here what a run asks of them. Not here: the stored events of such transactions (``open_events``), how far
-each of them has come (``transaction_states``), what a person sees of open ones (``open_transactions``), and when one is
-complete (``transforms/silver/open_transactions.py``).
-"""
+"""Transactions over several windows that are complete: which of them a run releases to gold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from assets.bookkeeping import accounting, window_progress
+import pyarrow as pa
+
+from assets.bookkeeping import window_progress
 from assets.bookkeeping.transactions import open_events, transaction_states
-from assets.bookkeeping.transactions.landed_objects import _landed, unread
+from assets.bookkeeping.transactions.landed_objects import Landed
 from assets.lake import Lake
-from assets.layers import Layer
 from transforms.feed.feed import Feed
 
 
 def complete(
-    lake: Lake, feed: Feed, windows: Sequence[str]
+    lake: Lake,
+    feed: Feed,
+    windows: Sequence[str],
+    accounts: pa.Table,
+    brought_before: Collection[str],
 ) -> dict[str, tuple[tuple[int, ...], bool]] | None:
     """The complete ones of the transactions that no window holds whole: by id the commit, and whether it is new.
 
     New: it was not complete by the windows that are in gold already, ``windows`` left out. Gold may not have what
     silver has of any other window, and only a run of ``windows`` brings it there. None where every transaction is whole
     in its window.
+
+    Args:
+        lake: the warehouse.
+        feed: the feed with its recorded decisions.
+        windows: those that the run brings.
+        accounts: all accounts of the feed.
+        brought_before: the other windows that gold has (``window_progress.brought_before``).
     """
-    if not open_events.table_of(lake, feed).count():
+    events = open_events.read(lake, feed)
+    if events is not None and not events.num_rows:
         return None
-    missing = unread(lake, feed, windows)
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
-        ["window"]
-    )
+    landed = Landed.read(lake, feed, but=windows)
+    declared = window_progress.declarations(feed, landed.doubtful)
+    rows = accounts.select(window_progress.READ_ACCOUNTS.names).to_pylist()
+    missing = landed.unread(declared, rows)
     in_silver = {*accounts["window"].to_pylist(), *windows}
-    not_in_gold = in_silver - window_progress.brought_before(lake, feed, windows)
-    landed = not_in_gold.intersection(_landed(lake, feed))
-    now = transaction_states.states(lake, feed, missing)
+    not_in_gold = in_silver.difference(brought_before)
+    began_after = not_in_gold.intersection(landed.noted)
+    now = transaction_states.states(lake, feed, events, missing)
     earlier = transaction_states.states(
-        lake, feed, sorted({*missing, *landed}), without=sorted(not_in_gold)
+        lake, feed, events, sorted({*missing, *began_after}), without=sorted(not_in_gold)
     )
     known = {one.id for one in earlier if one.commit is not None}
     return {one.id: (one.commit, one.id not in known) for one in now if one.commit is not None}

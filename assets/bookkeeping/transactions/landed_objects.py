@@ -1,16 +1,19 @@
 """The object generations that are known to have landed, ``landed.<feed>``, and which of their windows are not read.
 
 Only feeds whose format has transactions have the table: a transaction may go through an object that nobody has read
-yet. Put here what notes such objects or asks for them. Not here: what bronze holds (``bookkeeping/ledger``).
+yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
 from assets.bookkeeping import ledger, window_progress
+from assets.bookkeeping.ledger import ReadObject
 from assets.lake import Lake
 from assets.layers import Layer
 from transforms.feed.feed import Feed
@@ -49,31 +52,71 @@ def forget_unreadable(lake: Lake, feed: Feed, there: Collection[tuple[str, str, 
         table.replace_windows(rows, doubtful)
 
 
-def unread(lake: Lake, feed: Feed, but: Sequence[str] = ()) -> list[str]:
-    """The windows, except ``but``, of which something has landed that silver does not have."""
-    noted = _landed(lake, feed)
-    progress = lake.in_process_table(Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS)
-    finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
-    doubtful = [
-        window
-        for window, count in noted.items()
-        if window not in but and finished.get(window, -1) < count
-    ]
-    if not doubtful:
-        return []
-    # Few: those of this run and of runs that did not come to their end.
-    held = ledger.read_objects(lake, feed, doubtful)
-    objects = ledger.amounts(feed, held)
-    behind = window_progress.behind(lake, feed, held)
-    return sorted(one for one in doubtful if objects[one] < noted[one] or one in behind)
+def unread(lake: Lake, feed: Feed) -> list[str]:
+    """The windows of which something has landed that silver does not have."""
+    landed = Landed.read(lake, feed)
+    declared = window_progress.declarations(feed, landed.doubtful)
+    return landed.unread(declared, window_progress.accounts_of(lake, feed, landed.doubtful))
 
 
-def _landed(lake: Lake, feed: Feed) -> dict[str, int]:
-    """How many object generations are known to have landed, by window; of topics, how many records bronze has."""
-    if feed.reads_topics:
-        # All that a run has seen of a topic is in bronze.
-        return ledger.amounts(feed, ledger.read_objects(lake, feed))
-    noted = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED).read()
-    # Two runs may have noted one object.
-    windows = noted.group_by(LANDED.names).aggregate([])["window"].value_counts()
-    return {one["values"]: one["counts"] for one in windows.to_pylist()}
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What is known to have landed of a feed at one moment, and how much of it bronze has.
+
+    Args:
+        noted: How many object generations are known to have landed, by window; of topics, how many records bronze has.
+        doubtful: The windows that are not in gold with all of these.
+        amounts: How much bronze has of each doubtful window, counted as in ``noted``.
+        held: What that is.
+    """
+
+    noted: Mapping[str, int]
+    doubtful: frozenset[str]
+    amounts: Mapping[str, int]
+    held: Sequence[ReadObject]
+
+    @classmethod
+    def read(cls, lake: Lake, feed: Feed, but: Collection[str] = ()) -> Landed:
+        """What is known now; the windows ``but`` are not asked for, so that none of them is doubtful."""
+        if feed.reads_topics:
+            # All that a run has seen of a topic is in bronze.
+            everything = ledger.read_objects(lake, feed)
+            noted: Mapping[str, int] = ledger.amounts(feed, everything)
+        else:
+            objects = lake.in_process_table(Layer.LANDED, feed.name, columns=LANDED).read()
+            # Two runs may have noted one object.
+            windows = objects.group_by(LANDED.names).aggregate([])["window"].value_counts()
+            noted = {one["values"]: one["counts"] for one in windows.to_pylist()}
+        progress = lake.in_process_table(
+            Layer.PROGRESS, feed.name, columns=window_progress.PROGRESS
+        )
+        finished = {row["window"]: row["objects"] for row in progress.rows(["window", "objects"])}
+        doubtful = frozenset(
+            window
+            for window, count in noted.items()
+            if window not in but and finished.get(window, -1) < count
+        )
+        if feed.reads_topics:
+            held = [one for one in everything if one.window in doubtful]
+        else:
+            # Few: those of this run and of runs that did not come to their end.
+            held = ledger.read_objects(lake, feed, [*doubtful]) if doubtful else []
+        return cls(noted, doubtful, ledger.amounts(feed, held), held)
+
+    def unread(
+        self, declared: Mapping[str, str], accounts: Iterable[Mapping[str, Any]]
+    ) -> list[str]:
+        """The doubtful windows of which something has landed that silver does not have.
+
+        Args:
+            declared: Under which declaration each of these would be derived now (``window_progress.declarations``).
+            accounts: Of at least these windows (``window_progress.READ_ACCOUNTS``).
+        """
+        if not self.doubtful:
+            return []
+        behind = window_progress.behind_by(declared, accounts, self.held)
+        return sorted(
+            one
+            for one in self.doubtful
+            if self.amounts.get(one, 0) < self.noted[one] or one in behind
+        )

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from assets.delta.delta_rs import conformed
 from assets.delta.in_process_table import InProcessTable
 from assets.lake import Lake
 from assets.layers import Layer
@@ -44,11 +45,27 @@ def table_of(lake: Lake, feed: Feed) -> InProcessTable:
     return lake.in_process_table(Layer.TRANSACTIONS, feed.name, columns=COLUMNS)
 
 
-def events_of(rows: DataFrame) -> DataFrame:
+def read(lake: Lake, feed: Feed) -> pa.Table | None:
+    """The events of all windows (``COLUMNS``); None where there are more than fit into this process."""
+    table = table_of(lake, feed)
+    count = table.count()
+    if count and not lake.choice.fits_in_process(0, count):
+        return None
+    return conformed(table.read(), COLUMNS)
+
+
+def without_windows(events: pa.Table, windows: Sequence[str]) -> pa.Table:
+    """The events of all windows but these."""
+    return events.filter(pc.invert(pc.is_in(events["window"], pa.array([*windows], pa.string()))))
+
+
+def events_of(rows: DataFrame | pa.Table) -> DataFrame | pa.Table:
     """One row per event of a transaction that its window does not hold whole (``OPEN``), of these classified rows.
 
     Events in the base count, too: a transaction does not open again because its changes were compacted.
     """
+    if isinstance(rows, pa.Table):
+        return events_here(rows)
     waiting = rows.where(F.col("transaction").isNotNull() & F.col("transaction.commit").isNull())
     special: Mapping[str, Column] = {
         **{name: F.col(f"transaction.{name}") for name in ("id", "expected", "has_begin")},
@@ -79,8 +96,8 @@ def events_here(rows: pa.Table) -> pa.Table:
 
 def put(
     lake: Lake, feed: Feed, events: DataFrame | pa.Table, count: int, windows: Sequence[str]
-) -> None:
-    """Replace these windows' events by ``events``, of which there are ``count``.
+) -> pa.Table | None:
+    """Replace these windows' events by ``events``, of which there are ``count``; gives them where they are here.
 
     Args:
         lake: the warehouse.
@@ -89,10 +106,11 @@ def put(
         count: known from the accounts, so that nobody counts the frame.
         windows: all their rows are replaced.
     """
-    if isinstance(events, pa.Table):
-        table_of(lake, feed).replace_windows(events, windows)
-    elif lake.choice.fits_in_process(0, count):
-        rows = events.toArrow() if count else COLUMNS.empty_table()
-        table_of(lake, feed).replace_windows(rows, windows)
-    else:
-        lake.table(Layer.TRANSACTIONS, feed.name).replace_windows(events, windows, partition_by=())
+    if isinstance(events, DataFrame):
+        if count and not lake.choice.fits_in_process(0, count):
+            table = lake.table(Layer.TRANSACTIONS, feed.name)
+            table.replace_windows(events, windows, partition_by=())
+            return None
+        events = events.toArrow() if count else COLUMNS.empty_table()
+    table_of(lake, feed).replace_windows(events, windows)
+    return conformed(events, COLUMNS)

@@ -1,20 +1,18 @@
-"""Transactions that are not complete now, as a person is shown them: how much waits, since when, and for what.
-
-Put here what a check or ``weir status`` says of them. Not here: how far a transaction has come
-(``transaction_states``), and which ones a run releases (``complete_transactions``).
-"""
+"""Transactions that are not complete now, as a person is shown them: how much waits, since when, and for what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from assets.bookkeeping import accounting
+import pyarrow as pa
+
+from assets.bookkeeping import window_progress
 from assets.bookkeeping.transactions import open_events, transaction_states
-from assets.bookkeeping.transactions.landed_objects import unread
+from assets.bookkeeping.transactions.landed_objects import Landed
 from assets.lake import Lake
-from assets.layers import Layer
 from assets.wording import counted
 from transforms.display.markdown import Markdown, bullets
 from transforms.feed.feed import Feed
@@ -50,24 +48,68 @@ def still_open(lake: Lake, feed: Feed) -> list[OpenTransaction]:
     """
     if not open_events.table_of(lake, feed).count():
         return []
-    missing = unread(lake, feed)
-    states = [one for one in transaction_states.states(lake, feed, missing) if one.commit is None]
-    if not states:
-        return []
-    accounts = lake.in_process_table(Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS).read(
-        ["window"]
-    )
-    newest = parse_window(max(accounts["window"].to_pylist()), feed.window)
-    found = []
-    for one in sorted(states, key=lambda state: (state.first_window, state.id)):
-        age = newest - parse_window(one.first_window, feed.window)
-        facts = {name: value for name, value in one._asdict().items() if name != "commit"}
-        facts["first_at"] = moment_of(one.first_at)
-        overdue = age >= feed.transaction_timeout
-        found.append(
-            OpenTransaction(**facts, age=age, never_committed=overdue, unread=tuple(missing))
-        )
-    return found
+    known = KnownBefore.read(lake, feed)
+    declared = window_progress.declarations(feed, known.landed.doubtful)
+    accounts = window_progress.accounts_of(lake, feed)
+    return known.still_open(lake, feed, open_events.COLUMNS.empty_table(), declared, accounts)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBefore:
+    """What is known of transactions over several windows before a run derives some of these windows.
+
+    ``events``: those of the other windows (``open_events.COLUMNS``); None where there are more than fit into this
+    process. ``landed``: what has landed, for a transaction may go on in what was not read.
+    """
+
+    events: pa.Table | None
+    landed: Landed
+
+    @classmethod
+    def read(cls, lake: Lake, feed: Feed, windows: Sequence[str] = ()) -> KnownBefore:
+        """What is known now; ``windows``: those that the run derives."""
+        events = open_events.read(lake, feed)
+        others = None if events is None else open_events.without_windows(events, windows)
+        return cls(others, Landed.read(lake, feed))
+
+    def still_open(
+        self,
+        lake: Lake,
+        feed: Feed,
+        derived: pa.Table | None,
+        declared: Mapping[str, str],
+        accounts: Sequence[Mapping[str, Any]],
+    ) -> list[OpenTransaction]:
+        """The function ``still_open`` by what a run knows.
+
+        Args:
+            lake: The warehouse, whose silver has the commits of transactions that some window holds whole.
+            feed: The feed with its recorded decisions.
+            derived: The events of the windows that were derived; None where Spark has stored them.
+            declared: Under which declaration each doubtful window would be derived now.
+            accounts: All accounts of the feed.
+        """
+        events = None
+        if self.events is not None and derived is not None:
+            events = pa.concat_tables([self.events, derived])
+            if not events.num_rows:
+                return []
+        missing = self.landed.unread(declared, accounts)
+        found = transaction_states.states(lake, feed, events, missing)
+        states = [one for one in found if one.commit is None]
+        if not states:
+            return []
+        newest = parse_window(max(row["window"] for row in accounts), feed.window)
+        still = []
+        for one in sorted(states, key=lambda state: (state.first_window, state.id)):
+            age = newest - parse_window(one.first_window, feed.window)
+            facts = {name: value for name, value in one._asdict().items() if name != "commit"}
+            facts["first_at"] = moment_of(one.first_at)
+            overdue = age >= feed.transaction_timeout
+            still.append(
+                OpenTransaction(**facts, age=age, never_committed=overdue, unread=tuple(missing))
+            )
+        return still
 
 
 def described(waiting: Sequence[OpenTransaction]) -> Markdown:

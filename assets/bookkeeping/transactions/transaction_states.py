@@ -1,7 +1,6 @@
 """How far each transaction over several windows has come, by the events that are stored of it.
 
-Put here what combines the events of all windows; few are combined in this process, many by Spark. Not here: storing
-the events (``open_events``), and when a transaction is complete (``transforms/silver/open_transactions.py``).
+Few events are combined in this process, many by Spark.
 """
 
 from __future__ import annotations
@@ -10,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from assets.bookkeeping.transactions.open_events import table_of
+from assets.bookkeeping.transactions import open_events
 from assets.columns.silver import SILVER_ARROW
 from assets.lake import Lake
 from assets.layers import Layer
@@ -30,21 +28,23 @@ _TRANSACTIONS = pa.schema([SILVER_ARROW.field("transaction")])
 
 
 def states(
-    lake: Lake, feed: Feed, unread: Sequence[str], without: Sequence[str] = ()
+    lake: Lake,
+    feed: Feed,
+    events: pa.Table | None,
+    unread: Sequence[str],
+    without: Sequence[str] = (),
 ) -> list[TransactionState]:
     """The state of each transaction that some window holds in part.
 
     Args:
         lake: the warehouse.
         feed: its transactions are asked for.
+        events: their events (``open_events.read``); None where they are Spark's to read.
         unread: windows that have landed and were not read: a transaction may go on in one.
         without: windows whose events do not count.
     """
-    table = table_of(lake, feed)
-    count = table.count()
-    if not count or lake.choice.fits_in_process(0, count):
-        rows = table.read()
-        counted = rows.filter(pc.invert(pc.is_in(rows["window"], pa.array(without, pa.string()))))
+    if events is not None:
+        counted = open_events.without_windows(events, without)
         found = [*states_of(counted.sort_by("id").to_batches(10_000), unread)]
     else:
         found = _states_by_spark(lake, feed, unread, without)

@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from assets.arrow.record_batches import with_clear_errors
 from assets.columns.silver import CHANGE, SILVER_ARROW
 from assets.columns.spelling import IMAGES
 from assets.delta import delta_rs
@@ -25,6 +24,7 @@ from transforms.change import CONTROL, HOLD
 from transforms.feed.feed import Feed, Table
 from transforms.silver import waiting
 from transforms.silver.conforming.changes import Row
+from transforms.task_failures import with_clear_errors
 
 _SILVER: pa.Schema = to_arrow_schema(CHANGE, timezone="UTC")
 

@@ -25,9 +25,9 @@ from assets.landing.kafka.clients import FEW, ClientErrors, fitting
 from assets.landing.kafka.offset_ranges import Range, divided
 from assets.landing.kafka.record_times import moment_of, window_of
 from assets.landing.spark_source import batches, read_parts
-from assets.task_errors import Place, naming_place
 from transforms.errors import WeirError
 from transforms.feed.feed import Feed
+from transforms.task_failures import Place, naming_place
 
 SILENCE = 60.0
 """Seconds without a record after which a task gives up: a broker that restarts is back sooner."""

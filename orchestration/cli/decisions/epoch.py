@@ -37,8 +37,9 @@ def open_epoch(place: Place, name: str, declared: DeclaredEpoch, reason: str | N
         put(f"{feed.name}: that epoch is open already; nothing was recorded")
         return
     with_it = replace(known.decisions, epochs=(*known.decisions.epochs, epoch))
+    facts = bases.horizon_facts(lake, feed)
     try:
-        bases.refuse_altered_past(lake, replace(feed, decisions=with_it))
+        bases.refuse_altered_past(replace(feed, decisions=with_it), facts)
     except DecisionRefused as fault:
         raise DecisionRefused(
             feed.name, f"{fault.fault}. Nothing was recorded: open the epoch after the rebuild"

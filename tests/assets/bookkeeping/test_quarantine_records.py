@@ -91,7 +91,8 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
     feed = decisions.with_recorded(lake, FEED)
     # 4 and 5 leave, the others stay: their window is derived again.
     stay = pa.Table.from_pylist([refused(at) for at in (9, 10)]).select(COORDINATES)
-    mended_records.note_leaving(lake, feed, [FIRST], lambda _: stay)
+    had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
+    mended_records.note_leaving(lake, feed, had, lambda _: stay)
     left = [refused(at) for at in (4, 5)]
     lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
         pa.Table.from_pylist(
@@ -131,7 +132,8 @@ def test_each_record_has_its_state_whoever_decided_it(lake: Lake) -> None:
 def test_a_record_that_left_several_times_counts_once(lake: Lake) -> None:
     for detail in ("first", "second"):
         write(lake, refused(1, detail=detail))
-        mended_records.note_leaving(lake, FEED, [FIRST], nothing)
+        had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
+        mended_records.note_leaving(lake, FEED, had, nothing)
         lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(
             REFUSALS_ARROW.empty_table(), [FIRST]
         )
@@ -185,8 +187,9 @@ def test_what_became_of_many_records_is_said_of_the_first(
     monkeypatch.setattr(replaying, "SHOWN", 2)
     write(lake, *[refused(at) for at in range(1, 8)])
     chosen = quarantine_of(lake, FEED).open
+    had = mended_records.in_quarantine(lake.in_process_table(Layer.QUARANTINE, "zoo"), [FIRST])
     mended_records.note_leaving(
-        lake, FEED, [FIRST], lambda rows: pa.Table.from_pylist(rows.to_pylist()[:3])
+        lake, FEED, had, lambda rows: pa.Table.from_pylist(rows.to_pylist()[:3])
     )
     rows = lake.in_process_table(Layer.QUARANTINE, "zoo").read(REFUSALS_ARROW, {"window": [FIRST]})
     lake.in_process_table(Layer.QUARANTINE, "zoo").put_windows(rows.slice(0, 3), [FIRST])

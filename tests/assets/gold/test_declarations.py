@@ -9,6 +9,7 @@ from assets.gold import gold_tables
 from assets.gold.apply import apply_table
 from assets.lake import Lake
 from assets.layers import Layer
+from assets.silver import findings
 from orchestration.runs import planning
 from tests.support.pet_feed import PETS, bring, change, drop, lay, names
 from transforms.feed.feed import Feed, Table
@@ -79,7 +80,9 @@ def test_changes_of_an_undeclared_table_wait_in_silver_and_are_named(
     feed = Feed("zoo", "arcion_s3_json", str(folder), tables={"pets": PETS})
     _, made = bring(lake, feed)
     assert made.violations["tables_are_declared"] == 1
-    listed, _, lines = made.samples["tables_are_declared"].partition("\n\n")
+    listed, _, lines = findings.samples(lake, made.findings)["tables_are_declared"].partition(
+        "\n\n"
+    )
     assert listed == "- `main.zoo.toys`"
     assert lines.startswith("```yaml\ntables:\n  toys:")
     waiting = (
@@ -119,8 +122,10 @@ def test_what_the_feed_does_not_declare_stays_out_of_gold_and_is_named(
     assert names(lake, feed) == {1: "Ada"}
     assert made.violations["tables_are_declared"] == 1
     assert made.violations["columns_are_declared"] == 1
-    assert made.samples["columns_are_declared"] == "- `pets.nickname`"
-    assert made.samples["tables_are_declared"].startswith("- `main.farm.pets`\n")
+    assert findings.samples(lake, made.findings)["columns_are_declared"] == "- `pets.nickname`"
+    assert findings.samples(lake, made.findings)["tables_are_declared"].startswith(
+        "- `main.farm.pets`\n"
+    )
 
 
 def test_a_name_in_a_record_cannot_leave_the_warehouse(lake: Lake, folder: Path) -> None:

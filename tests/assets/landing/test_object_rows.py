@@ -15,12 +15,13 @@ from assets.columns.bronze import BRONZE
 from assets.landing.landings import open_landing
 from assets.landing.read_objects import rows_of
 from assets.landing.spark_source import RecordReader, TaskPart, _Plan, batches
-from assets.task_errors import TaskFailed, WorkerLost, raise_clearly
+from assets.task_errors import WorkerLost, raise_clearly
 from transforms.errors import RecordFailed
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import Record
 from transforms.splitting.limits import DEFAULTS, Limits
+from transforms.task_failures import TaskFailed
 
 SMALL = Limits(largest_object=1_000, largest_record=100)
 

@@ -18,7 +18,7 @@ from assets.bronze import from_objects
 from assets.gold.apply import apply_table
 from assets.gold.apply_reports import samples_of
 from assets.lake import Lake
-from assets.silver import derive_windows
+from assets.silver import derive_windows, findings
 from assets.silver.derive_windows import Derived
 from assets.upkeep.dismissing import by_object
 from orchestration.resources import lake_of
@@ -51,10 +51,10 @@ def derived(lake: Lake, feed: Feed, window: str, *records: str | bytes) -> Deriv
 def test_repeats_are_shown_by_table_and_window(lake: Lake, feed: Feed) -> None:
     insert = change("I", 1, after=ADA)
     made = derived(lake, feed, FIRST, insert, insert, insert)
-    assert made.samples["no_event_twice"] == f"- `pets: 2 in {FIRST}`"
+    assert findings.samples(lake, made.findings)["no_event_twice"] == f"- `pets: 2 in {FIRST}`"
     clean = derived(lake, feed, SECOND, change("U", 2, ADA, AVA))
-    assert clean.samples["no_event_twice"] == ""
-    assert "nothing_quarantined" not in clean.samples
+    assert findings.samples(lake, clean.findings)["no_event_twice"] == ""
+    assert "nothing_quarantined" not in findings.samples(lake, clean.findings)
 
 
 def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) -> None:
@@ -62,7 +62,7 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     made = derived(lake, feed, FIRST, change("I", 1, after=ADA), *wrong, b"{\n")
     assert made.violations["nothing_quarantined"] == 3
     ids = {one.place[2]: one.id[:12] for one in quarantine_of(lake, feed).records}
-    in_short, *rest = made.samples["nothing_quarantined"].split("\n\n")
+    in_short, *rest = findings.samples(lake, made.findings)["nothing_quarantined"].split("\n\n")
     first, second = in_short.splitlines()
     assert first == (
         f"- `value_does_not_fit: 2 records; first {ids[2]}, 2025-11-20/03/a.json line 2,"
@@ -82,7 +82,14 @@ def test_quarantine_is_shown_by_reason_with_its_records(lake: Lake, feed: Feed) 
     assert f"`weir quarantine export zoo {ids[4]}`" in rest[-1]
     # Another window's are no concern of this one.
     again = derived(lake, feed, SECOND, b"[\n")
-    assert len(again.samples["nothing_quarantined"].split("\n\n")[0].splitlines()) == 1
+    assert (
+        len(
+            findings.samples(lake, again.findings)["nothing_quarantined"]
+            .split("\n\n")[0]
+            .splitlines()
+        )
+        == 1
+    )
 
 
 @pytest.mark.usefixtures("spark")
@@ -95,7 +102,7 @@ def test_only_open_records_are_shown(
     signature = Signature(datetime(2025, 11, 21, tzinfo=UTC), "ann", "torn")
     decisions.dismiss(lake, feed, by_object(records[:1]), signature)
     made = derive_windows.derive(lake, feed, [FIRST])
-    shown = made.samples["nothing_quarantined"]
+    shown = findings.samples(lake, made.findings)["nothing_quarantined"]
     assert made.violations["nothing_quarantined"] == 2
     assert [one.id[:12] in shown for one in records] == [False, True, True]
     # Where there are very many, a dismissed one takes no room of theirs.
@@ -107,7 +114,7 @@ def test_only_open_records_are_shown(
     decisions.dismiss(lake, feed, by_object(records), signature)
     made = derive_windows.derive(lake, feed, [FIRST])
     assert made.violations["nothing_quarantined"] == 0
-    assert "nothing_quarantined" not in made.samples
+    assert "nothing_quarantined" not in findings.samples(lake, made.findings)
 
 
 def test_what_a_source_wrote_is_no_markup() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assets.bronze import from_objects
-from assets.silver import derive_windows
-from assets.silver.freshness import stale_lags
+from assets.silver import derive_windows, findings
+from assets.silver.findings import stale_lags
 from orchestration.resources import lake_of
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.checks import CheckSetting
@@ -71,4 +71,4 @@ def test_the_time_of_the_newest_event_is_in_the_accounts(
     newest = datetime.fromtimestamp(1_763_600_000 + 180, UTC)
     assert {row["newest_event_at"] for row in made.accounts} == {newest}
     assert made.violations["is_fresh"] == violations
-    assert bool(made.samples["is_fresh"]) == bool(violations)
+    assert bool(findings.samples(lake, made.findings)["is_fresh"]) == bool(violations)

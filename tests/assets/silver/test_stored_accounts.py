@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assets.silver import stored_accounts
+from assets.bookkeeping.window_progress import declarations
+from assets.silver.derive_windows import stored_accounts
 from transforms.feed import digest
 from transforms.feed.feed import Feed, Table
 from transforms.silver.accounting import AccountKey, Accounts
@@ -23,7 +24,7 @@ def test_the_feed_is_digested_once_for_the_accounts_of_all_its_tables(digested: 
         for name in NAMES:
             key = AccountKey(window, name, f"shop.{name}", name)
             accounts.add(key, "changes", None, is_first=True)
-    rows = stored_accounts.stored(FEED, accounts.rows())
+    rows = stored_accounts(FEED, declarations(FEED, WINDOWS), accounts.rows())
     assert len(rows) == len(WINDOWS) * len(NAMES)
     assert len(digested) == 1
     assert {row["declaration"] for row in rows} == {digest.feed_digest(FEED, WINDOWS[0])}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assets.silver import findings
 from orchestration.resources import lake_of
 from tests.support.pet_feed import bring
 from transforms.feed.feed import Feed, Table
@@ -30,8 +31,9 @@ def test_a_transaction_with_fewer_events_than_its_end_counts_is_named(
 ) -> None:
     landing = root / "tests" / "cases" / "debezium" / case / "drop"
     feed = Feed("shop", "debezium", str(landing), tables={"customers": CUSTOMERS})
-    _, made = bring(lake_of(str(tmp_path), {}), feed)
+    lake = lake_of(str(tmp_path), {})
+    _, made = bring(lake, feed)
     rule = "every_transaction_is_committed"
     assert made.violations[rule] == violations
-    found = made.samples.get(rule) or ""
+    found = findings.samples(lake, made.findings).get(rule) or ""
     assert seen in found if seen else not found

@@ -13,8 +13,8 @@ from assets.columns.silver import SILVER_ARROW
 from assets.delta import in_process_table
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import undeclared_tables
-from assets.silver.undeclared_tables import lines_to_paste, proposed_from_silver
+from assets.silver import findings
+from assets.silver.findings import lines_to_paste, proposed_from_silver
 from orchestration.resources import lake_of
 from transforms.feed.feed import Feed
 
@@ -89,7 +89,7 @@ def test_of_a_large_window_the_first_changes_are_enough(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_process_table, "_BATCH", 3)
-    monkeypatch.setattr(undeclared_tables, "_MOST", 5)
+    monkeypatch.setattr(findings, "_MOST", 5)
     put(lake, *[row(FIRST, number) for number in range(20)])
     assert proposed(lake, FIRST) == ["pets: 5 events, 2 columns, key [id] (a guess)"]
 

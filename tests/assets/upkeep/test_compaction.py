@@ -129,7 +129,7 @@ def test_old_history_becomes_base_rows_and_gold_stays_as_it_is(
     # An epoch among what is compacted needs a rebuild, which takes in what came too late, too.
     moved = replace(feed, decisions=Decisions(epochs=(Epoch("2025-11-20T03"),)))
     with pytest.raises(DecisionRefused, match=r"the epochs that begin there.*`weir rebuild zoo`"):
-        bases.refuse_altered_past(lake, moved)
+        bases.refuse_altered_past(moved, bases.horizon_facts(lake, moved))
     # A rebuild that dies after its first steps, and a run of one window: gold waits for all of them.
     with monkeypatch.context() as broken:
         broken.setattr(derive_windows, "derive", interrupted)

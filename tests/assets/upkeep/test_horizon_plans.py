@@ -13,7 +13,7 @@ from assets.bookkeeping.transactions import landed_objects
 from assets.gold.plan import plan_of
 from assets.lake import Lake
 from assets.layers import Layer
-from assets.silver import violations
+from assets.silver import findings
 from assets.upkeep import compaction, horizon_plans
 from assets.upkeep.history_by_spark import HistoryBySpark
 from assets.upkeep.history_in_process import HistoryInProcess
@@ -128,7 +128,7 @@ def test_a_table_that_most_events_come_too_late_for_ends_the_run_and_is_named(
         lay(folder, f"2025-11-20/{window}/c.json", drop(*lines))
         made = bring(lake, feed)[1]
         rule = "most_events_are_in_time"
-        return made.violations[rule], made.samples[rule]
+        return made.violations[rule], findings.samples(lake, made.findings)[rule]
 
     # A few stragglers among what is in time.
     newer = change("I", 2**62 + 1, after={"id": "2", "name": "Bo"}, minute=2)
@@ -160,4 +160,4 @@ def test_a_window_is_wholly_late_where_all_its_news_is(
     numbers: dict[str, int], *, is_wholly: bool
 ) -> None:
     account = {**dict.fromkeys(("changes", "too_late", "duplicates", "held"), 0), **numbers}
-    assert violations.is_wholly_late(account) is is_wholly
+    assert findings.is_wholly_late(account) is is_wholly

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from assets.columns.silver import REFUSED
 from tests.laws.events.meanings import Drawn, Meaning, Row
 from tests.laws.events.product import Cut, Kept, Outcome
 from tests.laws.oracle.event import Position
+from transforms.silver.frames import REFUSED
 
 COUNTS = (
     *("records", "events", "changes", "control", "duplicates", "quarantined", "held", "too_late"),

@@ -14,18 +14,18 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from assets.arrow.silver import covered_changes
-from assets.columns.silver import ACCOUNT, COVERED, OUTPUT
+from assets.executors.in_process import InProcess
 from assets.landing.read_objects import records_of
-from assets.silver import local_stages
+from assets.silver import classifying
+from assets.silver.classifying import Classified
 from tests.laws.events.meanings import Drawn, Record, Row
 from tests.laws.oracle.event import Key, Position
 from tests.transforms.formats.in_process import ARROW
 from transforms.formats import FORMATS
 from transforms.horizons import Horizon
-from transforms.silver.accounting import Account, Accounts
+from transforms.silver.accounting import Account
+from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
 
 LANDED_AT = datetime(2024, 11, 20, tzinfo=UTC)
 
@@ -61,7 +61,7 @@ class Outcome:
     """What became of drawn records."""
 
     rows: list[Kept]
-    accounts: list[Account]
+    accounts: Sequence[Account]
 
 
 @contextmanager
@@ -99,32 +99,29 @@ def cut(drawn: Drawn) -> Cut:
     return Cut(pa.RecordBatch.from_pylist(rows, schema=ARROW), message_of_record, payloads)
 
 
-def shuffled(rows: pa.RecordBatch, rng: Random) -> list[pa.RecordBatch]:
-    """The rows in another order, in batches of drawn sizes."""
+def shuffled(rows: pa.RecordBatch, rng: Random) -> pa.RecordBatch:
+    """The rows in another order."""
     order = rng.sample(range(rows.num_rows), rows.num_rows)
-    shuffled = rows.take(pa.array(order, pa.int64()))
-    found, start = [], 0
-    while start < rows.num_rows:
-        size = rng.choice([1, 2, 50, 700, 3_000])
-        found.append(shuffled.slice(start, size))
-        start += size
-    return found
+    return rows.take(pa.array(order, pa.int64()))
 
 
-def classified(drawn: Drawn, bronze: Cut, batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """What becomes of the records (``OUTPUT``), those at or below a horizon judged by what the base has."""
-    table = local_stages.classified(drawn.feed, batches, horizons_of(drawn))
-    covered = table.filter(pc.equal(table["kind"], COVERED))
-    if not covered.num_rows:
-        return table
-    known = [
-        drawn.in_base(bronze.drawn[window, name, offset].meanings[ordinal])
-        for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
-    ]
-    judge = covered_changes.JudgeCovered(drawn.feed, keeps_known=False)
-    with_known = covered.append_column("is_known", pa.array(known)).combine_chunks()
-    judged = pa.Table.from_batches(judge(with_known.to_batches()), schema=OUTPUT)
-    return pa.concat_tables([table.filter(pc.not_equal(table["kind"], COVERED)), judged])
+def classified(
+    drawn: Drawn, bronze: Cut, rows: pa.RecordBatch, run: InProcess | None = None
+) -> Classified[pa.Table]:
+    """What becomes of the records, those at or below a horizon judged by what the base has."""
+    table = pa.Table.from_batches([rows])
+    found = classifying.classified(run or InProcess(), drawn.feed, table, {}, horizons_of(drawn))
+    if not found.counts.left_out:
+        return found
+
+    def with_known(covered: pa.Table) -> pa.Table:
+        known = [
+            drawn.in_base(bronze.drawn[window, name, offset].meanings[ordinal])
+            for window, name, offset, ordinal in zip(*_cells(covered, *_AT, "ordinal"), strict=True)
+        ]
+        return covered.append_column("is_known", pa.array(known))
+
+    return classifying.judged(found, drawn.feed, with_known, keeps_known=False)
 
 
 def horizons_of(drawn: Drawn) -> Mapping[str, Horizon]:
@@ -138,9 +135,9 @@ _OF_ROW = ("table", "operation", "effect", "key", "moved_from", "derived")
 _MAPS = ("before", "after", "attribute_ops", "scope")
 
 
-def outcome_of(table: pa.Table) -> Outcome:
+def outcome_of(made: Classified[pa.Table]) -> Outcome:
     """The rows and the accounts of what the stages left."""
-    rows = table.filter(pc.not_equal(table["kind"], ACCOUNT)).combine_chunks()
+    rows = made.of_kind(CHANGES, REFUSED, IN_BASE).combine_chunks()
     plain, of_row = _cells(rows, *_PLAIN), _cells(rows, *_OF_ROW)
     maps = [_dicts(rows[name]) for name in _MAPS]
     found = []
@@ -151,15 +148,7 @@ def outcome_of(table: pa.Table) -> Outcome:
         at = (window, name, offset)
         place = None if position is None else tuple(position)
         found.append(Kept(kind, at, ordinal, row, place, *rest))
-    return Outcome(found, accounts_of(table))
-
-
-def accounts_of(table: pa.Table) -> list[Account]:
-    """The accounts of what the stages left."""
-    accounts = Accounts()
-    for text in local_stages.texts_of(table, ACCOUNT):
-        accounts.read(text)
-    return accounts.rows()
+    return Outcome(found, made.accounts)
 
 
 def _key(key: list[str | None] | None) -> Key | None:
@@ -182,8 +171,7 @@ def _dicts(column: pa.ChunkedArray) -> Iterator[dict[str, str | None] | None]:
             yield found if is_there else None
 
 
-def sorted_rows(table: pa.Table) -> pa.Table:
-    """All rows but the accounts, in one order."""
-    rows = table.filter(pc.not_equal(table["kind"], ACCOUNT))
+def sorted_rows(rows: pa.Table) -> pa.Table:
+    """Classified rows in one order."""
     order = [(name, "ascending") for name in (*_AT, "ordinal", "derived", "table", "effect")]
     return rows.sort_by(order).combine_chunks()

@@ -14,15 +14,17 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from assets.columns.silver import ACCOUNT, OUTPUT
 from assets.executors import in_spark
-from assets.silver import local_stages, spark_stages
+from assets.executors.in_process import InProcess
+from assets.executors.spark import InSpark
+from assets.silver import classifying
 from tests.laws.events import product
 from tests.laws.events.drawing import DRAWINGS
 from tests.laws.events.test_laws_of_events import SEED
-from transforms.silver.accounting import Accounts
+from transforms.silver.frames import CHANGES, COVERED, OUTPUT, REFUSED
 
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+KINDS = (CHANGES, COVERED, REFUSED)
 HISTORIES = {"arcion_s3_json": 4_000, "debezium": 1_500, "dgraph": 1_500, "yugabyte": 1_500}
 
 
@@ -47,21 +49,20 @@ def test_a_large_frame_through_spark_is_what_it_is_in_this_process(
         drawn.horizons = DRAWINGS[format_name].horizons(numbers)
         rows = product.cut(drawn).rows
         horizons = product.horizons_of(drawn)
-        here = local_stages.classified(drawn.feed, [rows], horizons)
-    shuffled = pa.Table.from_batches(product.shuffled(rows, Random(SEED))).combine_chunks()
+        table = pa.Table.from_batches([rows])
+        here = classifying.classified(InProcess(), drawn.feed, table, {}, horizons)
+    shuffled = pa.Table.from_batches([product.shuffled(rows, Random(SEED))])
     bronze = spark.createDataFrame(shuffled).repartition(5)
     assert in_spark.tasks_for(bronze, rows.num_rows) > 1
     windows = Counter(rows["window"].to_pylist())
-    frame, kept = spark_stages.classified(drawn.feed, bronze, windows, horizons)
-    accounts = Accounts()
-    for text in spark_stages.texts_of(frame, ACCOUNT):
-        accounts.read(text)
-    from_spark = frame.toArrow()
-    for one in kept:
-        one.unpersist()
+    run = InSpark(spark, drawn.feed)
+    by_spark = classifying.classified(run, drawn.feed, bronze, windows, horizons)
+    from_spark = by_spark.of_kind(*KINDS).toArrow()
+    by_spark.free()
 
-    assert accounts.rows() == product.accounts_of(here)
-    expected, found = product.sorted_rows(here), product.sorted_rows(from_spark)
+    assert by_spark.accounts == here.accounts
+    expected = product.sorted_rows(here.of_kind(*KINDS))
+    found = product.sorted_rows(from_spark)
     assert found.num_rows == expected.num_rows
     for name in OUTPUT.names:
         assert found[name].to_pylist() == expected[name].to_pylist(), name

@@ -15,11 +15,14 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from assets.executors.in_process import InProcess
+from assets.silver.classifying import Classified
 from tests.laws.events import laws, product
 from tests.laws.events.drawing import DRAWINGS, worlds
 from tests.laws.events.meanings import Drawn
 from tests.laws.events.product import Cut, Outcome
 from transforms.formats import FORMATS
+from transforms.silver.frames import CHANGES, IN_BASE, REFUSED
 
 SEED = int(os.environ.get("WEIR_LAW_SEED", "0"))
 
@@ -41,7 +44,7 @@ class World:
 
     drawn: Drawn
     bronze: Cut
-    left: pa.Table
+    left: Classified[pa.Table]
     outcome: Outcome
 
 
@@ -51,7 +54,7 @@ def made(request: pytest.FixtureRequest) -> Sequence[World]:
     with product.uncollected():
         for drawn in worlds(request.param, SEED, HISTORIES):
             bronze = product.cut(drawn)
-            left = product.classified(drawn, bronze, [bronze.rows])
+            left = product.classified(drawn, bronze, bronze.rows)
             found.append(World(drawn, bronze, left, product.outcome_of(left)))
     return found
 
@@ -92,12 +95,15 @@ def test_an_event_is_one_event_however_often_and_however_spelled_it_comes(
 def test_what_becomes_of_records_depends_neither_on_their_order_nor_on_their_batches(
     made: Sequence[World],
 ) -> None:
-    for one in made:
-        batches = product.shuffled(one.bronze.rows, Random(SEED))
+    for number, one in enumerate(made):
+        rng = Random(f"{SEED} {number}")
+        run = InProcess(batch_rows=rng.choice([2, 50, 700, 3_000]))
         with product.uncollected():
-            again = product.classified(one.drawn, one.bronze, batches)
-        assert product.sorted_rows(again).equals(product.sorted_rows(one.left))
-        assert product.accounts_of(again) == one.outcome.accounts
+            shuffled = product.shuffled(one.bronze.rows, rng)
+            again = product.classified(one.drawn, one.bronze, shuffled, run)
+        rows, expected = (some.of_kind(CHANGES, REFUSED, IN_BASE) for some in (again, one.left))
+        assert product.sorted_rows(rows).equals(product.sorted_rows(expected))
+        assert again.accounts == one.outcome.accounts
 
 
 def test_silver_holds_the_values_of_the_source(made: Sequence[World]) -> None:

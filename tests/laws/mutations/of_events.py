@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.laws.mutations.mutation import GRAPH, Mutation
 
-OUTCOMES, COVERED = "assets/arrow/silver/outcomes.py", "assets/arrow/silver/covered_changes.py"
+STAGES = "transforms/silver/stages.py"
 CONFORM = "transforms/silver/conforming/conform.py"
 CONSEQUENCES = "transforms/formats/tigergraph/consequences.py"
 
@@ -47,7 +47,7 @@ OF_EVENTS: Final = (
     Mutation(
         3,
         "duplicates are in no account",
-        OUTCOMES,
+        STAGES,
         "count_row(accounts, row, DUPLICATE)",
         "pass",
         _accounting("debezium"),
@@ -71,7 +71,7 @@ OF_EVENTS: Final = (
     Mutation(
         3,
         "what came too late is counted as a duplicate",
-        COVERED,
+        STAGES,
         "outcome = of_known if is_known else TOO_LATE",
         "outcome = of_known",
         _accounting("debezium"),

@@ -29,7 +29,7 @@ OF_TASKS = (
     "assets.landing.read_objects",
     "assets.landing.kafka.read_topics",
     "assets.executors.in_spark",
-    "assets.arrow.silver.silver_stages",
+    "transforms.silver.stages",
     "transforms.gold.stages",
     "transforms.formats",
 )

@@ -16,12 +16,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.columns.silver import OUTPUT
 from assets.onboarding.folding import tables_of
 from tests.transforms.formats import in_process
 from tests.transforms.formats.in_process import Outcome, Scenario
 from transforms.feed.feed import Feed, Table
 from transforms.gold.columns import EFFECT
+from transforms.silver.frames import OUTPUT
 
 
 @dataclass

@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from assets.columns.bronze import BRONZE
-from assets.columns.silver import ACCOUNT, CHANGES, REFUSED
 from assets.landing.read_objects import records_of
-from assets.silver import local_stages
+from assets.silver import classifying
 from transforms.feed.feed import Feed, TableNames
 from transforms.formats import FORMATS
-from transforms.silver.accounting import Account, Accounts
+from transforms.silver.accounting import Account
+from transforms.silver.frames import CHANGES, REFUSED
 
 LANDED_AT = datetime(2026, 11, 20, 4, tzinfo=UTC)
 ARROW: pa.Schema = to_arrow_schema(BRONZE, timezone="UTC")
@@ -77,17 +77,14 @@ def outcomes_of(feed: Feed, rows: Iterable[Mapping[str, object]]) -> dict[str, O
     for row in landed:
         found[str(row["window"])].records += 1
     batch = pa.RecordBatch.from_pylist(landed, schema=ARROW)
-    table = local_stages.classified(feed, [batch], {})
-    accounts = Accounts()
-    for text in local_stages.texts_of(table, ACCOUNT):
-        accounts.read(text)
-    for account in accounts.rows():
+    made = classifying.alone(feed, batch)
+    for account in made.accounts:
         found[account["window"]].accounts.append(account)
-    for row in table.to_pylist():
+    for row in made.of_kind(CHANGES, REFUSED).to_pylist():
         if row["kind"] == CHANGES:
             found[row["window"]].rows.append(row)
             found[row["window"]].changes.append({**row, **as_maps(row)})
-        elif row["kind"] == REFUSED:
+        else:
             found[row["window"]].quarantine.append(row)
     for outcome in found.values():
         outcome.changes.sort(key=coordinates)

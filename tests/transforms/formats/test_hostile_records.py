@@ -17,19 +17,19 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 
-from assets.arrow.record_batches import bounded
-from assets.arrow.silver import silver_stages
-from assets.arrow.silver.packed_rows import row_batch
-from assets.arrow.silver.shards import Shards
 from assets.bookkeeping import accounting
-from assets.silver import stored_accounts
+from assets.bookkeeping.window_progress import declarations
+from assets.silver.derive_windows import stored_accounts
 from tests.transforms.formats.in_process import ARROW, Outcome, Scenario, bronze, outcomes
 from tests.transforms.formats.test_golden import cases, feed
+from transforms.arrow.record_batches import bounded
 from transforms.families import kafka_records
 from transforms.feed.feed import Feed
 from transforms.formats import FORMATS
 from transforms.record import BronzeRecord
+from transforms.silver import stages
 from transforms.silver.conforming.conformer import conformer
+from transforms.silver.packed_rows import Shards, row_batch
 
 COPIES: Final = 12
 """How many damaged copies are made of each case's drop."""
@@ -188,7 +188,8 @@ def test_damaged_records_are_changes_or_in_quarantine(format_name: str, is_decla
 
 def written_down(of_format: Feed, outcome: Outcome) -> None:
     """The accounts as their table has them: names of columns and tables are a source's, too."""
-    stored = stored_accounts.stored(of_format, outcome.accounts)
+    windows = {account["window"] for account in outcome.accounts}
+    stored = stored_accounts(of_format, declarations(of_format, windows), outcome.accounts)
     pa.Table.from_pylist(stored, schema=accounting.COLUMNS)
 
 
@@ -199,7 +200,7 @@ def test_whatever_a_records_key_is_the_record_is_a_change_or_in_quarantine(
     """Straight from a topic, where a key is bytes; keys that a dump could not hold among them."""
     source, of_dumps = FORMATS[format_name], feed(format_name)
     of_topic = replace(of_dumps, landing="kafka://broker:9092/t")
-    decode = silver_stages.decoder_of(of_topic, source, {})
+    decode = stages.decoder_of(of_topic, source, {})
     conform = conformer(of_topic, describes_tables=source.describes_tables)
     tried = 0
     for record in records(of_dumps):

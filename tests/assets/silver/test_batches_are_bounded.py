@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from assets.arrow.record_batches import BATCH_BYTES
-from assets.arrow.silver.packed_rows import row_batches, unpacked
-from assets.arrow.silver.shards import Shards
 from assets.lake import Lake
 from assets.silver.bronze_files import BronzeFiles
 from tests.support import made_bronze
 from tests.support.pet_feed import PETS
+from transforms.arrow.record_batches import BATCH_BYTES
 from transforms.event import Event
 from transforms.fault import Fault
 from transforms.feed.feed import Feed
 from transforms.record import BronzeRecord
 from transforms.silver.conforming.conformer import conformer
+from transforms.silver.packed_rows import Shards, row_batches, unpacked
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 MEGABYTE = b"x" * (1 << 20)

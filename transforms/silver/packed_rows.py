@@ -1,26 +1,60 @@
-"""Rows on their way to silver as Arrow batches: packed while Spark shuffles and sorts them, and then as columns.
+"""Rows on their way to silver as Arrow batches: packed while they are shuffled and sorted, and then as columns.
 
-A packed row is one value to Spark; as maps, its images would be taken apart and put together again at every step. Put
-here how rows are packed and unpacked. Not here: what a row is (``transforms/silver/conforming/changes.py``), the stages
-that give and take them (``silver_stages``, ``pending_stages``), and rows as columns (``output_rows``).
+A packed row is one value to Spark; as maps, its images would be taken apart and put together again at every step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import pyarrow as pa
 
-from assets.arrow.record_batches import BATCH_BYTES
-from assets.arrow.silver.shards import Shards
-from assets.columns.silver import ROWS
+from transforms.arrow.map_columns import map_array
+from transforms.arrow.record_batches import BATCH_BYTES
 from transforms.event import Transaction
 from transforms.fault import Fault
 from transforms.silver import duplicates, transactions
 from transforms.silver.conforming.changes import Row
+from transforms.silver.frames import OUTPUT, ROWS
+
+SHARDS = 1 << 20
+"""Rows are shuffled to tasks by a number below this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Which task gets a row: by window, its first shard and how many are its own; of one that is not known, all.
+
+    Windows lie side by side among the tasks, each with its share of them. A task writes a file for each window of which
+    it has rows: if a hash alone said where a row goes, each of a day's windows would be in every task, and silver in
+    tasks times windows small files.
+    """
+
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, records: Mapping[str, int]) -> Shards:
+        """A share for each window by its number of records, in the order of time."""
+        places, total, before = {}, max(1, sum(records.values())), 0
+        for window in sorted(records):
+            first = min(before * SHARDS // total, SHARDS - 1)
+            before += records[window]
+            places[window] = (first, max(1, before * SHARDS // total - first))
+        return cls(places)
+
+    def shard(self, window: str, group: bytes) -> int:
+        """The shard of the rows of this window that are of one group."""
+        first, count = self.places.get(window, _ALL)
+        return first + crc32(group) % count
+
+
+_ALL = (0, SHARDS)
+
 
 _ROW_COST = 256
 _pack = msgspec.msgpack.Encoder().encode
@@ -65,7 +99,8 @@ def row_batch(rows: Sequence[Row], shards: Shards) -> pa.RecordBatch:
             _pack(_part_of(row)) if is_part else None
             for row, is_part in zip(rows, waiting, strict=True)
         ],
-        "commit": [None] * len(rows),
+        # Never null: while Spark fills a batch, it goes after each row through all since the last one that has a list.
+        "commit": [[]] * len(rows),
     }
     arrays = [pa.array(columns[one.name], one.type) for one in ROWS]
     return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
@@ -100,3 +135,37 @@ def unpacked(batch: pa.RecordBatch) -> list[Row]:
         if row.transaction is not None:
             row.transaction = Transaction(*row.transaction)
     return rows
+
+
+def output_batch(
+    rows: Sequence[Row], kinds: Sequence[str], commits: Sequence[Sequence[int] | None]
+) -> pa.RecordBatch:
+    """Rows with the outcome (``kinds``) and the transaction's commit of each, as a batch of ``OUTPUT``."""
+    cells = zip(*map(_cells, rows), strict=True) if rows else [()] * len(_FIELDS)
+    columns: dict[str, Sequence[Any]] = {
+        **dict(zip(_FIELDS, cells, strict=True)),
+        "kind": kinds,
+        "reason": [row.fault and row.fault.reason for row in rows],
+        "detail": [row.fault and row.fault.detail for row in rows],
+    }
+    arrays = []
+    for one in OUTPUT:
+        values = columns[one.name]
+        if pa.types.is_map(one.type):
+            arrays.append(map_array(values, one.type))
+        elif one.name == "transaction":
+            arrays.append(_transactions(values, commits, one.type))
+        else:
+            arrays.append(pa.array(values, one.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+
+
+def _transactions(
+    values: Sequence[Transaction | None],
+    commits: Sequence[Sequence[int] | None],
+    kind: pa.DataType,
+) -> pa.Array:
+    if not any(values):
+        return pa.nulls(len(values), kind)
+    pairs = zip(values, commits, strict=True)
+    return pa.array([one and {**one._asdict(), "commit": commit} for one, commit in pairs], kind)

@@ -1,38 +1,20 @@
-"""Batches of bronze as records, in lists of bounded size; pending records in groups; and how errors leave a task.
-
-Put here how records are taken out of batches. Not here: what a record means (``transforms/formats``), and what becomes
-of it (``assets/arrow/silver``).
-"""
+"""Batches of bronze as records, in lists of bounded size; and pending records in groups."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
-from assets.task_errors import MEMORY, Place, TaskFailed, failed_at
-from transforms.errors import RecordFailed, WeirError
 from transforms.feed.feed import Feed
 from transforms.feed.object_paths import table_of_object
 from transforms.record import BronzeRecord
+from transforms.task_failures import Place, failed_at
 
 BATCH_BYTES = 8 << 20
 """About how many bytes of records go into one batch of rows."""
-
-
-@contextmanager
-def with_clear_errors(feed: Feed) -> Iterator[None]:
-    """Let errors leave a task as Weir's own, which name the feed."""
-    try:
-        yield
-    except WeirError as error:
-        raise TaskFailed(error) from None
-    except MemoryError:
-        fault = f"a record or a group of records does not fit into {MEMORY}"
-        raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
 
 
 def place_of(feed: Feed, record: BronzeRecord) -> Place:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from assets.arrow.silver.shards import SHARDS, Shards
 from assets.bronze import from_objects
 from assets.executors.choice import SPARK
 from assets.lake import Lake
@@ -16,6 +15,7 @@ from assets.layers import Layer
 from assets.silver import derive_windows
 from tests.support.pet_feed import PETS, change, drop, lay
 from transforms.feed.feed import Feed
+from transforms.silver.packed_rows import SHARDS, Shards
 
 FEED = Feed("zoo", "arcion_s3_json", "/landing", tables={"pets": PETS})
 HOURS = [f"2025-11-20T{hour:02}" for hour in range(24)]

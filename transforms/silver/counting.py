@@ -1,8 +1,4 @@
-"""The counts of a window's rows by outcome, as a task makes them: one batch of accounts at its end.
-
-Put here what counts a row of whatever outcome. Not here: what is counted under which name
-(``transforms/silver/accounting.py``), and which outcome a row has (``outcomes``, ``covered_changes``).
-"""
+"""The counts of a window's rows by outcome, as a task makes them: one batch of accounts at its end."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from assets.columns.silver import ACCOUNT, OUTPUT
 from transforms.silver import conflicts
 from transforms.silver.accounting import AccountKey, Accounts, LogPoint, counted_as
 from transforms.silver.conforming.changes import CHANGE, Row
+from transforms.silver.frames import ACCOUNT, OUTPUT
 
 
 class OutputRow(NamedTuple):

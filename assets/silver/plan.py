@@ -1,0 +1,120 @@
+"""What is known of a feed and some of its windows before they are derived: read once, and handed on as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from assets.bookkeeping import accounting, decisions, window_progress
+from assets.bookkeeping.accounting import StoredAccount
+from assets.bookkeeping.compacted import bases
+from assets.bookkeeping.quarantine import mended_records
+from assets.bookkeeping.transactions.open_transactions import KnownBefore
+from assets.delta.in_process_table import InProcessTable
+from assets.lake import Lake
+from assets.layers import Layer
+from assets.silver.bronze_files import BronzeFiles
+from transforms.feed.feed import Feed
+from transforms.formats import FORMATS
+from transforms.horizons import Horizon
+
+
+# Without slots: what follows from it is worked out once.
+@dataclass(frozen=True)
+class SilverPlan:
+    """Some windows of a feed that are to be derived, and what the tables say of them; nothing is asked of these later.
+
+    Args:
+        feed: The feed, with its recorded decisions.
+        windows: All their rows are replaced.
+        bronze: The files of these windows' records.
+        records: How many records they have, by window.
+        horizons: Up to where history is compacted, by gold table.
+        compacted: The events that are in base rows, by which a repeat is told from an event that comes too late; None
+            where no history is compacted.
+        is_proof: Whether another warehouse has these: known events stay changes then, for gold is made from all events.
+        declared: Under which declaration each of the windows is derived, and would be each other one that is not wholly
+            in gold: the digest of it.
+        silver: The feed's silver as it is before the run.
+        quarantine: The feed's quarantine as it is before the run.
+        quarantined: The records that it has of these windows (``mended_records.RECORDS``).
+        earlier: The accounts that the feed has before the run, of these windows and of all others.
+        transactions: What is known of transactions over several windows; None where the format has none.
+    """
+
+    feed: Feed
+    windows: tuple[str, ...]
+    bronze: BronzeFiles
+    records: Mapping[str, int]
+    horizons: Mapping[str, Horizon]
+    compacted: InProcessTable | None
+    is_proof: bool
+    declared: Mapping[str, str]
+    silver: InProcessTable
+    quarantine: InProcessTable
+    quarantined: pa.Table
+    earlier: Sequence[StoredAccount]
+    transactions: KnownBefore | None
+
+    @classmethod
+    def read(
+        cls, lake: Lake, feed: Feed, windows: Sequence[str], judged_by: Lake | None = None
+    ) -> SilverPlan:
+        """Read once what the tables of a feed say of these windows.
+
+        Only while silver's lock is held: so nobody compacts history meanwhile, or derives other windows.
+
+        Raises:
+            DecisionRefused: The feed contradicts what compacted history was made with.
+        """
+        judge = judged_by or lake
+        feed = decisions.with_recorded(lake, feed)
+        bases_of = bases.horizon_facts(judge, feed)
+        if judged_by is None:
+            bases.refuse_altered_past(feed, bases_of)
+        # Before the ledger: what bronze gets in between was then not derived, and is not taken for read.
+        bronze = BronzeFiles.of(lake, feed, windows)
+        silver, quarantine = (
+            lake.in_process_table(layer, feed.name) for layer in (Layer.SILVER, Layer.QUARANTINE)
+        )
+        compacted = judge.in_process_table(Layer.COMPACTED, feed.name) if bases_of else None
+        earlier = lake.in_process_table(
+            Layer.ACCOUNTING, feed.name, columns=accounting.COLUMNS
+        ).rows()
+        is_transactional = FORMATS[feed.format].transactional
+        transactions = KnownBefore.read(lake, feed, windows) if is_transactional else None
+        doubtful = transactions.landed.doubtful if transactions else ()
+        return cls(
+            feed=feed,
+            windows=tuple(windows),
+            bronze=bronze,
+            records=bronze.records(),
+            horizons={name: Horizon(tuple(one["position"])) for name, one in bases_of.items()},
+            compacted=compacted,
+            is_proof=judged_by is not None,
+            declared=window_progress.declarations(feed, {*windows, *doubtful}),
+            silver=silver,
+            quarantine=quarantine,
+            quarantined=mended_records.in_quarantine(quarantine, windows),
+            earlier=earlier,
+            transactions=transactions,
+        )
+
+    @property
+    def landed(self) -> int:
+        """How many records bronze has of these windows."""
+        return sum(self.records.values())
+
+    @property
+    def may_be_written_in_process(self) -> bool:
+        """Whether these windows' rows can be replaced without Spark."""
+        return all(one.can_put(self.windows) for one in (self.silver, self.quarantine))
+
+    @cached_property
+    def others(self) -> Sequence[StoredAccount]:
+        """The accounts of the windows that are not derived now."""
+        mine = frozenset(self.windows)
+        return [row for row in self.earlier if row["window"] not in mine]

@@ -1,0 +1,415 @@
+"""The stages of silver: from bronze's records to the rows of silver and quarantine, and the accounts of them.
+
+A stage is a plain callable from Arrow batches to Arrow batches. An executor runs it, in this process or in Spark's
+tasks, and nothing here knows which of them does. What is imported here is imported by every Python worker.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from transforms.arrow.record_batches import bounded, groups, place_of
+from transforms.change import CONTROL
+from transforms.errors import WeirError
+from transforms.event import Event, Pending
+from transforms.feed.feed import Feed
+from transforms.horizons import Horizon
+from transforms.record import BronzeRecord
+from transforms.silver import duplicates, too_late, transactions
+from transforms.silver.accounting import DUPLICATE, QUARANTINED, TOO_LATE, Accounts
+from transforms.silver.conflicts import Conflicts
+from transforms.silver.conforming.changes import KEY_CHANGE, Row
+from transforms.silver.conforming.conformer import Conform, conformer
+from transforms.silver.counting import (
+    OutputRow,
+    account_batch,
+    count_conflict,
+    count_row,
+    output_rows,
+)
+from transforms.silver.frames import CHANGES, COVERED, IN_BASE, OUTPUT, PENDING, REFUSED, ROWS
+from transforms.silver.packed_rows import Shards, output_batch, part_of, row_batches, unpacked
+from transforms.silver.too_late import is_covered
+from transforms.source_format import Decode, Resolve, SourceFormat
+from transforms.task_failures import failed_at, naming_place, with_clear_errors
+
+Batches = Iterator[pa.RecordBatch]
+Surveyed = Mapping[str, frozenset[tuple[object, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeRows:
+    """Bronze records to rows: decoded by the format, and conformed to the feed's declarations."""
+
+    feed: Feed
+    format: SourceFormat
+    surveyed: Surveyed = field(default_factory=dict)
+    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    shards: Shards = field(default_factory=Shards)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return ROWS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``ROWS`` from batches of bronze."""
+        decode = decoder_of(self.feed, self.format, self.surveyed)
+        describes_tables = self.format.describes_tables
+        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
+        with with_clear_errors(self.feed):
+            for records in bounded(self.feed, batches):
+                rows = _rows(self.feed, records, decode, conform)
+                yield from batches_of(self.feed, records[0], rows, self.shards)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Bronze records to facts that other records of their window have to be decoded with."""
+
+    feed: Feed
+    format: SourceFormat
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return _FACTS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``window`` and ``fact``, pickled, from batches of bronze."""
+        surveyor = self.format.surveyor
+        assert surveyor is not None  # only formats with a surveyor are surveyed
+        survey = surveyor(self.feed)
+        with with_clear_errors(self.feed):
+            for records in bounded(self.feed, batches):
+                found = [
+                    (one.window, pickle.dumps(fact)) for one in records for fact in survey(one)
+                ]
+                yield pa.RecordBatch.from_pydict(
+                    {"window": [one[0] for one in found], "fact": [one[1] for one in found]},
+                    schema=_FACTS,
+                )
+
+
+_FACTS = pa.schema([("window", pa.string()), ("fact", pa.binary())])
+
+
+def batches_of(feed: Feed, first: BronzeRecord, rows: Sequence[Row], shards: Shards) -> Batches:
+    """The rows of some records as batches; an error names the ``first`` of these records."""
+    with naming_place(place_of(feed, first)):
+        yield from row_batches(rows, shards)
+
+
+def decoder_of(feed: Feed, source: SourceFormat, surveyed: Surveyed) -> Decode:
+    """The feed's decode function."""
+    return source.decoder(feed, surveyed)
+
+
+def _rows(
+    feed: Feed, records: Iterable[BronzeRecord], decode: Decode, conform: Conform
+) -> list[Row]:
+    rows: list[Row] = []
+    for record in records:
+        try:
+            rows += conform(record, [*decode(record)])  # type: ignore[list-item]
+        except WeirError:
+            raise
+        except Exception as fault:
+            raise failed_at(place_of(feed, record), fault) from fault
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class DecodePending:
+    """Bronze records to pending records: what each says by itself, pickled, with its group and its place there."""
+
+    feed: Feed
+    format: SourceFormat
+    surveyed: Surveyed = field(default_factory=dict)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return PENDING
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``PENDING`` from batches of bronze."""
+        decode = decoder_of(self.feed, self.format, self.surveyed)
+        with with_clear_errors(self.feed):
+            for records in bounded(self.feed, batches):
+                yield _pending_batch(self.feed, records, decode)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveRows:
+    """Groups of pending records, in their order, to rows."""
+
+    feed: Feed
+    format: SourceFormat
+    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+    shards: Shards = field(default_factory=Shards)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return ROWS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``ROWS`` from batches of ``PENDING`` that are sorted by group and order."""
+        describes_tables = self.format.describes_tables
+        conform = conformer(self.feed, describes_tables=describes_tables, horizons=self.horizons)
+        resolver = self.format.resolver
+        assert resolver is not None  # only such formats have pending records
+        resolve = resolver(self.feed)
+        with with_clear_errors(self.feed):
+            for group in groups(self.feed, batches):
+                for rows in _resolved(self.feed, group, resolve, conform):
+                    yield from batches_of(self.feed, group[0][0], rows, self.shards)
+
+
+_GROUP_ROWS = 5_000
+
+
+def _resolved(
+    feed: Feed, group: Sequence[tuple[BronzeRecord, Any]], resolve: Resolve, conform: Conform
+) -> Iterator[list[Row]]:
+    """The rows of one group, in lists of bounded size."""
+    # Until a record is looked at by itself, an error is the whole group's.
+    place, together = place_of(feed, group[0][0]), len(group)
+    try:
+        events = iter(resolve([content for _, content in group if type(content) is not Event]))
+        rows: list[Row] = []
+        for record, content in group:
+            event = content if type(content) is Event else next(events)
+            place, together = place_of(feed, record), 1
+            rows += conform(record, [event])
+            if len(rows) >= _GROUP_ROWS:
+                yield rows
+                rows = []
+        if rows:
+            yield rows
+    except WeirError:
+        raise
+    except Exception as fault:
+        raise failed_at(place, fault, together) from fault
+
+
+def _decoded(feed: Feed, record: BronzeRecord, decode: Decode) -> Sequence[Event | Pending]:
+    try:
+        return [*decode(record)]
+    except WeirError:
+        raise
+    except Exception as fault:
+        raise failed_at(place_of(feed, record), fault) from fault
+
+
+def _pending_batch(feed: Feed, records: Iterable[BronzeRecord], decode: Decode) -> pa.RecordBatch:
+    groups, orders, blobs = [], [], []
+    for record in records:
+        for one in _decoded(feed, record, decode):
+            is_event = type(one) is Event
+            group_key = (record.object, record.line) if is_event else one.group  # type: ignore[union-attr]
+            group = pickle.dumps((record.window, group_key))
+            groups.append(group)
+            orders.append((0,) if is_event else one.order)  # type: ignore[union-attr]
+            content = one if is_event else one.content  # type: ignore[union-attr]
+            blobs.append(pickle.dumps((record, content), protocol=pickle.HIGHEST_PROTOCOL))
+    arrays = {"group": groups, "order": orders, "blob": blobs}
+    return pa.RecordBatch.from_arrays(
+        [pa.array(arrays[one.name], one.type) for one in PENDING], schema=PENDING
+    )
+
+
+_BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """The stage that finds the commit of each transaction that its window holds whole."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return _COMMITS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row per such transaction, from ``transaction`` and ``part`` of ``ROWS``, sorted by the first."""
+        found: list[tuple[bytes, list[int]]] = []
+        for packed, parts in groupby(_parts(batches), key=lambda one: one[0]):
+            commit = transactions.commit_of(part_of(part) for _, part in parts)
+            if commit is not None:
+                found.append((packed, list(commit)))
+            if len(found) >= _BATCH_ROWS:
+                yield _commit_batch(found)
+                found = []
+        if found:
+            yield _commit_batch(found)
+
+
+def _commit_batch(found: Sequence[tuple[bytes, list[int]]]) -> pa.RecordBatch:
+    columns = {"transaction": [one[0] for one in found], "commit": [one[1] for one in found]}
+    return pa.RecordBatch.from_pydict(columns, schema=_COMMITS)
+
+
+_COMMITS = pa.schema([("transaction", pa.binary()), ("commit", pa.list_(pa.int64()))])
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[bytes, bytes]]:
+    for batch in batches:
+        cells = (batch.column(name).to_pylist() for name in ("transaction", "part"))
+        yield from zip(*cells, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Classify:
+    """The stage that gives sorted rows their outcome: changes that count, refused events, and accounts.
+
+    Changes at or below their table's horizon are left to ``JudgeCovered``.
+    """
+
+    feed: Feed
+    horizons: Mapping[str, Horizon] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return OUTPUT
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``OUTPUT`` from batches of ``ROWS`` in the order of ``sort_key``; the last has the accounts."""
+        seen, accounts = _Seen(duplicates.Deliveries(), Conflicts()), Accounts()
+        with with_clear_errors(self.feed):
+            for batch in batches:
+                if batch.num_rows:
+                    yield _classified(batch, seen, accounts, self.horizons)
+            yield account_batch(accounts)
+
+
+class _Seen(NamedTuple):
+    """What is remembered of the rows before: which events there were, and what the last one said."""
+
+    deliveries: duplicates.Deliveries
+    conflicts: Conflicts
+
+
+def _classified(
+    batch: pa.RecordBatch,
+    seen: _Seen,
+    accounts: Accounts,
+    horizons: Mapping[str, Horizon],
+) -> pa.RecordBatch:
+    """The rows of a batch with their outcome, without duplicates; counts all of them."""
+    rows: list[Row] = []
+    kinds: list[str] = []
+    commits: list[Sequence[int] | None] = []
+    cells = zip(
+        unpacked(batch),
+        batch.column("group").to_pylist(),
+        batch.column("commit").to_pylist(),
+        strict=True,
+    )
+    for row, group, commit in cells:
+        outcome, kind = None, CHANGES
+        position: Any = row.position
+        if row.fault is not None:
+            outcome, kind = QUARANTINED, REFUSED
+        elif seen.deliveries.is_repeat(group, row.event_id or "", position[: row.stable_prefix]):
+            count_row(accounts, row, DUPLICATE)
+            continue
+        elif row.effect not in CONTROL and is_covered(
+            horizons.get(row.table or ""), position, row.stable_prefix
+        ):
+            kind = COVERED
+            accounts.left_out += 1
+        if kind != COVERED:
+            count_row(accounts, row, outcome)
+        if kind == CHANGES:
+            other = seen.conflicts.other_of(group, row)
+            if other is not None:
+                count_conflict(accounts, other, row)
+        if kind == CHANGES and row.transaction is not None and not commit:
+            accounts.open_events += 1
+        rows.append(row)
+        kinds.append(kind)
+        commits.append(commit or None)
+    return output_batch(rows, kinds, commits)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCovered:
+    """The stage that sorts changes at or below a horizon, each with ``is_known``, into repeats and late ones.
+
+    ``keeps_known``: known ones stay changes, for a proof that makes gold from the first event on.
+    """
+
+    feed: Feed
+    keeps_known: bool
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what comes out."""
+        return OUTPUT
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """Batches of ``OUTPUT`` from batches of it with ``is_known``; the last has the accounts."""
+        accounts = Accounts()
+        with with_clear_errors(self.feed):
+            for batch in batches:
+                if batch.num_rows:
+                    yield from self._judged(batch, accounts)
+            yield account_batch(accounts)
+
+    def _judged(self, batch: pa.RecordBatch, accounts: Accounts) -> Batches:
+        known = batch.column("is_known").to_pylist()
+        kinds: list[str | None] = []
+        reasons: list[str | None] = []
+        details: list[str | None] = []
+        for one, is_known in zip(output_rows(batch), known, strict=True):
+            of_known = None if self.keeps_known else DUPLICATE
+            outcome = of_known if is_known else TOO_LATE
+            count_row(accounts, one, outcome)
+            fault = too_late.fault(one.table, one.position) if outcome == TOO_LATE else None
+            kinds.append(_kind_of_covered(one, outcome))
+            reasons.append(fault and fault.reason)
+            details.append(fault and fault.detail)
+        accounts.open_events += _open_events(batch, kinds)
+        faults = {"reason": reasons, "detail": details}
+        columns = {name: batch.column(name) for name in OUTPUT.names}
+        columns |= {name: pa.array(some, pa.string()) for name, some in faults.items()}
+        yield from _kept(columns, kinds)
+
+
+def _open_events(batch: pa.RecordBatch, kinds: Sequence[str | None]) -> int:
+    """How many rows of a batch, known or new, are of a transaction that their window does not hold whole."""
+    transactions = batch.column("transaction")
+    if transactions.null_count == len(transactions):
+        return 0
+    is_kept = pc.is_in(pa.array(kinds, pa.string()), pa.array([CHANGES, IN_BASE]))
+    is_open = pc.and_(
+        pc.is_valid(transactions), pc.is_null(pc.struct_field(transactions, "commit"))
+    )
+    return pc.sum(pc.and_(is_kept, is_open)).as_py() or 0
+
+
+def _kind_of_covered(one: OutputRow, outcome: str | None) -> str | None:
+    if outcome is None:
+        return CHANGES
+    if outcome == DUPLICATE:
+        return IN_BASE
+    # A key change deletes the old key: that half is reported with the other one.
+    return None if one.derived == KEY_CHANGE else REFUSED
+
+
+def _kept(columns: Mapping[str, pa.Array], kinds: Sequence[str | None]) -> Batches:
+    """The rows that are not dropped, as ``OUTPUT``."""
+    kind = pa.array(kinds, pa.string())
+    arrays = [kind if name == "kind" else columns[name] for name in OUTPUT.names]
+    whole = pa.RecordBatch.from_arrays(arrays, schema=OUTPUT)
+    yield whole.filter(pc.is_valid(kind)) if kind.null_count else whole

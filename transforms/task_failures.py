@@ -1,0 +1,70 @@
+"""Errors on their way out of a stage: which record it was, as text that Spark can carry."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from transforms.errors import RecordFailed, WeirError
+from transforms.feed.feed import Feed
+
+MEMORY = "the memory of the Python process that works on it"
+
+
+class TaskFailed(Exception):
+    """A ``WeirError`` on its way out of a task: Spark carries only text, so the error's parts are in the text."""
+
+    def __init__(self, error: WeirError) -> None:
+        self.error = error
+        parts = {"kind": type(error).__name__, "text": str(error), "parts": vars(error)}
+        coded = base64.b64encode(json.dumps(parts, default=str).encode()).decode()
+        super().__init__(f"{error}\nweir-error:{coded}")
+
+
+@contextmanager
+def with_clear_errors(feed: Feed) -> Iterator[None]:
+    """Let errors leave a task as Weir's own, which name the feed."""
+    try:
+        yield
+    except WeirError as error:
+        raise TaskFailed(error) from None
+    except MemoryError:
+        fault = f"a record or a group of records does not fit into {MEMORY}"
+        raise TaskFailed(RecordFailed(feed.name, "", 0, fault)) from None
+
+
+@dataclass(slots=True)
+class Place:
+    """What a task is reading just now."""
+
+    feed: str
+    object: str
+    line: int = 0
+
+
+@contextmanager
+def naming_place(place: Place) -> Iterator[None]:
+    """Around what reads ``place``: an unexpected exception is raised as a ``RecordFailed`` that names it."""
+    try:
+        yield
+    except WeirError:
+        raise
+    except Exception as error:
+        raise failed_at(place, error) from error
+
+
+def failed_at(place: Place, error: Exception, together: int = 1) -> RecordFailed:
+    """An unexpected exception as ``RecordFailed``: the log of a task would not say where it happened.
+
+    ``together``: how many records are worked on as one, of which the first is there.
+    """
+    if isinstance(error, MemoryError):
+        text = f"{'it does' if together == 1 else 'together they do'} not fit into {MEMORY}"
+    else:
+        text = f"{type(error).__name__}: {error}"
+    if together > 1:
+        text = f"{together:,} records that belong together begin there: {text}"
+    return RecordFailed(place.feed, place.object, place.line, text)
